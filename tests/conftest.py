@@ -1,0 +1,21 @@
+"""Isolation for every test: its own home and data folder, no key of any provider, no tty surprises."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("workbench")
+
+KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV"}
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path_factory, monkeypatch):
+    home = tmp_path_factory.mktemp("home")
+    for name in set(os.environ) - KEPT:
+        if not name.startswith(("PYTEST", "COV", "HYPOTHESIS")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("WORKBENCH_HOME", str(home / "workbench"))

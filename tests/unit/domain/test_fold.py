@@ -1,0 +1,266 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_domain import events
+
+from workbench.domain import events as e
+from workbench.domain.fold import Tables, apply, describe_actor
+from workbench.domain.rows import Action, Call, Rule, Session, Trust
+from workbench.domain.values import Actor, ReplyCall, Taken, Usage, Verdict
+
+HOST, USER = Actor(kind="host", pid=7), Actor(kind="user", pid=9, via="cli")
+
+
+class Script:
+    """Folds bodies one after another, with positions, sequence numbers and times that rise."""
+
+    def __init__(self):
+        self.tables, self.count = Tables(), 0
+
+    def __call__(self, body, actor=HOST, **ids):
+        self.count += 1
+        event = e.Event(
+            id=f"e{self.count}", session_id=ids.pop("session_id", "s"), at=self.count * 10, actor=actor,
+            body=body, position=self.count, sequence_number=self.count, **ids,
+        )  # fmt: skip
+        self.tables.fold([event])
+        return event
+
+
+def opened(digest="d", **more):
+    return e.ActionOpened(
+        action_kind="tool",
+        tool="create_file",
+        target="a.py",
+        digest=digest,
+        created_at=40,
+        expires_at=940,
+        **more,
+    )
+
+
+def started():
+    script = Script()
+    script(e.SessionCreated(title="t", workspace="/w", provider="recorded", model="m"))
+    script(e.SessionStatusChanged(status="initializing"))
+    script(e.SessionStatusChanged(status="ready"))
+    return script
+
+
+def asked():
+    script = started()
+    script(e.TurnStarted(provider="recorded", model="m"), turn_id="t1")
+    call = ReplyCall(call_id="c1", provider_call_id="p1", tool="create_file")
+    script(
+        e.ReplyCompleted(text="ok", calls=(call,), usage=Usage(input_tokens=3, output_tokens=2)), turn_id="t1"
+    )
+    ask = Verdict(outcome="ask", step="ask", by="default")
+    script(e.CallProposed(tool="create_file", verdict=ask, target="a.py"), turn_id="t1", call_id="c1")
+    script(opened(), turn_id="t1", call_id="c1", action_id="a1")
+    return script
+
+
+@given(st.lists(events(), max_size=12))
+def test_any_events_in_any_order_fold(found):
+    Tables().fold(found)
+
+
+@given(st.lists(events(), max_size=12), st.integers(0, 12))
+def test_a_fold_can_be_cut_anywhere(found, at):
+    assert Tables().fold(found[:at]).fold(found[at:]) == Tables().fold(found)
+
+
+@given(events())
+def test_what_is_not_durable_changes_no_row(event):
+    if not event.body.DURABLE:
+        assert apply(event, Tables()) == ()
+
+
+@pytest.mark.spec(1, 132, 187)
+def test_a_session_row_has_what_was_created():
+    row = started().tables.sessions["s"]
+    assert row == Session(
+        id="s", kind="chat", status="ready", created_at=10, updated_at=30, title="t", workspace="/w",
+        provider="recorded", model="m",
+    )  # fmt: skip
+
+
+@pytest.mark.spec(13)
+def test_every_durable_event_moves_updated_at_and_none_moves_created_at():
+    script = asked()
+    before = script.tables.sessions["s"]
+    script(e.MarkAdded(label="here"), USER)
+    after = script.tables.sessions["s"]
+    assert (after.created_at, after.updated_at) == (before.created_at, script.count * 10)
+
+
+@pytest.mark.spec(188)
+def test_a_second_creation_changes_nothing():
+    script = started()
+    before = script.tables.sessions["s"]
+    script(e.SessionCreated(title="other", system_prompt="other"))
+    assert replace(script.tables.sessions["s"], updated_at=0) == replace(before, updated_at=0)
+
+
+@pytest.mark.spec(135)
+def test_an_illegal_move_leaves_the_status_as_it_was():
+    script = started()
+    script(e.SessionStatusChanged(status="failed"))
+    assert script.tables.sessions["s"].status == "ready"
+
+
+@pytest.mark.spec(138)
+def test_usage_only_grows():
+    script = asked()
+    script(e.ReplyCompleted(usage=Usage(input_tokens=1, output_tokens=1), round=2), turn_id="t1")
+    usage = script.tables.sessions["s"].usage
+    assert (usage, usage.total_tokens) == (Usage(input_tokens=4, output_tokens=3), 7)
+
+
+@pytest.mark.spec(20, 199, 205)
+def test_an_asked_call_waits_with_its_action():
+    tables = asked().tables
+    assert tables.calls["c1"] == Call(
+        id="c1", session_id="s", turn_id="t1", ordinal=1000, provider_call_id="p1", tool="create_file",
+        state="pending", requested_at=50, proposed=True, target="a.py", verdict_by="default", action_id="a1",
+    )  # fmt: skip
+    assert tables.actions["a1"] == Action(
+        id="a1", session_id="s", kind="tool", state="pending", target="a.py", digest="d", created_at=40,
+        opened_at=7, expires_at=940, call_id="c1", turn_id="t1", tool="create_file",
+    )  # fmt: skip
+
+
+@pytest.mark.spec(23, 29)
+def test_approval_by_a_human_then_execution():
+    script = asked()
+    script(
+        e.ActionApproved(digest="d", approved_until=99, result_digest="r", selection=(Taken(hunk=1),)),
+        USER,
+        action_id="a1",
+        call_id="c1",
+    )
+    call, action = script.tables.calls["c1"], script.tables.actions["a1"]
+    assert (call.state, call.approval_method, call.approved_until, call.started_at) == (
+        "approved",
+        "manual",
+        99,
+        None,
+    )
+    assert (action.state, action.decided_by, action.selection) == (
+        "approved",
+        "user (cli, pid 9)",
+        (Taken(hunk=1),),
+    )
+    script(e.CallExecuting(digest="d"), call_id="c1")
+    script(e.CallFinished(state="succeeded", summary="1 file"), call_id="c1")
+    call = script.tables.calls["c1"]
+    assert (call.state, call.summary, call.started_at, call.finished_at) == ("succeeded", "1 file", 90, 100)
+
+
+@pytest.mark.spec(23)
+@pytest.mark.parametrize(("rule", "method"), [(None, "auto"), ("R3", "config_rule")])
+def test_an_allowed_call_says_by_what(rule, method):
+    script = started()
+    verdict = Verdict(outcome="allowed", step="grants", by=rule or "read grant", rule=rule)
+    script(e.CallProposed(tool="read_file", verdict=verdict, provider_call_id="p"), call_id="c9")
+    call = script.tables.calls["c9"]
+    assert (call.state, call.approval_method, call.rule) == ("approved", method, rule)
+
+
+@pytest.mark.parametrize("outcome", ["denied", "refused"])
+def test_a_denied_or_refused_call_is_rejected_with_the_reason(outcome):
+    script = started()
+    verdict = Verdict(outcome=outcome, step="deny", by="config.json:3", reason="no")
+    script(e.CallProposed(tool="read_file", verdict=verdict), call_id="c9")
+    call = script.tables.calls["c9"]
+    assert (call.state, call.detail, call.error) == ("rejected", outcome, "no")
+
+
+@pytest.mark.spec(209)
+def test_a_second_answer_changes_nothing():
+    script = asked()
+    script(e.ActionRejected(reason="too wide"), USER, action_id="a1")
+    before = (script.tables.calls["c1"], script.tables.actions["a1"])
+    script(e.ActionApproved(digest="d", approved_until=9, result_digest="r"), USER, action_id="a1")
+    script(e.ActionExpired(), HOST, action_id="a1")
+    assert (script.tables.calls["c1"], script.tables.actions["a1"]) == before
+    assert (before[0].state, before[0].error) == ("rejected", "too wide")
+
+
+@pytest.mark.spec(156, 207)
+def test_expiry_ends_action_and_call():
+    script = asked()
+    script(e.ActionExpired(), HOST, action_id="a1")
+    assert script.tables.actions["a1"].state == "expired"
+    assert script.tables.calls["c1"].state == "expired"
+
+
+def test_a_superseded_action_names_its_successor_and_the_call_goes_on_waiting():
+    script = asked()
+    script(e.ActionSuperseded(successor="a2", why="extended"), USER, action_id="a1")
+    script(opened(supersedes="a1"), call_id="c1", action_id="a2")
+    assert script.tables.actions["a1"].successor == "a2"
+    assert (script.tables.calls["c1"].state, script.tables.calls["c1"].action_id) == ("pending", "a2")
+
+
+def test_a_stale_base_warns_once():
+    script = asked()
+    for paths in (("a.py",), ("a.py", "b.py")):
+        script(e.ActionBecameStale(paths=paths), action_id="a1")
+    action = script.tables.actions["a1"]
+    assert (action.warnings, action.stale_paths, action.state) == (("stale",), ("a.py", "b.py"), "pending")
+
+
+def test_a_call_that_replaces_a_stale_one_keeps_its_place_and_its_provider_id():
+    script = asked()
+    script(e.CallFinished(state="cancelled", detail="stale"), call_id="c1")
+    ask = Verdict(outcome="ask", step="ask", by="default")
+    script(e.CallProposed(tool="create_file", verdict=ask, replaces="c1"), call_id="c2")
+    old, new = script.tables.calls["c1"], script.tables.calls["c2"]
+    assert (old.state, old.replaced_by) == ("cancelled", "c2")
+    assert (new.provider_call_id, new.ordinal, new.turn_id, new.state) == ("p1", 1000, "t1", "pending")
+
+
+@pytest.mark.spec(48, 54, 56)
+def test_a_rule_counts_its_uses_and_keeps_its_history_after_it_is_revoked():
+    script = Script()
+    script(
+        e.RuleAdded(
+            rule="R1",
+            effect="allow",
+            origin="user",
+            scope="always",
+            tool="read_file",
+            pattern_kind="glob",
+            pattern="Read(*)",
+            description="reads",
+        ),
+        session_id="system",
+    )
+    script(e.RuleUsed(rule="R1"), session_id="s")
+    script(e.RuleUsed(rule="R1"), session_id="s")
+    script(e.RuleRevoked(rule="R1"), session_id="system")
+    assert script.tables.rules["R1"] == Rule(
+        id="R1", effect="allow", origin="user", scope="always", tool="read_file", pattern_kind="glob",
+        pattern="Read(*)", description="reads", created_at=10, use_count=2, last_used_at=30, revoked_at=40,
+    )  # fmt: skip
+
+
+def test_the_last_word_on_trust_counts():
+    script = Script()
+    script(e.WorkspaceTrusted(workspace="/w", content_hash="h", read_grant=True), USER, session_id="system")
+    assert script.tables.trusts["/w"] == Trust(
+        workspace="/w", content_hash="h", read_grant=True, decided_at=10, decided_by="user (cli, pid 9)"
+    )
+    script(e.WorkspaceTrustRevoked(workspace="/w"), USER, session_id="system")
+    assert script.tables.trusts["/w"].revoked_at == 20
+
+
+def test_actors_in_words():
+    assert [describe_actor(a) for a in (USER, HOST, Actor(kind="system"))] == [
+        "user (cli, pid 9)",
+        "host (pid 7)",
+        "system",
+    ]

@@ -1,0 +1,84 @@
+"""The three state machines: session, call and action, as tables of legal moves.
+
+Owns which state may follow which. Never looks at anything but two state names.
+"""
+
+from typing import Final, Literal, get_args
+
+SessionStatus = Literal[
+    "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
+]
+PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached"]
+CallState = Literal[
+    "pending",
+    "approved",
+    "rejected",
+    "expired",
+    "cancelled",
+    "executing",
+    "succeeded",
+    "failed",
+    "interrupted",
+]
+ActionState = Literal["pending", "approved", "rejected", "expired", "cancelled", "superseded"]
+
+Moves = dict[str, frozenset[str]]
+
+_LIVE = {"created", "initializing", "ready", "processing", "paused"}
+
+SESSION_MOVES: Final[Moves] = {
+    "created": frozenset({"initializing", "terminated"}),
+    "initializing": frozenset({"ready", "failed", "terminated"}),
+    "ready": frozenset({"processing", "paused", "completed", "terminated"}),
+    "processing": frozenset({"ready", "paused", "completed", "failed", "terminated"}),
+    "paused": frozenset({"ready", "processing", "paused", "completed", "terminated"}),
+    "completed": frozenset(),
+    "failed": frozenset(),
+    "terminated": frozenset(),
+}
+"""S2 AgentSession with S0's pause; a pause may change its reason."""
+
+CALL_MOVES: Final[Moves] = {
+    "pending": frozenset({"approved", "rejected", "expired", "cancelled"}),
+    "approved": frozenset({"executing", "cancelled"}),
+    "executing": frozenset({"succeeded", "failed", "cancelled", "interrupted"}),
+    "rejected": frozenset(),
+    "expired": frozenset(),
+    "cancelled": frozenset(),
+    "succeeded": frozenset(),
+    "failed": frozenset(),
+    "interrupted": frozenset(),
+}
+"""A call cancelled because its base moved is followed by a new call under the same provider call id."""
+
+ACTION_MOVES: Final[Moves] = {
+    "pending": frozenset({"approved", "rejected", "expired", "cancelled", "superseded"}),
+    "approved": frozenset(),
+    "rejected": frozenset(),
+    "expired": frozenset(),
+    "cancelled": frozenset(),
+    "superseded": frozenset(),
+}
+
+TERMINAL_SESSIONS: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
+SETTLED_CALLS: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
+OPEN_CALLS: Final = frozenset({"pending", "approved", "executing"})
+
+
+class IllegalMoveError(ValueError):
+    """A state may not follow another; names the machine and both states."""
+
+    def __init__(self, machine: str, old: str, new: str) -> None:
+        super().__init__(f"a {machine} cannot go from {old} to {new}")
+        self.machine, self.old, self.new = machine, old, new
+
+
+def may_move(moves: Moves, old: str, new: str) -> bool:
+    """Return whether `new` may follow `old`; unknown states may not move at all."""
+    return new in moves.get(old, frozenset())
+
+
+def require_move(machine: str, moves: Moves, old: str, new: str) -> None:
+    """Raise IllegalMoveError unless `new` may follow `old`."""
+    if not may_move(moves, old, new):
+        raise IllegalMoveError(machine, old, new)
