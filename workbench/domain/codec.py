@@ -333,7 +333,7 @@ def _candidates(body: Body) -> Iterator[BlobRef | None]:
             yield body.parameters_ref
             yield from _plan_refs(body.files)
         case ActionOpened():
-            yield body.hunks_ref
+            yield from (body.parameters_ref, body.hunks_ref)
             yield from _plan_refs(body.files)
         case ActionApproved():
             yield from (body.edited or {}).values()

@@ -370,6 +370,8 @@ class ActionOpened(Body):
     verb: str = "run"
     cwd: str = ""
     parameters: JsonObject = field(default_factory=dict[str, Json])
+    parameters_ref: BlobRef | None = None
+    """The exact parameters, when the recorded ones differ from them; the digest is over these."""
     prompt: str | None = None
     choices: tuple[Choice, ...] = ()
     files: tuple[FilePlan, ...] = ()

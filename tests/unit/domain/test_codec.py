@@ -129,13 +129,13 @@ def test_every_reference_that_an_event_holds_is_found():
     plan = FilePlan(path="a", base=None, after="x", mode=0o644, base_ref="sealed:3", after_ref="sealed:4")
     opened = ActionOpened(
         action_kind="tool", tool="t", target="a", digest="d", created_at=1, expires_at=2,
-        files=(plan,), hunks_ref="recorded:5",
+        files=(plan,), hunks_ref="recorded:5", parameters_ref="sealed:6",
     )  # fmt: skip
     assert list(codec.blob_refs(ReplyCompleted(text_ref="sealed:2", calls=(call,)))) == [
         "sealed:2",
         "sealed:1",
     ]
-    assert list(codec.blob_refs(opened)) == ["recorded:5", "sealed:3", "sealed:4"]
+    assert list(codec.blob_refs(opened)) == ["sealed:6", "recorded:5", "sealed:3", "sealed:4"]
 
 
 def test_no_field_that_names_a_blob_is_forgotten():
@@ -147,6 +147,6 @@ def test_no_field_that_names_a_blob_is_forgotten():
     }
     assert held == {
         "SessionCreated.system_prompt_ref", "PromptSubmitted.text_ref", "ReplyCompleted.text_ref",
-        "CallProposed.parameters_ref", "ActionOpened.hunks_ref", "FileChanged.before_ref", "FileChanged.after_ref",
+        "CallProposed.parameters_ref", "ActionOpened.hunks_ref", "ActionOpened.parameters_ref", "FileChanged.before_ref", "FileChanged.after_ref",
         "CallFinished.result_ref", "CallFinished.output_ref",
     }  # fmt: skip
