@@ -1,0 +1,125 @@
+"""The conversation as a model gets it: messages made from the state, cut to a window.
+
+Owns the order and the joining of messages and which of them are fresh. Recorded text is used where
+the exact bytes are not kept or cannot be read; nothing that fell out of the window is unsealed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from workbench.agents.results import result
+from workbench.agents.state import Prompt, Reply, Said, TurnCall, TurnState
+from workbench.domain.messages import Message, MessageCall
+from workbench.domain.values import BlobRef, Json, JsonObject, ReplyCall
+from workbench.text import canonical
+
+Messages = tuple[Message, ...]
+
+
+def messages(
+    state: TurnState,
+    unseal: Callable[[BlobRef], bytes | None],
+    limit: int,
+    wire_names: Callable[[str], str],
+) -> tuple[Messages, Messages]:
+    """Return what a model call in this state sends, and the part of it that is new.
+
+    Args:
+        state: The state before or after the `turn.started` of that call: both give the same.
+        unseal: Returns the bytes behind a reference, None where they are gone.
+        limit: How many messages to send besides the system prompt (S0: 100). The newest exchange is
+            sent whole even where it alone is longer.
+        wire_names: The name of a tool on the wire; returns what it does not know as it came.
+    """
+    writer = _Writer(unseal=unseal, wire_names=wire_names)
+    user = writer.user(state.unsent)
+    latest = writer.reply(state.reply) if state.reply else ()
+    fresh = (*latest[1:], *user) if state.calls else user
+    kept = _window(writer.earlier(state.past), limit - len(latest) - len(user))
+    return (*writer.system(state), *_merged((*kept, *latest, *user))), fresh
+
+
+def _window(units: Iterable[Messages], limit: int) -> Messages:
+    """Return the newest units that fit, oldest first; a unit is never cut."""
+    kept: list[Messages] = []
+    for unit in units:
+        limit -= len(unit)
+        if limit < 0:
+            break
+        kept.append(unit)
+    return tuple(message for unit in reversed(kept) for message in unit)
+
+
+def _merged(conversation: Messages) -> Iterator[Message]:
+    """Yield messages with neighbouring user messages made one (S4: two in a row are refused)."""
+    last: Message | None = None
+    for message in conversation:
+        if last is not None and last.role == message.role == "user":
+            last = Message(role="user", content=f"{last.content}\n\n{message.content}")
+            continue
+        if last is not None:
+            yield last
+        last = message
+    if last is not None:
+        yield last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writer:
+    unseal: Callable[[BlobRef], bytes | None]
+    wire_names: Callable[[str], str]
+
+    def system(self, state: TurnState) -> Messages:
+        created = state.created
+        text = self.exact(created.system_prompt, created.system_prompt_ref) if created else ""
+        return (Message(role="system", content=text),) if text else ()
+
+    def earlier(self, past: tuple[Said | Reply, ...]) -> Iterator[Messages]:
+        for item in reversed(past):
+            yield self.user(item.prompts) if isinstance(item, Said) else self.reply(item)
+
+    def user(self, prompts: tuple[Prompt, ...]) -> Messages:
+        texts = (self.exact(prompt.text, prompt.text_ref) for prompt in prompts)
+        content = "\n\n".join(text for text in texts if text)
+        return (Message(role="user", content=content),) if content else ()
+
+    def reply(self, reply: Reply) -> Messages:
+        """Return the assistant's message and the results of its calls; nothing where it said nothing."""
+        text = self.exact(reply.body.text, reply.body.text_ref)
+        if not text and not reply.calls:
+            return ()
+        calls = tuple(map(self.call, reply.body.calls))
+        said = Message(role="assistant", content=text, calls=calls)
+        return (said, *(self.result(made, call.id) for made, call in zip(reply.calls, calls, strict=True)))
+
+    def call(self, call: ReplyCall) -> MessageCall:
+        return MessageCall(
+            id=call.provider_call_id or call.call_id,
+            tool=self.wire_names(call.tool),
+            arguments=self.arguments(call),
+        )
+
+    def arguments(self, call: ReplyCall) -> JsonObject:
+        text = self.exact("", call.arguments_ref)
+        try:
+            value: Json = canonical.loads(text) if text else None
+        except ValueError:
+            value = None
+        return cast("JsonObject", value) if isinstance(value, dict) else call.arguments
+
+    def result(self, call: TurnCall, provider_call_id: str) -> Message:
+        finished = call.finished
+        output = self.exact(finished.preview, finished.result_ref) if finished else ""
+        text, outcome = result(call, output)
+        return Message(role="tool", content=text, tool_call_id=provider_call_id, outcome=outcome)
+
+    def exact(self, recorded: str, ref: BlobRef | None) -> str:
+        """Return the exact text behind a reference, else the recorded one."""
+        data = self.unseal(ref) if ref else None
+        if data is None:
+            return recorded
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            return recorded

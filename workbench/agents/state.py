@@ -1,0 +1,180 @@
+"""What one session's events say about its turn: the state that everything due is computed from.
+
+Owns the shape of that state and the questions that one value answers about itself. It holds no rule
+about what happens next (see `due`) and is never changed in place (see `applying`).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.domain.events import (
+    ActionApproved,
+    ActionRejected,
+    CallFinished,
+    ReplyCompleted,
+    SessionCreated,
+)
+from workbench.domain.machines import SETTLED_CALLS, CallState, PauseReason, SessionStatus
+from workbench.domain.values import BlobRef, Taken, Verdict
+
+Phase = Literal["calling", "unanswered", "answered"]
+"""A model call runs; it ended with its driver and without a reply; the reply of this round is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a human said."""
+
+    text: str
+    text_ref: BlobRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Prompts that went to the model as one message."""
+
+    prompts: tuple[Prompt, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCall:
+    """A tool call as the machine sees it."""
+
+    id: str
+    provider_call_id: str
+    tool: str
+    """The wire name from the reply; what the gate made of it once it has spoken."""
+    state: CallState = "pending"
+    verdict: Verdict | None = None
+    """None until the gate has spoken."""
+    on_top_of: tuple[tuple[str, int], ...] = ()
+    """(call id, revision) of the earlier proposals that this one was computed on."""
+    revision: int = 0
+    """Rises whenever the call is proposed with other bytes."""
+    action_id: str | None = None
+    is_stale: bool = False
+    is_orphaned: bool = False
+    """It was executing when its driver was lost."""
+    has_begun: bool = False
+    approval: ActionApproved | None = None
+    rejection: ActionRejected | None = None
+    finished: CallFinished | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether nothing can happen to the call any more."""
+        return self.state in SETTLED_CALLS
+
+    @property
+    def is_altered(self) -> bool:
+        """Return whether a human approved other bytes than were proposed."""
+        left = self.finished.hunks_left if self.finished else ()
+        return bool(left) or self.is_edited or any(t.lines is not None for t in self.selection)
+
+    @property
+    def is_edited(self) -> bool:
+        """Return whether a human changed the proposal before approving it."""
+        return self.approval is not None and bool(self.approval.edited)
+
+    @property
+    def selection(self) -> tuple[Taken, ...]:
+        """Return the hunks that a human chose; empty where the whole proposal was taken."""
+        return (self.approval.selection or ()) if self.approval else ()
+
+    @property
+    def came_true(self) -> bool:
+        """Return whether the call was done exactly as it was shown."""
+        return self.state == "succeeded" and not self.is_altered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A model's reply with its calls as they stand; a call that replaces another has its place."""
+
+    body: ReplyCompleted
+    calls: tuple[TurnCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The open turn."""
+
+    id: str
+    round: int = 1
+    phase: Phase = "calling"
+    is_interrupted: bool = False
+    is_followed: bool = False
+    """A human spoke after the interrupt, so the pause after it is already answered."""
+    takes_prompts: bool = False
+    """A prompt resumed the lost turn: what waits joins its next model call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnState:
+    """Everything the machine knows; the fold of one session's events."""
+
+    session_id: str = ""
+    created: SessionCreated | None = None
+    status: SessionStatus | None = None
+    pause: PauseReason | None = None
+    is_held: bool = False
+    """No model call until a human speaks."""
+    is_lost: bool = False
+    """Held because a driver died with a turn open."""
+    expected_pause: PauseReason | None = None
+    """The pause whose cause has been folded; its own event must not undo what a human said since."""
+    wants_turn: bool = False
+    turn: Turn | None = None
+    past: tuple[Said | Reply, ...] = ()
+    reply: Reply | None = None
+    """The newest reply; its calls are the ones that move."""
+    said: tuple[Prompt, ...] = ()
+    """Prompts that belong to the conversation and came after the newest reply."""
+    waiting: tuple[Prompt, ...] = ()
+    """Prompts that no turn has taken up yet."""
+    outside: tuple[TurnCall, ...] = ()
+    """Open calls that no reply announced: undo and its like."""
+    stragglers: tuple[TurnCall, ...] = ()
+    """Open calls of a reply that another one followed; nothing of them may run."""
+    lease: tuple[str, int] | None = None
+    is_released: bool = False
+    refreshes: tuple[str, ...] = ()
+    undos: tuple[tuple[str, str], ...] = ()
+    """(action id, request event id) not yet proposed."""
+    used_exchanges: frozenset[int] = frozenset()
+
+    @property
+    def calls(self) -> tuple[TurnCall, ...]:
+        """Return the calls of the newest reply, in call order."""
+        return self.reply.calls if self.reply else ()
+
+    @property
+    def is_active(self) -> bool:
+        """Return whether the calls of the newest reply may still be proposed and run."""
+        turn = self.turn
+        return turn is not None and turn.phase == "answered" and not turn.is_interrupted
+
+    @property
+    def unsent(self) -> tuple[Prompt, ...]:
+        """Return the prompts that the next model call would send for the first time."""
+        takes = self.turn is None or self.turn.takes_prompts
+        return (*self.said, *self.waiting) if takes else self.said
+
+    @property
+    def has_fresh(self) -> bool:
+        """Return whether a model call would say anything that was not answered yet."""
+        return bool(self.calls or self.unsent)
+
+    def every_call(self) -> tuple[TurnCall, ...]:
+        """Return all calls that can still move, and the settled ones of the newest reply."""
+        return (*self.calls, *self.outside, *self.stragglers)
+
+    def call(self, call_id: str | None) -> TurnCall | None:
+        """Return a call by id."""
+        return next((call for call in self.every_call() if call.id == call_id), None)
+
+    def call_of(self, action_id: str | None) -> TurnCall | None:
+        """Return the call that an action asks about now."""
+        if action_id is None:
+            return None
+        return next((call for call in self.every_call() if call.action_id == action_id), None)
