@@ -49,7 +49,7 @@ def test_output_is_bounded_and_read_on(tmp_path: Path) -> None:
 def test_a_hook_that_takes_too_long_never_counts_as_passed(tmp_path: Path, trap: str) -> None:
     begun = time.monotonic()
     script = f"{trap} echo $$ > pid; echo up; while :; do :; done"
-    done = run_hook(script, b"", str(tmp_path), ENV, 0.2, grace=0.2)
+    done = run_hook(script, b"", str(tmp_path), ENV, 0.15, grace=0.1)
     assert done == HookExit(code=None, output=b"up\n", timed_out=True)
     assert time.monotonic() - begun < 5
     assert not is_running(int((tmp_path / "pid").read_text()))

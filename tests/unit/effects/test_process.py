@@ -36,7 +36,7 @@ def run(
     timeout: float | None = LONG,
     stop: asyncio.Event | None = None,
     limit: int = 1_000_000,
-    grace: float = 0.3,
+    grace: float = 0.1,
 ) -> tuple[Exit, bytes]:
     parts: list[bytes] = []
     done = asyncio.run(command.go(parts.append, timeout, stop, limit, grace=grace))
@@ -301,7 +301,7 @@ def test_a_true_daemon_is_found_by_its_mark(tmp_path: Path) -> None:
 
 def test_without_mark_and_group_a_living_descent_is_enough(tmp_path: Path) -> None:
     script = "env -i /usr/bin/setsid -w /bin/sh -c 'echo $$ > pid; exec /bin/sleep 60'; true"
-    done, _ = run(ready(script, tmp_path), timeout=0.3, grace=0.5)
+    done, _ = run(ready(script, tmp_path), timeout=0.2, grace=0.5)
     assert done.timed_out
     assert is_gone(read_pid(tmp_path / "pid"))
 
@@ -318,7 +318,7 @@ def test_another_call_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_fork_storm_is_ended(tmp_path: Path) -> None:
     script = "trap '' TERM; i=0; while [ $i -lt 40 ]; do (trap '' TERM; exec sleep 60) & i=$((i+1)); done; echo up; wait"
-    done, output = run(ready(script, tmp_path), timeout=0.5, grace=0.1)
+    done, output = run(ready(script, tmp_path), timeout=0.3, grace=0.1)
     assert (done.timed_out, output) == (True, b"up\n")
     assert done.duration < 5
 
@@ -355,13 +355,13 @@ def test_a_flood_that_ignores_the_request_is_read_on_and_killed(tmp_path: Path) 
 
 
 def test_a_leftover_that_floods_the_pipe_does_not_hold_us(tmp_path: Path) -> None:
-    done, _ = run(ready("(trap '' TERM; exec yes) & echo x", tmp_path), limit=1 << 40, grace=0.2)
+    done, _ = run(ready("(trap '' TERM; exec yes) & echo x", tmp_path), limit=1 << 40)
     assert (done.code, done.leftovers) == (0, 1)
     assert done.duration < 3
 
 
 def test_output_of_a_short_command_is_complete(tmp_path: Path) -> None:
-    for _ in range(20):
+    for _ in range(8):
         _, output = run(ready("printf %65536d 1; printf end", tmp_path))
         assert (len(output), output[-3:]) == (65539, b"end")
 
