@@ -1,0 +1,22 @@
+"""Fixtures of the journal's tests: a home of its own for each test, and a clock that stands still."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.unit.journal.scenes import SettableClock, open_journal
+from workbench.effects import faults
+from workbench.journal.journal import Journal
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    return SettableClock()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, clock: SettableClock) -> Iterator[Journal]:
+    with open_journal(tmp_path / "home", clock) as found:
+        yield found
+    faults.disarm_all()

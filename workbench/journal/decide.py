@@ -1,0 +1,267 @@
+"""Decisions about actions: answered, expired, extended, each in one transaction that decides who was first.
+
+Owns the conditions under which an answer counts: the action is pending, its window is open, and the bytes
+that were shown are the bytes it is about. Whatever else arrives is recorded as refused and changes nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from workbench.domain.events import (
+    ActionApproved,
+    ActionBecameStale,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
+    ActionSuperseded,
+    AnswerRefused,
+    Body,
+    Event,
+    WorkspaceTrusted,
+)
+from workbench.domain.machines import TERMINAL_SESSIONS
+from workbench.domain.rows import Action
+from workbench.domain.values import DEFAULT_WINDOW_MINUTES, MAX_EXTENSIONS, Actor, Decision
+from workbench.effects import faults
+from workbench.journal.errors import GuardFailed
+from workbench.journal.journal import Journal
+from workbench.journal.live import LiveTables
+
+Why = Literal[
+    "unknown", "decided", "expired", "superseded", "cancelled", "stale", "digest", "limit", "choice"
+]
+
+DEFAULT_WINDOW: Final = DEFAULT_WINDOW_MINUTES * 60 * 1_000_000
+"""Microseconds."""
+TRUSTING: Final = frozenset({"trust", "trust_and_read"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionResult:
+    """What became of an answer."""
+
+    ok: bool
+    why: Why | None = None
+    """Why it did not count."""
+    by: str = ""
+    """Who was first."""
+    at: int | None = None
+    """When that was, or when the window closed."""
+    successor: str | None = None
+    """The action that stands in for this one now."""
+    paths: tuple[str, ...] = ()
+    """What moved under a stale action."""
+    event: Event | None = None
+    """What was recorded: the decision, the refusal, or the action that an extension opened."""
+
+
+def decide(journal: Journal, decision: Decision, shown_digest: str, actor: Actor) -> DecisionResult:
+    """Answer an action; of all processes that try, exactly one succeeds.
+
+    Args:
+        journal: Where.
+        decision: The answer.
+        shown_digest: The digest of what the human saw.
+        actor: Who answers; only a user can approve.
+
+    Raises:
+        GuardFailed: Something other than a user approves.
+        JournalError: Nothing was decided; says why.
+    """
+    if decision.verdict == "approve" and actor.kind != "user":
+        why = f"a decision by {actor.kind} cannot approve"
+        raise GuardFailed(f"action {decision.action_id} was not approved", why, "let a human answer")
+
+    def answer(action: Action, live: LiveTables, now: int) -> "Why | tuple[Body, ...]":
+        if action.digest != shown_digest and action.state == "pending":
+            return _closed(action, live, now) or "digest"
+        return _refusal(action, decision, live, now) or _decision(action, decision, now)
+
+    result = _answered(journal, decision.action_id, decision.verdict, actor, answer)
+    faults.point("decide.after_commit")
+    return result
+
+
+def extend(journal: Journal, action_id: str, actor: Actor) -> DecisionResult:
+    """Give a pending action a new id and a new window of the same length, at most four times.
+
+    Raises:
+        GuardFailed: Something other than a user extends.
+        JournalError: Nothing was changed; says why.
+    """
+    if actor.kind != "user":
+        why = f"{actor.kind} cannot extend"
+        raise GuardFailed(f"action {action_id} was not extended", why, "let a human do it")
+    successor = journal.clock.new_id()
+
+    def answer(action: Action, live: LiveTables, now: int) -> "Why | tuple[Body, ...]":
+        if closed := _closed(action, live, now):
+            return closed
+        opened = live.event_at(action.opened_at)
+        if action.expires_at is None or action.extensions >= MAX_EXTENSIONS or opened is None:
+            return "limit"
+        return _extension(action, opened.body, successor, now)
+
+    return _answered(journal, action_id, "extend", actor, answer, successor)
+
+
+def expire_due(journal: Journal) -> list[str]:
+    """Expire every pending action whose window has closed, and return their ids.
+
+    Any process may call it at any time; it writes nothing when nothing is due.
+    """
+    if not journal.reader.due(journal.now()):
+        return []
+
+    def work(live: LiveTables, now: int) -> list[Event]:
+        return [
+            journal.event(
+                ActionExpired(), action.session_id, Actor(kind="system"), call_id=action.call_id,
+                action_id=action.id, turn_id=action.turn_id, at=now,
+            )
+            for action in live.due()
+        ]  # fmt: skip
+
+    return [event.action_id or "" for event in journal.transact(work)]
+
+
+_Answer = Callable[[Action, LiveTables, int], "Why | tuple[Body, ...]"]
+
+
+def _answered(
+    journal: Journal,
+    action_id: str,
+    verdict: str,
+    actor: Actor,
+    answer: _Answer,
+    successor: str | None = None,
+) -> DecisionResult:
+    results: list[DecisionResult] = []
+
+    def work(live: LiveTables, now: int) -> list[Event]:
+        results.clear()
+        action = live.action(action_id)
+        if action is None:
+            results.append(DecisionResult(ok=False, why="unknown"))
+            return []
+        outcome = answer(action, live, now)
+        if isinstance(outcome, str):
+            results.append(_refused(action, outcome, now))
+            bodies: tuple[Body, ...] = (_refusal_body(results[0], verdict),)
+        else:
+            results.append(DecisionResult(ok=True, successor=successor))
+            bodies = outcome
+        faults.point("decide.before_commit")
+        return [_event(journal, body, action, actor, now, successor) for body in bodies]
+
+    events = journal.transact(work)
+    told = next((event for event in events if isinstance(event.body, ActionOpened)), None)
+    return replace(results[0], event=told or (events[0] if events else None))
+
+
+def _event(
+    journal: Journal, body: Body, action: Action, actor: Actor, now: int, successor: str | None
+) -> Event:
+    if isinstance(body, WorkspaceTrusted):
+        return journal.event(body, action.session_id, actor, action_id=action.id, at=now)
+    is_next = isinstance(body, ActionOpened | ActionBecameStale)
+    return journal.event(
+        body, action.session_id, actor, turn_id=action.turn_id, call_id=action.call_id,
+        action_id=successor if is_next else action.id, at=now,
+    )  # fmt: skip
+
+
+_CLOSED: Final[dict[str, Why]] = {
+    "approved": "decided",
+    "rejected": "decided",
+    "expired": "expired",
+    "superseded": "superseded",
+    "cancelled": "cancelled",
+}
+
+
+def _closed(action: Action, live: LiveTables, now: int) -> Why | None:
+    """Say why an action takes no answer any more, whoever gives it."""
+    if action.state != "pending":
+        return _CLOSED[action.state]
+    if action.expires_at is not None and now >= action.expires_at:
+        return "expired"
+    session, call = live.session(action.session_id), live.call(action.call_id or "")
+    is_over = session is not None and session.status in TERMINAL_SESSIONS
+    return "cancelled" if is_over or (call is not None and call.state != "pending") else None
+
+
+def _refusal(action: Action, decision: Decision, live: LiveTables, now: int) -> Why | None:
+    if closed := _closed(action, live, now):
+        return closed
+    if decision.verdict == "approve" and "stale" in action.warnings:
+        return "stale"
+    return None if _is_offered(action, decision) else "choice"
+
+
+def _is_offered(action: Action, decision: Decision) -> bool:
+    """Return whether the choice is one of those offered and agrees with the verdict."""
+    choice, is_approval = decision.choice, decision.verdict == "approve"
+    if not action.choices:
+        # A gate without choices of its own offers the two verdicts; anything else offers none.
+        return choice is None or (action.kind == "gate" and choice == decision.verdict)
+    if choice is None:
+        return not is_approval or (action.kind == "question" and bool(decision.text))
+    if choice in TRUSTING and action.kind == "trust" and not is_approval:
+        return False
+    return choice in action.choices
+
+
+def _decision(action: Action, decision: Decision, now: int) -> tuple[Body, ...]:
+    if decision.verdict == "reject":
+        return (ActionRejected(reason=decision.reason, choice=decision.choice),)
+    approved = ActionApproved(
+        digest=action.digest, approved_until=now + _window(action),
+        result_digest=decision.result_digest or action.digest, selection=decision.selection,
+        edited=None if decision.edited is None else dict(decision.edited), reason=decision.reason,
+        choice=decision.choice, text=decision.text,
+    )  # fmt: skip
+    if action.kind == "trust" and decision.choice in TRUSTING:
+        return approved, _trust(action, decision.choice)
+    return (approved,)
+
+
+def _trust(action: Action, choice: str | None) -> WorkspaceTrusted:
+    return WorkspaceTrusted(
+        workspace=str(action.subject["workspace"]), content_hash=str(action.subject["content_hash"]),
+        read_grant=choice == "trust_and_read",
+    )  # fmt: skip
+
+
+def _window(action: Action) -> int:
+    return DEFAULT_WINDOW if action.expires_at is None else action.expires_at - action.created_at
+
+
+def _extension(action: Action, opened: Body, successor: str, now: int) -> tuple[Body, ...]:
+    assert isinstance(opened, ActionOpened)
+    again = replace(
+        opened, created_at=now, expires_at=now + _window(action), supersedes=action.id,
+        extensions=action.extensions + 1,
+    )  # fmt: skip
+    bodies = (ActionSuperseded(successor=successor, why="extended"), again)
+    if action.stale_paths or "stale" in action.warnings:
+        return (*bodies, ActionBecameStale(paths=action.stale_paths))
+    return bodies
+
+
+def _refused(action: Action, why: Why, now: int) -> DecisionResult:
+    at = action.decided_at
+    if at is None and action.expires_at is not None and now >= action.expires_at:
+        at = action.expires_at
+    paths = action.stale_paths if why == "stale" else ()
+    return DecisionResult(
+        ok=False, why=why, by=action.decided_by, at=at, successor=action.successor, paths=paths
+    )
+
+
+def _refusal_body(result: DecisionResult, verdict: str) -> AnswerRefused:
+    return AnswerRefused(
+        verdict=verdict, why=result.why or "unknown", by=result.by, at=result.at,
+        successor=result.successor, paths=result.paths,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""Deleting a session, the one exception to append-only, and sweeping bytes that nothing refers to.
+
+The tombstone and the rows go first, in one transaction, so that a session is there or gone; its events and
+blobs follow in short transactions, and what a crash leaves is finished the next time.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from workbench.domain.events import SessionDeleted
+from workbench.domain.rows import Action, Call, Lease, Session
+from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
+from workbench.journal import tables
+from workbench.journal.entry import enter, prepare
+from workbench.journal.errors import Driven, GuardFailed, SessionUnknown
+from workbench.journal.journal import Journal
+from workbench.journal.lease import is_live
+from workbench.journal.live import LiveTables
+
+CHUNK: Final = 1000
+"""Events, or a fifth of it in files, that one transaction removes."""
+
+SWEPT_AFTER: Final = 3600.0
+"""Seconds after which bytes that no event refers to are removed."""
+
+
+def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
+    """Delete a session with its events and the blobs that only it refers to. Children stay.
+
+    Raises:
+        SessionUnknown: There is none.
+        Driven: A living process drives it.
+        GuardFailed: It is the session of the journal itself.
+    """
+    what = f"session {session_id} was not deleted"
+    if session_id == SYSTEM_SESSION:
+        raise GuardFailed(what, "it holds rules, trust and tombstones", "name another session")
+
+    def bury(live: LiveTables) -> None:
+        if live.session(session_id) is None:
+            raise SessionUnknown(what, "there is none", "check the id with workbench sessions list")
+        lease = live.lease(session_id)
+        if lease is not None and is_live(journal.home, lease):
+            raise Driven(session_id, lease.pid, lease.driver, lease.host_id)
+        stone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
+        enter(prepare(stone), live, strict=True)
+        tables.delete(live.database, Session, "id = ?", session_id)
+        for row in (Call, Action, Lease):
+            tables.delete(live.database, row, "session_id = ?", session_id)
+        live.forget()
+
+    journal.change(bury)
+    _clear(journal, session_id)
+
+
+def finish_deletes(journal: Journal) -> list[str]:
+    """Finish what a crash left of deleted sessions, and return their ids."""
+    stones = "SELECT json_extract(body, '$.deleted_id') AS id FROM event WHERE kind = 'session.deleted'"
+    left = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
+    blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
+    with journal.reader.snapshot() as database:
+        found = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
+        sessions = [row[0] for row in found]
+    for session_id in sessions:
+        _clear(journal, session_id)
+    return sessions
+
+
+def sweep(journal: Journal, older_than: float = SWEPT_AFTER) -> int:
+    """Remove blobs that no event refers to and temporary files, both older than some seconds.
+
+    Returns:
+        How many files were removed.
+    """
+    removed = journal.blobs.sweep_temporary(older_than)
+    stale = list(journal.blobs.stale(older_than))
+    return removed + _remove_unused(journal, stale)
+
+
+def _clear(journal: Journal, session_id: str) -> None:
+    while journal.change(lambda live: _remove_events(live, session_id)):
+        pass
+    refs = journal.change(lambda live: _release(live, session_id))
+    _remove_unused(journal, refs)
+
+
+def _remove_events(live: LiveTables, session_id: str) -> int:
+    live.has_written = True
+    some = "SELECT position FROM event WHERE session_id = ? LIMIT ?"
+    statement = f"DELETE FROM event WHERE position IN ({some}) RETURNING 1"  # noqa: S608 no values in it
+    return len(live.all(statement, session_id, CHUNK))
+
+
+def _release(live: LiveTables, session_id: str) -> list[BlobRef]:
+    live.has_written = True
+    return [row[0] for row in live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)]
+
+
+def _remove_unused(journal: Journal, refs: Iterable[BlobRef]) -> int:
+    """Remove blobs without a `blob_ref`, inside transactions: who appends one now finds it missing."""
+    waiting = list(refs)
+    removed = 0
+    while waiting:
+        some, waiting = waiting[: CHUNK // 5], waiting[CHUNK // 5 :]
+        removed += journal.change(lambda live, some=some: _remove(journal, live, some))
+    return removed
+
+
+def _remove(journal: Journal, live: LiveTables, refs: list[BlobRef]) -> int:
+    used = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
+    return sum(journal.blobs.remove(ref) for ref in refs if live.value(used, ref) is None)

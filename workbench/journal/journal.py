@@ -1,0 +1,240 @@
+"""The journal as everybody uses it: one object that composes writer, reader, blobs and doorbell.
+
+Owns nothing of its own but their lifetimes. Appending is its only way to change events; a caller that must
+look before it appends does both in one transaction with `transact`.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import Any, Self, TypeVar, cast
+
+from workbench.domain.events import Body, Event
+from workbench.domain.machines import ActionState, CallState
+from workbench.domain.rows import Action, Call, Host, Lease, Rule, Session, Trust
+from workbench.domain.values import Actor
+from workbench.effects.clock import Clock, SystemClock
+from workbench.journal.blobs import Blobs
+from workbench.journal.doorbell import Doorbell
+from workbench.journal.entry import Guard, enter_all, is_durable, is_outcome, prepare
+from workbench.journal.home import Home
+from workbench.journal.live import LiveTables
+from workbench.journal.read import Reader
+from workbench.journal.sql import Database
+from workbench.journal.store import prepare as prepare_database
+from workbench.journal.writer import Job, Writer
+
+T = TypeVar("T")
+
+
+class Journal:
+    """An open journal; one per process and home."""
+
+    def __init__(self, home: Home, clock: Clock) -> None:
+        self.home, self.clock = home, clock
+        self.blobs = Blobs(home)
+        self.reader = Reader(home.database)
+        self.doorbell = Doorbell(home)
+        self._newest = self.reader.newest()
+        self._writer = Writer(home, self._begin, self.doorbell.announce)
+
+    @classmethod
+    def open(cls, home: Home, clock: Clock | None = None) -> Self:
+        """Open the journal of a home, creating or migrating its database.
+
+        Raises:
+            JournalError: See `store.prepare`.
+        """
+        prepare_database(home)
+        return cls(home, clock or SystemClock())
+
+    def close(self) -> None:
+        """Commit what is queued and let everything go; twice is harmless."""
+        self.doorbell.close()
+        self.reader.close()
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- appending -----------------------------------------------------------------------------
+
+    def event(
+        self,
+        body: Body,
+        session_id: str,
+        actor: Actor,
+        *,
+        turn_id: str | None = None,
+        call_id: str | None = None,
+        action_id: str | None = None,
+        step: str | None = None,
+        at: int | None = None,
+    ) -> Event:
+        """Make an event with a new id; its time is now unless `at` says otherwise."""
+        time_of = max(self.clock.now(), self._newest) if at is None else at
+        return Event(
+            id=self.clock.new_id(), session_id=session_id, at=time_of, actor=actor, body=body,
+            turn_id=turn_id, call_id=call_id, action_id=action_id, step=step,
+        )  # fmt: skip
+
+    def append(
+        self, events: Sequence[Event], *, guard: Guard | None = None, strict: bool = True
+    ) -> list[int]:
+        """Store events in one transaction and return their positions, when it is committed.
+
+        Args:
+            events: In order, also of several sessions. One whose id is stored already is not stored again.
+            guard: What must hold in the transaction.
+            strict: False for imports: any move is taken as it comes.
+
+        Raises:
+            GuardFailed: The guard, a session or a row does not allow it; nothing was written.
+            IllegalMoveError: A state machine does not allow it; nothing was written.
+            MalformedEventError: An event cannot be stored; nothing was written.
+            JournalError: Nothing was written; says why.
+        """
+        return self.submit(events, guard=guard, strict=strict).result()
+
+    def submit(
+        self, events: Sequence[Event], *, guard: Guard | None = None, strict: bool = True
+    ) -> "Future[list[int]]":
+        """Do as `append` without waiting; events are stored in the order they were submitted."""
+        is_validated = guard is not None and guard.is_validating
+        many = [prepare(event, is_validated=is_validated) for event in events]
+
+        def run(live: LiveTables) -> list[int]:
+            if guard is not None:
+                guard.check(live)
+            return [event.position for event in enter_all(many, live, strict=strict)]
+
+        job = Job(
+            run=run, is_durable=is_durable(events), size=sum(len(one.body) for one in many),
+            is_outcome=is_outcome(events),
+        )  # fmt: skip
+        return cast("Future[list[int]]", self._writer.submit(job))
+
+    def transact(
+        self, work: Callable[[LiveTables, int], Sequence[Event]], durable: bool = True
+    ) -> list[Event]:
+        """Look at the tables and append in one transaction.
+
+        Args:
+            work: Is given the tables and now, and returns what to append. It runs in the writer's thread,
+                must not wait for the journal, and may be run again if a commit fails.
+            durable: Whether it must survive a power loss.
+
+        Returns:
+            The events as stored.
+
+        Raises:
+            Exception: Whatever `work` raised; nothing was written.
+            JournalError: As `append`.
+        """
+
+        def run(live: LiveTables) -> list[Event]:
+            return enter_all([prepare(event) for event in work(live, live.now)], live, strict=True)
+
+        return self._do(run, durable)
+
+    def change(self, work: Callable[[LiveTables], T]) -> T:
+        """Run a function in a durable transaction: for rows that are no events, such as hosts."""
+        return self._do(work, True)
+
+    def _do(self, run: Callable[[LiveTables], T], is_durable: bool) -> T:
+        return cast("T", self._writer.submit(Job(run=run, is_durable=is_durable)).result())
+
+    def _begin(self, database: Database) -> LiveTables:
+        live = LiveTables(database, self.clock.now(), self.blobs.has)
+        self._newest = max(self._newest, live.newest)
+        return live
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def now(self) -> int:
+        """Return the wall clock, or the time of the newest event if that is later."""
+        self._newest = max(self._newest, self.reader.newest())
+        return max(self.clock.now(), self._newest)
+
+    def events(self, session_id: str | None = None, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Return events with a position greater than `after`, in order."""
+        return self.reader.events(session_id, after, limit)
+
+    def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
+        """Return events of a session by their number, from `first_sequence` on."""
+        return self.reader.window(session_id, first_sequence, count)
+
+    def call_events(self, call_id: str) -> list[Event]:
+        """Return the events of one call in order."""
+        return self.reader.call_events(call_id)
+
+    def last_position(self) -> int:
+        """Return the newest position; 0 in an empty journal."""
+        return self.reader.last_position()
+
+    def session(self, session_id: str) -> Session | None:
+        """Return a session by id."""
+        return self.reader.session(session_id)
+
+    def sessions(self, workspace: str | None = None, **filters: Any) -> list[Session]:
+        """Return sessions, the last changed first; see `Reader.sessions` for the filters."""
+        return self.reader.sessions(workspace, **filters)
+
+    def call(self, call_id: str) -> Call | None:
+        """Return a call by id."""
+        return self.reader.call(call_id)
+
+    def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
+        """Return the calls of a session in order."""
+        return self.reader.calls(session_id, states)
+
+    def action(self, action_id: str) -> Action | None:
+        """Return an action by id."""
+        return self.reader.action(action_id)
+
+    def actions(
+        self, session_id: str | None = None, states: Iterable[ActionState] | None = None
+    ) -> list[Action]:
+        """Return actions in the order they were opened."""
+        return self.reader.actions(session_id, states)
+
+    def rules(self, active: bool = True) -> list[Rule]:
+        """Return rules in order of their numbers; only those in force unless `active` is False."""
+        return self.reader.rules(self.now() if active else None)
+
+    def trust(self, workspace: str) -> Trust | None:
+        """Return what was last said about a workspace, by its real path."""
+        return self.reader.trust(workspace)
+
+    def lease(self, session_id: str) -> Lease | None:
+        """Return who drives a session, or did last."""
+        return self.reader.lease(session_id)
+
+    def hosts(self) -> list[Host]:
+        """Return every driver that was ever started, the newest first."""
+        return self.reader.hosts()
+
+    # --- the doorbell --------------------------------------------------------------------------
+
+    def wait(self, cursor: int, timeout: float) -> bool:
+        """Wait until there is something after a position; False when the time is over first.
+
+        Args:
+            cursor: The last position that was read.
+            timeout: Seconds.
+        """
+        until = time.monotonic() + timeout
+        while True:
+            rings = self.doorbell.rings
+            if self.last_position() > cursor:
+                return True
+            left = until - time.monotonic()
+            if left <= 0 or not self.doorbell.wait(rings, left):
+                return self.last_position() > cursor
+
+    def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back in another thread when something was committed; returns the way out."""
+        return self.doorbell.on_ring(callback)
