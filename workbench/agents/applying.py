@@ -214,8 +214,8 @@ def _turn_ended(state: TurnState, event: Event) -> TurnState:
     if body.outcome not in _PAUSE_AFTER:
         return state
     is_answered = body.outcome == "interrupted" and turn.is_followed
-    expected = _PAUSE_AFTER[body.outcome]
-    return replace(state, is_held=not is_answered, is_lost=False, expected_pause=expected)
+    is_held = state.is_held or not is_answered
+    return replace(state, is_held=is_held, is_lost=False, expected_pause=_PAUSE_AFTER[body.outcome])
 
 
 # --- calls -----------------------------------------------------------------------------------------

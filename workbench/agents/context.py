@@ -28,16 +28,16 @@ def messages(
     Args:
         state: The state before or after the `turn.started` of that call: both give the same.
         unseal: Returns the bytes behind a reference, None where they are gone.
-        limit: How many messages to send besides the system prompt (S0: 100). The newest exchange is
-            sent whole even where it alone is longer.
+        limit: How many messages to send besides the system prompt (S0: 100). What is new, and the
+            calls that it answers, is sent whole even where it alone is longer.
         wire_names: The name of a tool on the wire; returns what it does not know as it came.
     """
     writer = _Writer(unseal=unseal, wire_names=wire_names)
     user = writer.user(state.unsent)
-    latest = writer.reply(state.reply) if state.reply else ()
-    fresh = (*latest[1:], *user) if state.calls else user
-    kept = _window(writer.earlier(state.past), limit - len(latest) - len(user))
-    return (*writer.system(state), *_merged((*kept, *latest, *user))), fresh
+    past = (*state.past, state.reply) if state.reply else state.past
+    calls = writer.reply(state.reply) if state.reply and state.calls else ()
+    kept = _window(writer.earlier(past[:-1] if calls else past), limit - len(calls) - len(user))
+    return (*writer.system(state), *_merged((*kept, *calls, *user))), (*calls[1:], *user)
 
 
 def _window(units: Iterable[Messages], limit: int) -> Messages:
