@@ -1,0 +1,305 @@
+"""Expiry, staleness, stopping, undo, and what a driver finds that takes over from a dead one."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from tests.support.stage import USER, Stage, call, exchange, recording, result, text
+from workbench.domain import events as e
+from workbench.effects.clock import ManualClock
+from workbench.host import sessions
+from workbench.host.drive import drive_session
+from workbench.journal.decide import expire_due, extend
+
+CREATE = call("c1", "create_file", path="n.txt", content="new\n")
+MINUTE = 60
+
+
+def waiting_stage(staged, *exchanges, clock=None, **more):
+    stage = staged(
+        recording(exchange(CREATE), *(exchanges or (exchange(text("ok")),))),
+        clock=clock or ManualClock(),
+        **more,
+    )
+    stage.begin().drive()
+    return stage
+
+
+@pytest.mark.spec(156, 206, 207)
+def test_what_nobody_answers_expires_and_the_session_pauses(staged):
+    stage = waiting_stage(staged, exchange(text("nobody"), expect=result("c1", "expired")))
+    (action,) = stage.waiting()
+    assert action.expires_at - action.created_at == 15 * MINUTE * 1_000_000
+    stage.journal.clock.advance(15 * MINUTE)
+    refused = stage.approve(action)
+    assert (refused.ok, refused.why) == (False, "expired")
+    progress = stage.drive()
+    assert (progress.last_outcome, stage.session().reason) == ("unattended", "unattended")
+    assert stage.calls()["c1"].state == "expired"
+    assert not (stage.workspace / "n.txt").exists()
+    assert len(stage.bodies(e.ReplyCompleted)) == 1
+    sessions.continue_(stage.journal, stage.session_id, USER)
+    assert stage.drive().last_outcome == "done"
+
+
+def test_expiry_may_let_the_session_go_on(staged):
+    stage = waiting_stage(
+        staged,
+        exchange(text("so"), expect=result("c1", "expired")),
+        config={"approvals": {"on_expiry": "continue"}},
+    )
+    stage.journal.clock.advance(15 * MINUTE)
+    assert expire_due(stage.journal) == [stage.calls()["c1"].action_id]
+    assert stage.drive().last_outcome == "done"
+
+
+def test_an_approval_that_nothing_ran_in_time_lapses(staged):
+    stage = waiting_stage(staged)
+    assert stage.approve(stage.waiting()[0]).ok
+    stage.journal.clock.advance(15 * MINUTE)
+    stage.drive()
+    assert (stage.calls()["c1"].state, stage.calls()["c1"].detail) == ("cancelled", "lapsed")
+    assert not (stage.workspace / "n.txt").exists()
+
+
+def test_extending_gives_a_new_id_and_the_same_bytes(staged):
+    stage = waiting_stage(staged)
+    (action,) = stage.waiting()
+    stage.journal.clock.advance(14 * MINUTE)
+    assert extend(stage.journal, action.id, USER).ok
+    (longer,) = stage.waiting()
+    assert (longer.digest, longer.supersedes, longer.extensions) == (action.digest, action.id, 1)
+    assert stage.approve(longer).ok
+    stage.drive()
+    assert stage.read("n.txt") == b"new\n"
+
+
+def test_a_waiting_edit_becomes_stale_and_is_refreshed_by_word(staged):
+    edit = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\n")
+    stage = staged(
+        recording(exchange(edit), exchange(text("ok"), expect=result("c1", "succeeded"))),
+        files={"a.txt": "a\nb\n"},
+    )
+    stage.begin().drive()
+    (stage.workspace / "a.txt").write_text("x\na\nb\n")
+    stage.drive(until=lambda p: any(a.stale_paths for a in p.waiting))
+    (action,) = stage.waiting()
+    assert action.warnings == ("stale",)
+    assert stage.approve(action).why == "stale"
+    sessions.refresh(stage.journal, action.id, USER)
+    stage.drive()
+    (fresh,) = stage.waiting()
+    assert (fresh.supersedes, fresh.warnings) == (action.id, ())
+    assert stage.approve(fresh).ok
+    assert stage.drive().last_outcome == "done"
+    assert stage.read("a.txt") == b"x\na\nB\n"
+
+
+def test_a_stale_edit_that_can_no_longer_be_made_is_withdrawn(staged):
+    edit = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\n")
+    stage = staged(
+        recording(exchange(edit), exchange(text("ok"), expect=result("c1", "cancelled"))),
+        files={"a.txt": "a\nb\n"},
+    )
+    stage.begin().drive()
+    (stage.workspace / "a.txt").write_text("gone\n")
+    stage.drive(until=lambda p: any(a.stale_paths for a in p.waiting))
+    sessions.refresh(stage.journal, stage.waiting()[0].id, USER)
+    assert stage.drive().last_outcome == "done"
+    assert stage.read("a.txt") == b"gone\n"
+
+
+@pytest.mark.spec(158)
+def test_an_applied_change_is_undone_from_its_sealed_images(staged):
+    edit = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\n")
+    stage = staged(recording(exchange(edit), exchange(text("ok"))), files={"a.txt": "a\nb\n"})
+    stage.begin().drive()
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    assert stage.read("a.txt") == b"a\nB\n"
+    sessions.undo(stage.journal, action.id, USER)
+    stage.drive()
+    assert stage.read("a.txt") == b"a\nb\n"
+    assert [body.change for body in stage.bodies(e.FileChanged)] == ["modify", "modify"]
+
+
+def test_an_undo_that_would_lose_later_work_is_refused(staged):
+    stage = waiting_stage(staged)
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    (stage.workspace / "n.txt").write_text("later\n")
+    sessions.undo(stage.journal, action.id, USER)
+    stage.drive()
+    assert stage.read("n.txt") == b"later\n"
+    undo = next(row for row in stage.journal.calls(stage.session_id) if row.tool == "undo")
+    assert (undo.state, "n.txt" in undo.error) == ("rejected", True)
+
+
+def test_an_interrupt_ends_a_running_command_and_withdraws_what_waits(staged):
+    script = recording(
+        exchange(
+            call("c1", "run_in_terminal", command="sleep 60"),
+            CREATE | {"tool_call": {**CREATE["tool_call"], "id": "c2"}},
+        ),
+        exchange(text("ok")),
+    )
+    stage = staged(script).begin()
+    stage.drive()
+    first, _ = stage.waiting()
+    stage.approve(first)
+
+    def until(progress):
+        states = {row.provider_call_id: row.state for row in progress.calls}
+        if (
+            states["c1"] == "executing"
+            and "process.started" in stage.kinds()
+            and "interrupt.requested" not in stage.kinds()
+        ):
+            sessions.interrupt(stage.journal, stage.session_id, USER)
+        return progress.is_idle
+
+    progress = stage.drive(until=until)
+    assert (progress.last_outcome, stage.session().reason) == ("interrupted", "user")
+    assert {k: (c.state, c.detail) for k, c in stage.calls().items()} == {
+        "c1": ("cancelled", "stopped"),
+        "c2": ("cancelled", "withdrawn"),
+    }
+    assert stage.waiting() == []
+
+
+def test_an_interrupt_keeps_what_the_model_had_said(staged):
+    script = recording(exchange(text("half "), {"text": "never", "after_ms": 60_000}))
+    stage = staged(script)
+    stage.begin()
+
+    async def forever(seconds):
+        sessions.interrupt(stage.journal, stage.session_id, USER)
+        await asyncio.Event().wait()
+
+    from workbench.host.kit import open_kit
+    from workbench.host.models import paced_by
+
+    stage.kit = lambda: open_kit(stage.home, stage.journal, str(stage.workspace), provider=paced_by(forever))
+    progress = stage.drive(until=lambda p: p.is_idle)
+    assert progress.last_outcome == "interrupted"
+    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == ["half "]
+
+
+# --- drivers that die ---------------------------------------------------------------------------
+
+
+def dying(stage: Stage, point: str, nth: int = 1) -> int:
+    """Drive the session in a forked process that dies at a fault point; return its exit code."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            from workbench.effects import faults
+            from workbench.journal.journal import Journal
+
+            os.setsid()
+            stage.journal = Journal.open(stage.home)
+            faults.armed(point, "exit", nth)
+            stage.drive()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def approved_stage(staged):
+    """Return a stage whose one action is approved, without any thread in this process."""
+    stage = staged(recording(exchange(CREATE), exchange(text("ok"))))
+    stage.begin().drive()
+    stage.approve(stage.waiting()[0])
+    stage.journal.close()
+    return stage
+
+
+def reopened(stage):
+    from workbench.journal.journal import Journal
+
+    stage.journal = Journal.open(stage.home)
+    return stage
+
+
+@pytest.mark.parametrize(
+    ("point", "state", "detail", "written"),
+    [
+        ("call.before_executing", "succeeded", "", True),
+        ("call.executing", "interrupted", "nothing written", False),
+        ("apply.staged", "interrupted", "nothing written", False),
+        ("apply.renamed", "succeeded", "recovered", True),
+        ("call.finished_effect", "succeeded", "recovered", True),
+        ("call.finished", "succeeded", "", True),
+    ],
+)
+def test_a_dead_driver_is_settled_and_no_model_is_called(staged, point, state, detail, written):
+    stage = approved_stage(staged)
+    assert dying(stage, point) == 137
+    reopened(stage).drive()
+    row = stage.calls()["c1"]
+    assert (row.state, row.detail, (stage.workspace / "n.txt").exists()) == (state, detail, written)
+    assert stage.session().reason == "host lost"
+    assert len(stage.bodies(e.ReplyCompleted)) == 1
+    sessions.continue_(stage.journal, stage.session_id, USER)
+    assert stage.drive().last_outcome == "done"
+
+
+def test_a_command_whose_driver_died_is_ended_and_its_outcome_unknown(staged):
+    script = recording(
+        exchange(call("c1", "run_in_terminal", command="echo $$ | tee pid; sleep 300")), exchange(text("ok"))
+    )
+    stage = staged(script).begin()
+    stage.drive()
+    stage.approve(stage.waiting()[0])
+    stage.journal.close()
+    pid = os.fork()
+    if pid == 0:
+        reopened(stage).drive(
+            until=lambda p: (
+                (stage.workspace / "pid").exists() and (os.kill(os.getpid(), signal.SIGKILL) or True)
+            )
+        )
+        os._exit(0)
+    os.waitpid(pid, 0)
+    reopened(stage).drive()
+    row = stage.calls()["c1"]
+    assert (row.state, row.detail) == ("interrupted", "outcome unknown")
+    command = int(stage.read("pid"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(command, 0)
+
+
+@pytest.mark.spec(215)
+def test_a_second_driver_is_told_who_drives(staged):
+    from workbench.journal.errors import Driven
+
+    stage = waiting_stage(staged)
+    seen = []
+
+    async def run():
+        kit = stage.kit()
+        other = stage.driver()
+        first = stage.lock
+
+        def until(progress):
+            try:
+                asyncio.get_running_loop()
+                from workbench.journal.lease import take
+
+                stage.driver()
+                take(stage.journal, stage.session_id, stage.lock.driver)
+            except Driven as error:
+                seen.append(error.pid)
+            finally:
+                stage.lock.close()
+            return True
+
+        await drive_session(kit, other, stage.session_id, until=until)
+        first.close()
+
+    asyncio.run(run())
+    assert seen == [os.getpid()]

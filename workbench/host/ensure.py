@@ -1,0 +1,40 @@
+"""Find the host of a workspace, or start it.
+
+Owns the start of a host process and the wait until it holds its lock.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+
+from workbench.domain.rows import Host
+from workbench.effects.process import NotStarted, start_detached
+from workbench.host.places import live_host
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
+PATIENCE = 15.0
+"""Seconds that a host may take until it holds its lock."""
+
+
+def ensure_host(
+    home: Home, journal: Journal, workspace: str, env: Mapping[str, str] = os.environ
+) -> Host | None:
+    """Return the workspace's host, started if none lives; None when it could not be started (see its log)."""
+    found = live_host(home, journal, workspace)
+    if found is not None:
+        return found
+    host_id = journal.clock.new_id()
+    argv = [sys.executable, "-m", "workbench", "host", "serve", workspace, "--id", host_id]
+    environment = {**env, "WORKBENCH_HOME": str(home.path)}
+    try:
+        start_detached(argv, home.logs / f"host-{host_id}.log", environment)
+    except NotStarted:
+        return None
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if (found := live_host(home, journal, workspace)) is not None:
+            return found
+        journal.wait(journal.last_position(), 0.1)
+    return None

@@ -1,0 +1,99 @@
+"""Everything a driver needs, in one frozen record that the composition root fills.
+
+Owns how a workspace's settings follow its trust: what an untrusted workspace says only narrows. Holds no
+state of any session.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.config.layers import load
+from workbench.config.values import Loaded
+from workbench.domain.rows import Session
+from workbench.effects.clock import Clock
+from workbench.effects.environment import scrubbed_environment
+from workbench.effects.files import Root
+from workbench.host.trusting import is_trusted
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.providers.base import Provider
+from workbench.tools.base import Limits
+from workbench.tools.registry import Registry, catalogue
+
+AGENT_VARIABLE = "WORKBENCH_AGENT"
+"""Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
+
+
+class Settings:
+    """The configuration of one workspace, read once for each answer to the trust question."""
+
+    def __init__(self, home: Home, workspace: str, options: Mapping[str, object]) -> None:
+        self._home, self._workspace, self._options = home, workspace, options
+        self._loaded: dict[bool, Loaded] = {}
+
+    def loaded(self, *, trusted: bool) -> Loaded:
+        """Return the settings with all that was found wrong in their files."""
+        if trusted not in self._loaded:
+            self._loaded[trusted] = load(
+                Path(self._home.path),
+                Path(self._workspace),
+                trusted=trusted,
+                env=os.environ,
+                options=self._options,
+            )
+        return self._loaded[trusted]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """What a driver of one workspace works with."""
+
+    home: Home
+    journal: Journal
+    clock: Clock
+    workspace: str
+    root: Root
+    settings: Settings
+    tools: Registry
+    provider: Callable[[Session], Provider]
+    environment: Mapping[str, str]
+    can_ask: bool = True
+    """False: nobody can answer, so what would be asked is denied."""
+    sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
+
+    def loaded(self) -> Loaded:
+        """Return the settings as the present trust in the workspace allows."""
+        return self.settings.loaded(trusted=is_trusted(self.journal, self.workspace))
+
+    def limits(self) -> Limits:
+        """Return the limits that tools get."""
+        limits = self.loaded().config.limits
+        return Limits(
+            tool_output_bytes=limits.tool_output_bytes,
+            context_file_bytes=limits.context_file_bytes,
+            command_seconds=limits.command_seconds,
+            output_blob_bytes=limits.output_blob_bytes,
+        )
+
+
+def open_kit(
+    home: Home,
+    journal: Journal,
+    workspace: str,
+    *,
+    provider: Callable[[Session], Provider],
+    options: Mapping[str, object] | None = None,
+    can_ask: bool = True,
+    tools: Registry | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Kit:
+    """Put a kit together for a workspace, given by its real path."""
+    environment = {**scrubbed_environment(os.environ), AGENT_VARIABLE: "1", "PWD": workspace}
+    return Kit(
+        home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
+        settings=Settings(home, workspace, options or {}), tools=tools or catalogue(), provider=provider,
+        environment=environment, can_ask=can_ask, sleep=sleep,
+    )  # fmt: skip

@@ -1,0 +1,245 @@
+"""Call a model once: stream what it says, record the whole reply, or say why there is none.
+
+Owns `turn.started`, the deltas, `reply.completed` and provider errors with their retries. Never looks at
+what the reply asks for: calls are rows for the gate.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from workbench.agents.context import messages
+from workbench.agents.state import TurnState
+from workbench.domain.events import (
+    Body,
+    CallProposed,
+    ErrorRaised,
+    Event,
+    ReplyCompleted,
+    SessionStatusChanged,
+    TextStreamed,
+    ThinkingStreamed,
+    TurnEnded,
+    TurnStarted,
+)
+from workbench.domain.messages import (
+    ExchangePart,
+    FailurePart,
+    ModelRequest,
+    ReplyPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UsagePart,
+)
+from workbench.domain.values import Actor, Json, JsonObject, ReplyCall, Usage, Verdict
+from workbench.effects.faults import point
+from workbench.host import record
+from workbench.host.desk import Desk
+from workbench.host.models import ProviderUnavailable
+from workbench.host.stream import Deltas
+from workbench.text import canonical
+
+RETRIES = 3
+"""How often a call is repeated that a provider refused for the moment (429, 5xx)."""
+
+AGENT = Actor(kind="agent")
+
+
+@dataclass(slots=True)
+class Reply:
+    """What came of a reply so far."""
+
+    text: str = ""
+    thinking: str = ""
+    calls: list[ToolCallPart] = field(default_factory=list[ToolCallPart])
+    usage: Usage = Usage()
+    exchange: int | None = None
+    failure: FailurePart | None = None
+
+
+class ModelCall:
+    """One model call of one turn and round; `stopped` keeps what came when a human interrupts."""
+
+    def __init__(self, desk: Desk, state: Callable[[], TurnState], turn_id: str | None, number: int) -> None:
+        """Prepare a call.
+
+        Args:
+            desk: the session's desk.
+            state: gives the session's folded state as it is now.
+            turn_id: the open turn, None starts a new one.
+            number: the round within the turn, from 1.
+        """
+        self._desk, self._state, self._round = desk, state, number
+        self._is_new = turn_id is None
+        self.turn_id = turn_id or desk.new_id()
+        self.reply = Reply()
+        self._block = -1
+        self._deltas: Deltas | None = None
+        self._kind: type[TextStreamed] | type[ThinkingStreamed] | None = None
+
+    async def run(self) -> None:
+        """Call the model and record the reply or the error; retries what is only refused for the moment."""
+        session = self._desk.session()
+        started = self._event(TurnStarted(provider=session.provider, model=session.model, round=self._round))
+        moved = (
+            [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
+        )
+        await self._desk.append(started, *moved)
+        used: set[int] = set()
+        for attempt in range(RETRIES + 1):
+            await self._ask(frozenset(used))
+            failure = self.reply.failure
+            if failure is None:
+                await self._completed()
+                return
+            if self.reply.exchange is not None:
+                used.add(self.reply.exchange)
+            if attempt == RETRIES or not _is_momentary(failure):
+                await self._failed(failure)
+                return
+            await self._desk.append(self._error(failure))
+            await self._desk.kit.sleep(failure.retry_after_s or 2**attempt)
+            self.reply = Reply()
+
+    async def stopped(self) -> list[Event]:
+        """Return what a human's interrupt leaves to record: the part of the reply that came."""
+        self._close()
+        if not self.reply.text:
+            return []
+        return [self._event(self._body(()), actor=AGENT)]
+
+    async def _ask(self, used: frozenset[int]) -> None:
+        state = self._state()
+        request = self._request(state)
+        request = replace(request, used_exchanges=request.used_exchanges | used)
+        try:
+            provider = self._desk.kit.provider(self._desk.session())
+            point("turn.model_called")
+            async for part in provider.reply(request):
+                self._take(part)
+        except ProviderUnavailable as error:
+            self._take(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
+        finally:
+            self._close()
+
+    def _request(self, state: TurnState) -> ModelRequest:
+        kit, session = self._desk.kit, self._desk.session()
+        limit = kit.loaded().config.max_session_messages
+        every, fresh = messages(state, self._desk.unseal, limit, self._wire_name)
+        return ModelRequest(
+            session_id=session.id, model=session.model, messages=every, fresh=fresh,
+            tools=tuple(kit.tools.visible(session.provider, session.active_tools)),
+            used_exchanges=state.used_exchanges,
+        )  # fmt: skip
+
+    def _wire_name(self, tool: str) -> str:
+        descriptor = self._desk.kit.tools.descriptors().get(tool)
+        return descriptor.wire_name if descriptor else tool
+
+    def _take(self, part: ReplyPart) -> None:
+        match part:
+            case TextPart(text=text):
+                self.reply.text += text
+                self._stream(TextStreamed, text)
+            case ThinkingPart(text=text):
+                self.reply.thinking += text
+                self._stream(ThinkingStreamed, text)
+            case ToolCallPart():
+                self.reply.calls.append(part)
+            case UsagePart(usage=usage):
+                self.reply.usage = usage
+            case ExchangePart(exchange=exchange):
+                self.reply.exchange = exchange
+            case FailurePart():
+                self.reply.failure = part
+
+    # --- streaming ------------------------------------------------------------------------------
+
+    def _stream(self, kind: type[TextStreamed] | type[ThinkingStreamed], text: str) -> None:
+        if kind is not self._kind or self._deltas is None:
+            self._close()
+            self._block += 1
+            self._kind = kind
+            self._deltas = Deltas(self._writer(kind, self._block))
+        self._deltas.feed(text)
+
+    def _writer(
+        self, kind: type[TextStreamed] | type[ThinkingStreamed], block: int
+    ) -> Callable[[int, str], None]:
+        def write(offset: int, text: str) -> None:
+            body = kind(block=block, offset=offset, text=text)
+            self._desk.stream([self._event(body, actor=AGENT)])
+
+        return write
+
+    def _close(self) -> None:
+        if self._deltas is not None:
+            self._deltas.close()
+        self._deltas = self._kind = None
+
+    # --- recording ------------------------------------------------------------------------------
+
+    async def _completed(self) -> None:
+        read = [self._read_call(part) for part in self.reply.calls]
+        refused = [self._refused(call) for call in read if call.malformed]
+        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT), *refused)
+
+    def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
+        blobs = self._desk.kit.journal.blobs
+        text, ref = record.text(self.reply.text, blobs)
+        thinking, _ = record.text(self.reply.thinking, blobs)
+        return ReplyCompleted(
+            text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
+            model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,
+        )  # fmt: skip
+
+    def _read_call(self, part: ToolCallPart) -> ReplyCall:
+        descriptor = self._desk.kit.tools.descriptors().get(part.name)
+        exact, malformed = _arguments(part.arguments)
+        arguments, ref = record.parameters(exact, self._desk.kit.journal.blobs)
+        return ReplyCall(
+            call_id=self._desk.new_id(), provider_call_id=part.id,
+            tool=descriptor.id if descriptor else record.scrubbed_line(part.name, 64),
+            arguments=arguments, arguments_ref=ref, malformed=malformed,
+        )  # fmt: skip
+
+    def _refused(self, call: ReplyCall) -> Event:
+        reason = f"the arguments are no JSON object: {call.malformed}"
+        verdict = Verdict(outcome="refused", step="schema", by=call.tool, reason=reason)
+        body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
+        return self._desk.event(body, turn_id=self.turn_id, call_id=call.call_id)
+
+    async def _failed(self, failure: FailurePart) -> None:
+        ended = self._event(TurnEnded(outcome="error", detail=failure.code))
+        status = self._event(SessionStatusChanged(status="ready"))
+        kept = await self.stopped()
+        await self._desk.append(*kept, self._error(failure), ended, status)
+
+    def _error(self, failure: FailurePart) -> Event:
+        body = ErrorRaised(
+            code=failure.code, message=record.scrubbed_line(failure.message, 2_000), remedy=failure.remedy,
+            recoverable=failure.recoverable, exchange=self.reply.exchange,
+        )  # fmt: skip
+        return self._event(body)
+
+    def _event(self, body: Body, actor: Actor | None = None) -> Event:
+        return self._desk.event(body, turn_id=self.turn_id, actor=actor)
+
+
+def _is_momentary(failure: FailurePart) -> bool:
+    return (
+        failure.recoverable
+        and failure.status is not None
+        and (failure.status == 429 or failure.status >= 500)
+    )
+
+
+def _arguments(text: str) -> tuple[JsonObject, str | None]:
+    try:
+        value = canonical.loads(text or "{}")
+    except ValueError as error:
+        return {}, str(error)
+    if not isinstance(value, Mapping):
+        return {}, "it is no object"
+    return cast("Mapping[str, Json]", value), None

@@ -1,0 +1,91 @@
+"""What may be recorded of exact text: scrubbed and bounded, with the exact bytes sealed where they differ.
+
+Owns the rule of the two stores (DESIGN section 2). Never appends events.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol, cast
+
+from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
+from workbench.text import canonical
+from workbench.text.scrub import scrub, scrub_value
+
+LONGEST_STRING = 4_000
+"""Characters of one string in recorded parameters; what is longer is cut, and sealed whole."""
+
+LONGEST_TEXT = 262_144
+"""Characters of a recorded reply or prompt."""
+
+_HIDDEN_LINE = "⟨secret: pem⟩"
+
+
+class Sealer(Protocol):
+    """The part of the blob store that recording needs."""
+
+    def seal(self, data: bytes) -> BlobRef:
+        """Store exact bytes and return their reference."""
+        ...
+
+
+def text(exact: str, blobs: Sealer, longest: int = LONGEST_TEXT) -> tuple[str, BlobRef | None]:
+    """Return what is recorded of a text, and where the exact one is sealed if they differ."""
+    recorded = _cut(scrub(exact).text, longest)
+    if recorded == exact:
+        return exact, None
+    return recorded, blobs.seal(exact.encode("utf-8", "surrogatepass"))
+
+
+def parameters(exact: JsonObject, blobs: Sealer) -> tuple[JsonObject, BlobRef | None]:
+    """Return what is recorded of a call's parameters, and where the exact ones are sealed if they differ."""
+    scrubbed, _ = scrub_value(exact)
+    recorded = cast("JsonObject", _bounded(scrubbed))
+    if recorded == exact:
+        return exact, None
+    return recorded, blobs.seal(canonical.dumps(exact).encode())
+
+
+def hunks(exact: tuple[Hunk, ...]) -> tuple[tuple[Hunk, ...], bool]:
+    """Return hunks with secrets replaced line by line, and whether anything was."""
+    recorded = tuple(_scrubbed_hunk(hunk) for hunk in exact)
+    return recorded, recorded != exact
+
+
+def _scrubbed_hunk(hunk: Hunk) -> Hunk:
+    whole = "\n".join(line for _, line in hunk.lines)
+    clean = scrub(whole)
+    if not clean.found:
+        return hunk
+    pieces = clean.text.split("\n")
+    if len(pieces) != len(hunk.lines):
+        # A secret that spans lines (a key block) changed their number: hide every line it may be in.
+        pieces = [scrub(line).text if _is_short(line) else _HIDDEN_LINE for _, line in hunk.lines]
+    return replace(
+        hunk, lines=tuple((sign, piece) for (sign, _), piece in zip(hunk.lines, pieces, strict=True))
+    )
+
+
+def _is_short(line: str) -> bool:
+    """Return whether a line is too short, or too much like prose, to be a part of a key block."""
+    return len(line.strip()) < 16 or " " in line.strip()
+
+
+def _cut(found: str, longest: int) -> str:
+    if len(found) <= longest:
+        return found
+    return f"{found[:longest]}… ({len(found):,} characters)"
+
+
+def _bounded(value: Json) -> Json:
+    if isinstance(value, str):
+        return _cut(value, LONGEST_STRING)
+    if isinstance(value, Mapping):
+        return {key: _bounded(item) for key, item in cast("Mapping[str, Json]", value).items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in cast("list[Json]", value)]
+    return value
+
+
+def scrubbed_line(exact: str, longest: int = 500) -> str:
+    """Return a text as one recorded line: scrubbed and cut."""
+    return _cut(scrub(" ".join(exact.split("\n"))).text, longest)

@@ -1,0 +1,71 @@
+"""The host process of one workspace: hold its lock, drive its sessions, end by itself.
+
+Owns the process: lock, signals, log. Started detached by `ensure`, never by hand.
+"""
+
+import asyncio
+import logging
+import signal
+
+from workbench.effects.faults import point
+from workbench.effects.locks import FileLock
+from workbench.effects.offspring import become_subreaper
+from workbench.host import config_rules, trusting
+from workbench.host.kit import open_kit
+from workbench.host.models import provider_of
+from workbench.host.places import has_screen, host_lock, identity
+from workbench.host.supervisor import LINGER, Supervisor
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverIdentity, DriverLock
+from workbench.policy.trust import TrustRefused
+
+LOG = logging.getLogger("workbench.host")
+
+
+def serve(home: Home, workspace: str, host_id: str | None = None, linger: float = LINGER) -> int:
+    """Be the host of a workspace until nothing is left to do; return the exit code.
+
+    Args:
+        home: the data folder.
+        workspace: real path.
+        host_id: the id that the log file is named after.
+        linger: seconds to stay without work and without a screen.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    lock = FileLock(host_lock(home, workspace))
+    if not lock.try_acquire():
+        LOG.info("another host serves %s", workspace)
+        return 0
+    become_subreaper()
+    journal = Journal.open(home)
+    try:
+        driver = identity(journal, workspace, "host", host_id)
+        with DriverLock(journal, driver):
+            point("host.started")
+            LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
+            _prepare(journal, home, workspace)
+            asyncio.run(_serve(home, journal, workspace, driver, linger))
+            LOG.info("host %s ended", driver.host_id)
+    finally:
+        journal.close()
+        lock.release()
+    return 0
+
+
+def _prepare(journal: Journal, home: Home, workspace: str) -> None:
+    config_rules.adopt(journal, home, workspace)
+    try:
+        trusting.ask(journal, workspace)
+    except TrustRefused as error:
+        LOG.warning("the trust question was not asked: %s", error)
+
+
+async def _serve(home: Home, journal: Journal, workspace: str, driver: DriverIdentity, linger: float) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
+    kit = open_kit(home, journal, workspace, provider=provider_of)
+    await Supervisor(kit, driver, lambda: has_screen(home, workspace), linger).run(stop)

@@ -1,0 +1,88 @@
+"""Settle a call that was executing when its driver died: JOURNAL section 2, the crash table.
+
+Files are settled by their digests, everything else is `interrupted, outcome unknown`. Nothing is ever run
+again here.
+"""
+
+import asyncio
+
+from workbench.changes.apply import PlannedDigest, Settled, settle
+from workbench.domain.events import CallFinished, FileChanged
+from workbench.domain.values import PlanStep
+from workbench.effects.process import ProcessIdentity, end_leftovers
+from workbench.host.desk import Desk
+from workbench.host.dossier import Dossier, dossier
+
+_UNKNOWN = "the host ended while it ran; it was not run again, so look first"
+
+
+async def settle_call(desk: Desk, call_id: str) -> None:
+    """Record how an execution ended that nobody saw to its end."""
+    file = dossier(desk.kit.journal, call_id)
+    if file.row.state != "executing" or file.executing is None:
+        return
+    if file.executing.plan:
+        settled = await asyncio.to_thread(_settled, desk, file)
+        bodies = _bodies(file, settled)
+        await desk.append(*(desk.call_event(body, file.row) for body in bodies))
+        return
+    ended = await asyncio.to_thread(_end_process, file)
+    finished = CallFinished(
+        state="interrupted", detail="outcome unknown", error=_UNKNOWN, summary="outcome unknown",
+        metadata={"leftovers_ended": ended} if ended else {},
+    )  # fmt: skip
+    await desk.append(desk.call_event(finished, file.row))
+
+
+def _end_process(file: Dossier) -> int:
+    """End what is left of a command; without a recorded process its helper ended with its host's pipe."""
+    if file.process is None:
+        return 0
+    found = ProcessIdentity(
+        pid=file.process.pid, group=file.process.group, start_time=file.process.start_time
+    )
+    return end_leftovers(found, file.process.mark)
+
+
+def _settled(desk: Desk, file: Dossier) -> Settled:
+    assert file.executing is not None
+    plan = {step.path: step for step in file.executing.plan}
+
+    def before(path: str) -> bytes | None:
+        ref = plan[path].base_ref
+        return desk.unseal(ref) if ref else None
+
+    steps = [PlannedDigest.of(step) for step in file.executing.plan]
+    return settle(desk.kit.root, steps, desk.kit.journal.blobs.keyed, before)
+
+
+def _bodies(file: Dossier, settled: Settled) -> list[FileChanged | CallFinished]:
+    assert file.executing is not None
+    plan = file.executing.plan
+    paths = tuple(step.path for step in plan)
+    match settled.outcome:
+        case "succeeded":
+            finished = CallFinished(
+                state="succeeded", detail="recovered", summary="written before the host ended",
+                preview=f"written: {', '.join(paths)}", files_affected=paths,
+            )  # fmt: skip
+            return [*(_changed(file, step) for step in plan), finished]
+        case "nothing_written":
+            detail, error = "nothing written", "the host ended before anything was written"
+        case "rolled_back":
+            detail = "rolled back"
+            error = f"the host ended half-way; put back: {', '.join(settled.put_back) or 'nothing'}"
+            if settled.untouched:
+                error += f"; left as they are, changed by something else: {', '.join(settled.untouched)}"
+    return [CallFinished(state="interrupted", detail=detail, error=error, summary=detail)]
+
+
+def _changed(file: Dossier, step: PlanStep) -> FileChanged:
+    after_ref = next(
+        (row.after_ref for row in file.files if row.path == step.path and row.after == step.after), None
+    )
+    change = "create" if step.base is None else "delete" if step.after is None else "modify"
+    return FileChanged(
+        path=step.path, change=change, before=step.base, after=step.after, before_ref=step.base_ref,
+        after_ref=after_ref, mode=step.mode,
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Bring sessions of one workspace up when there is something to do in them, and let them go afterwards.
+
+Owns which sessions are driven here. What happens inside one is its runner's business.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from workbench.agents.turn import TurnLimits, fold, todo
+from workbench.domain.rows import Session
+from workbench.host.drive import Progress, drive_session
+from workbench.host.kit import Kit
+from workbench.host.runner import ringer
+from workbench.journal.errors import Driven, JournalError
+from workbench.journal.lease import DriverIdentity, unfinished
+
+LINGER = 60.0
+"""Seconds that a host stays when nothing is processing or pending and no screen is attached."""
+
+LOG = logging.getLogger("workbench.host")
+
+
+class Supervisor:
+    """Drives every session of a workspace that has unfinished work and no live driver."""
+
+    def __init__(
+        self, kit: Kit, driver: DriverIdentity, is_attached: Callable[[], bool], linger: float = LINGER
+    ) -> None:
+        self._kit, self._driver = kit, driver
+        self._is_attached, self._linger = is_attached, linger
+        self._driven: dict[str, asyncio.Task[None]] = {}
+        self._looked_at: dict[str, int] = {}
+        self._rung = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run until told to stop, or until there was nothing to do for a while."""
+        loop = asyncio.get_running_loop()
+        silence = self._kit.journal.on_ring(ringer(loop, self._rung))
+        idle_since = self._kit.clock.monotonic()
+        try:
+            while not stop.is_set():
+                self._rung.clear()
+                self._look()
+                if self._driven or self._is_attached():
+                    idle_since = self._kit.clock.monotonic()
+                if self._kit.clock.monotonic() - idle_since >= self._linger:
+                    LOG.info("nothing to do for %.0f s", self._linger)
+                    return
+                await self._wait(stop)
+        finally:
+            silence()
+            await self._let_go()
+
+    def _look(self) -> None:
+        for session in unfinished(self._kit.journal, self._kit.workspace):
+            is_known = self._looked_at.get(session.id) == session.updated_at
+            if session.id in self._driven or is_known:
+                continue
+            self._looked_at[session.id] = session.updated_at
+            if self._has_work(session):
+                task = asyncio.create_task(self._drive(session.id), name=f"session {session.id}")
+                self._driven[session.id] = task
+
+    def _has_work(self, session: Session) -> bool:
+        journal = self._kit.journal
+        if journal.actions(session_id=session.id, states=("pending",)):
+            return True
+        limits = TurnLimits(max_rounds=self._kit.loaded().config.limits.max_turns)
+        state = fold(journal.events(session.id))
+        return bool(todo(state, limits))
+
+    async def _drive(self, session_id: str) -> None:
+        try:
+            await drive_session(self._kit, self._driver, session_id, until=_has_nothing_left)
+        except Driven as error:
+            LOG.info("%s", error)
+        except JournalError as error:
+            LOG.error("session %s: %s", session_id, error)
+        except Exception:
+            LOG.exception("session %s", session_id)
+        finally:
+            self._driven.pop(session_id, None)
+            self._rung.set()
+
+    async def _wait(self, stop: asyncio.Event) -> None:
+        """Wait for the doorbell, for the stop, or a second: leases die without ringing."""
+        waiters = [asyncio.create_task(event.wait()) for event in (self._rung, stop)]
+        try:
+            await asyncio.wait(waiters, timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in waiters:
+                waiter.cancel()
+
+    async def _let_go(self) -> None:
+        tasks = list(self._driven.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _has_nothing_left(progress: Progress) -> bool:
+    return progress.is_resting and not progress.waiting
