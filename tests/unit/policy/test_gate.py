@@ -1,0 +1,338 @@
+"""The gate: its seven steps, their order, and that nobody who grants beats anybody who denies."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
+from workbench.domain.values import Verdict
+from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, judge, recheck
+
+
+def globs(*texts, origin=""):
+    return tuple(Glob(text=text, origin=origin) for text in texts)
+
+
+def call(tool="run_in_terminal", malformed=None, **parameters):
+    return GateCall(tool=tool, parameters=parameters, malformed=malformed)
+
+
+async def no_hooks(_passed):
+    return None
+
+
+def judged(made, where, hooks=no_hooks):
+    return asyncio.run(judge(made, where, hooks))
+
+
+def spoken(made, where, hooks=no_hooks):
+    verdict = judged(made, where, hooks).verdict
+    return verdict.outcome, verdict.step, verdict.by
+
+
+PUSH = call(command="git push")
+DIFF = call(command="git diff --stat main")
+READING = call("read_file", path="src/a.py")
+
+
+@pytest.fixture
+def work(tmp_path):
+    root = tmp_path / "work"
+    (root / "src").mkdir(parents=True)
+    return root
+
+
+# --- step 1 ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(25, 26, 193, 195, 203)
+@pytest.mark.parametrize(
+    ("made", "changed", "reason"),
+    [
+        (call("rm_rf", path="x"), {}, "rm_rf: no tool is called that"),
+        (call("read_file"), {}, "path: missing"),
+        (call("read_file", path=3), {}, "path: must be string"),
+        (call("read_file", path="a", extra=1), {}, "extra: not known"),
+        (call("read_file", malformed="not JSON at 3"), {}, "not JSON at 3"),
+        (call("read_file", path="a", start_line=float("nan")), {}, "no JSON"),
+        (call(command="ls\0"), {}, "command: holds a NUL character"),
+        (READING, {"active_tools": ("create_file",)}, "read_file: not active in this session"),
+    ],
+)
+def test_a_call_that_is_not_well_formed_is_refused(work, made, changed, reason):
+    judgement = judged(made, context(work, **changed))
+    assert (judgement.verdict.outcome, judgement.verdict.step) == ("refused", "schema")
+    assert reason in judgement.verdict.reason
+    assert judgement.passed is None
+
+
+@pytest.mark.spec(193)
+def test_a_tool_is_refused_to_a_provider_that_is_not_listed(work):
+    only = {"read_file": replace(KNOWN["read_file"], allowed_providers=("ollama",))}
+    assert spoken(READING, context(work, descriptors=only)) == ("refused", "schema", "default")
+    assert spoken(READING, context(work, descriptors=only, provider="ollama"))[0] == "ask"
+
+
+def test_a_tool_is_known_by_id_and_wire_name(work):
+    for name in ("context.read", "context_read"):
+        assert spoken(call(name, path="a"), context(work)) == ("allowed", "grants", "context.read")
+
+
+# --- step 2 ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(27, 65, 66)
+def test_a_path_that_leads_out_or_is_protected_is_refused(work, tmp_path):
+    (work / "out").symlink_to(tmp_path)
+    for made in (
+        call("read_file", path="../x"),
+        call("read_file", path="out/x"),
+        call("create_file", path=".git/hooks/x", content=""),
+        call("create_file", path=".workbench.json", content=""),
+        call("read_file", path="data/journal"),
+    ):
+        where = context(work, protected=(str(work / "data"),), allow=globs("*"))
+        assert spoken(made, where) == ("refused", "paths", "default")
+    assert spoken(call("read_file", path=".git/config"), context(work, allow=globs("*")))[0] == "allowed"
+
+
+def test_a_hook_script_cannot_be_written(work):
+    (work / "check.sh").write_text("exit 1")
+    (work / ".workbench.json").write_text(
+        '{"hooks": {"PreToolUse": [{"matcher": "*", "command": "sh check.sh"}]}}'
+    )
+    assert spoken(call("create_file", path="check.sh", content=""), context(work))[:2] == ("refused", "paths")
+    assert spoken(call("read_file", path="check.sh"), context(work))[0] == "ask"
+
+
+def test_what_passed_carries_real_relative_paths(work):
+    (work / "link").symlink_to("src")
+    passed = before_hooks(call("read_file", path="link/../src/a.py", start_line=1), context(work))
+    assert passed.grounded == {"path": "src/a.py", "start_line": 1}
+
+
+# --- steps 3 and 4 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(84, 87, 217)
+def test_a_deny_names_the_pattern_the_place_and_the_argument(work):
+    where = context(work, deny=globs("Read", "Bash(git push*)", origin="persona reviewer"), allow=globs("*"))
+    verdict = judged(call(command="cd x && git push origin"), where).verdict
+    assert (verdict.outcome, verdict.step, verdict.by) == ("denied", "deny", "persona reviewer")
+    assert verdict.pattern == "Bash(git push*)"
+    assert "run_in_terminal(cd x && git push origin)" in verdict.reason
+
+
+def test_a_deny_rule_names_itself(work):
+    where = context(work, rules=(rule(id="R9", effect="deny", pattern="Bash(git push*)"),))
+    verdict = judged(PUSH, where).verdict
+    assert (verdict.outcome, verdict.step, verdict.by, verdict.rule) == ("denied", "deny", "R9", "R9")
+
+
+@pytest.mark.spec(86)
+@pytest.mark.parametrize(
+    ("ceiling", "outcome"),
+    [(None, "ask"), ((), "ask"), (globs("Bash(git *)"), "ask"), (globs("Read"), "denied")],
+)
+def test_a_ceiling_denies_the_rest_and_grants_nothing(work, ceiling, outcome):
+    verdict = judged(PUSH, context(work, ceiling=ceiling)).verdict
+    assert verdict.outcome == outcome
+    if outcome == "denied":
+        assert verdict.step == "ceiling"
+        assert "Read" in verdict.reason
+
+
+# --- step 5 ------------------------------------------------------------------------------------------
+
+
+BLOCK = Verdict(outcome="denied", step="hooks", by="check.sh", reason="no")
+
+
+async def blocking(_passed):
+    return BLOCK
+
+
+@pytest.mark.spec(88, 217)
+def test_a_hook_that_blocks_beats_every_grant(work):
+    assert judged(DIFF, context(work, allow=globs("*")), blocking).verdict == BLOCK
+
+
+def test_hooks_are_not_run_for_what_is_refused_or_denied(work):
+    seen = []
+
+    async def watching(passed):
+        seen.append(passed.descriptor.id)
+
+    for where in (
+        context(work, active_tools=("x",)),
+        context(work, deny=globs("Bash")),
+        context(work, ceiling=globs("Read")),
+    ):
+        judged(DIFF, where, watching)
+    assert seen == []
+    judged(DIFF, context(work, allow=globs("*")), watching)
+    assert seen == ["run_in_terminal"]
+
+
+# --- steps 6 and 7 -----------------------------------------------------------------------------------
+
+
+def test_all_tools_ask_by_default_reads_too(work):
+    for made in (DIFF, READING, call("create_file", path="a", content=""), call("grep_search", pattern="x")):
+        assert spoken(made, context(work)) == ("ask", "ask", "default")
+        assert spoken(made, context(work, can_ask=False)) == ("denied", "ask", "default")
+
+
+def test_who_grants_is_named(work):
+    allow = globs("Bash(git diff *)", origin="config.json:12")
+    assert spoken(DIFF, context(work, allow=allow)) == ("allowed", "grants", "config.json:12")
+    assert spoken(DIFF, context(work, rules=(rule(),))) == ("allowed", "grants", "R1")
+    assert judged(DIFF, context(work, rules=(rule(),))).verdict.rule == "R1"
+    assert spoken(READING, context(work, read_only="auto")) == ("allowed", "grants", "approvals.read_only")
+    assert spoken(READING, context(work, read_grant=True)) == ("allowed", "grants", "trust")
+    assert spoken(DIFF, context(work, read_only="auto", read_grant=True)) == ("ask", "ask", "default")
+    assert spoken(call("create_file", path="a", content=""), context(work, read_grant=True))[0] == "ask"
+
+
+def test_an_ask_rule_comes_before_every_grant(work):
+    asking = rule(id="R2", effect="ask", pattern="Bash(git diff*)")
+    where = context(work, allow=globs("*"), rules=(rule(), asking))
+    assert spoken(DIFF, where) == ("ask", "grants", "R2")
+    assert spoken(DIFF, replace(where, can_ask=False)) == ("denied", "ask", "R2")
+    reading = rule(id="R3", effect="ask", tool="read_file", pattern="Read(src/**)")
+    assert spoken(READING, context(work, read_grant=True, rules=(reading,))) == ("ask", "grants", "R3")
+
+
+def test_a_command_that_is_not_plain_says_why_no_rule_covers_it(work):
+    verdict = judged(call(command="git diff > x"), context(work, allow=globs("Bash"))).verdict
+    assert verdict.outcome == "ask"
+    assert "no rule can cover it: a redirect" in verdict.reason
+
+
+# --- the order ---------------------------------------------------------------------------------------
+
+OBJECTIONS = {
+    "schema": {"active_tools": ("create_file",)},
+    "paths": {},
+    "deny": {"deny": globs("Read", origin="d")},
+    "ceiling": {"ceiling": globs("Bash", origin="c")},
+    "hooks": {},
+    "ask": {},
+}
+
+
+@pytest.mark.spec(217)
+@pytest.mark.parametrize("first", range(len(OBJECTIONS)))
+def test_the_earliest_step_that_objects_speaks(work, first):
+    names = list(OBJECTIONS)[first:]
+    changed = {key: value for name in names for key, value in OBJECTIONS[name].items()}
+    made = call("read_file", path="../x" if "paths" in names else "src/a.py")
+    verdict = judged(made, context(work, **changed), blocking if "hooks" in names else no_hooks).verdict
+    assert verdict.step == names[0]
+    assert verdict.outcome != "allowed"
+
+
+COMMANDS = st.sampled_from(
+    ["git push", "git diff x", "ls; git push", "sudo git push", "pytest -q", "git diff 'x'"]
+)
+PATTERNS = st.sampled_from(
+    ["*", "Bash", "Bash(*)", "Bash(git *)", "Bash(git push*)", "Bash(git diff *)", "Bash(pytest *)", "Read"]
+)
+KINDS = st.sampled_from(["allow", "ask", "deny"])
+RULES = st.lists(
+    st.builds(
+        lambda effect, pattern, regex: rule(
+            effect=effect,
+            pattern_kind="regex" if regex else "glob",
+            pattern='"command":"git push' if regex else pattern,
+        ),
+        KINDS,
+        PATTERNS,
+        st.booleans(),
+    ),
+    max_size=4,
+).map(tuple)
+SOME_GLOBS = st.lists(PATTERNS, max_size=3).map(lambda texts: globs(*texts))
+CONTEXTS = st.builds(
+    lambda deny, allow, ceiling, rules, auto, grant, ask: context(
+        "/nonexistent/w", deny=deny, allow=allow, ceiling=ceiling, rules=rules,
+        read_only="auto" if auto else "ask", read_grant=grant, can_ask=ask,
+    ),
+    SOME_GLOBS, SOME_GLOBS, st.none() | SOME_GLOBS, RULES, st.booleans(), st.booleans(), st.booleans(),
+)  # fmt: skip
+
+
+def without_grants(where):
+    kept = tuple(found for found in where.rules if found.effect != "allow")
+    return replace(where, allow=(), rules=kept, read_only="ask", read_grant=False)
+
+
+@pytest.mark.spec(84, 217)
+@given(CONTEXTS, COMMANDS)
+def test_a_grant_never_beats_a_deny(where, command):
+    """Whatever is denied or asked by a rule without any grant stays so with all of them."""
+    bare = judged(call(command=command), without_grants(where)).verdict
+    full = judged(call(command=command), where).verdict
+    if (bare.outcome, bare.step) not in (("ask", "ask"), ("denied", "ask")) or bare.by != "default":
+        assert full == bare
+
+
+@given(CONTEXTS, COMMANDS, PATTERNS)
+def test_one_more_deny_never_lets_more_pass(where, command, pattern):
+    before = judged(call(command=command), where).verdict
+    after = judged(call(command=command), replace(where, deny=(*where.deny, Glob(text=pattern)))).verdict
+    assert after == before or after.outcome == "denied"
+
+
+@given(CONTEXTS, COMMANDS, SOME_GLOBS)
+def test_one_more_ceiling_never_lets_more_pass(where, command, more):
+    rank = {"allowed": 0, "ask": 1, "denied": 2, "refused": 3}
+    free = judged(call(command=command), replace(where, ceiling=None)).verdict
+    under = judged(call(command=command), replace(where, ceiling=more)).verdict
+    assert rank[under.outcome] >= rank[free.outcome]
+
+
+# --- at execution ------------------------------------------------------------------------------------
+
+
+def test_at_execution_stricter_wins_and_looser_changes_nothing(work):
+    asked = context(work)
+    assert recheck(DIFF, asked).outcome == "ask"
+    assert recheck(DIFF, replace(asked, can_ask=False)).outcome == "ask"
+    assert recheck(DIFF, replace(asked, allow=globs("Bash"))).outcome == "allowed"
+    for changed, outcome in (
+        ({"deny": globs("Bash")}, "denied"),
+        ({"ceiling": globs("Read")}, "denied"),
+        ({"rules": (rule(effect="deny"),)}, "denied"),
+        ({"active_tools": ("read_file",)}, "refused"),
+        ({"deny": globs("Bash"), "allow": globs("*")}, "denied"),
+    ):
+        assert recheck(DIFF, replace(asked, **changed)).outcome == outcome
+
+
+def test_at_execution_a_link_that_was_made_since_is_seen(work, tmp_path):
+    made = call("create_file", path="src/new/a", content="")
+    assert recheck(made, context(work)).outcome == "ask"
+    (work / "src/new").symlink_to(tmp_path)
+    assert recheck(made, context(work)).outcome == "refused"
+
+
+@given(CONTEXTS, COMMANDS)
+def test_the_recheck_agrees_with_the_gate_but_for_who_can_be_asked(where, command):
+    full = judged(call(command=command), replace(where, can_ask=True)).verdict
+    assert recheck(call(command=command), where) == full
+
+
+def test_the_steps_can_be_taken_apart(work):
+    passed = before_hooks(DIFF, context(work))
+    assert after_hooks(passed, context(work, allow=globs("Bash"))).outcome == "allowed"
+    assert set(DESCRIPTORS) >= {"context.read", "context_read"}
+
+
+def test_reasons_are_safe_to_draw(work):
+    made = call("read_file", path="../\u202eevil\x1b[2J")
+    assert not set("\u202e\x1b") & set(judged(made, context(work)).verdict.reason)
+    assert "\x1b" not in judged(call("x\x1b"), context(work)).verdict.reason

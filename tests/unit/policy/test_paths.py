@@ -1,0 +1,181 @@
+"""Where paths lead: inside or not, and what is protected."""
+
+import os
+
+import pytest
+
+from workbench.policy.paths import PathRefused, refuse_protected, resolve
+
+
+@pytest.fixture
+def work(tmp_path):
+    root = tmp_path / "work"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "a.py").write_text("a")
+    (tmp_path / "work2").mkdir()
+    (tmp_path / "outside").mkdir()
+    return root
+
+
+@pytest.mark.spec(64, 65, 67)
+@pytest.mark.parametrize(
+    ("given", "relative"),
+    [
+        ("src/a.py", "src/a.py"),
+        ("./src//a.py", "src/a.py"),
+        ("src/../src/a.py", "src/a.py"),
+        ("new/deep/b.py", "new/deep/b.py"),
+        ("src/", "src"),
+        (".", "."),
+        ("~/x", "~/x"),
+        ("..\\..\\x", "..\\..\\x"),
+        ("\\etc\\passwd", "\\etc\\passwd"),
+        ("...", "..."),
+        ("src/..", "."),
+    ],
+)
+def test_a_path_inside_is_resolved(work, given, relative):
+    found = resolve(str(work), given)
+    assert found.relative == relative
+    assert found.path == os.path.normpath(work / relative)
+    assert found.exists == (work / relative).exists()
+
+
+def test_an_absolute_path_inside_is_resolved(work):
+    assert resolve(str(work), str(work / "src" / "a.py")).relative == "src/a.py"
+
+
+@pytest.mark.spec(64, 65)
+@pytest.mark.parametrize(
+    "given",
+    [
+        "..",
+        "../work2",
+        "../work2/x",
+        "/etc/passwd",
+        "/",
+        "src/../../work2",
+        "",
+        "a\0b",
+        "x" * 300,
+        "a/" * 3000,
+        "\ud800",
+    ],
+)
+def test_a_path_that_leads_out_or_is_none_is_refused(work, given):
+    with pytest.raises(PathRefused):
+        resolve(str(work), given)
+
+
+@pytest.mark.spec(65)
+def test_a_sibling_with_the_same_prefix_is_outside(work):
+    with pytest.raises(PathRefused, match="outside the workspace"):
+        resolve(str(work), str(work) + "2/x")
+
+
+@pytest.mark.spec(66)
+@pytest.mark.parametrize(
+    ("link", "target", "given"),
+    [
+        ("out", "../outside", "out"),
+        ("out", "../outside", "out/new.txt"),
+        ("out", "../outside", "out/a/b/new.txt"),
+        ("dangling", "../outside/none", "dangling"),
+        ("dangling", "/nowhere/at/all", "dangling"),
+        ("up", "src/..", "up/../work2/x"),
+        ("src/deep", "../../outside", "src/deep/x"),
+        ("src/hop", "../../outside/sub", "src/hop/../x"),
+    ],
+)
+def test_a_link_that_leads_out_is_refused_at_any_place(work, link, target, given):
+    (work / link).symlink_to(target)
+    with pytest.raises(PathRefused, match="outside"):
+        resolve(str(work), given)
+
+
+def test_links_are_followed_before_dots(work):
+    (work / "deep").mkdir()
+    (work / "deep" / "in").mkdir()
+    (work / "jump").symlink_to("deep/in")
+    assert resolve(str(work), "jump/../x").relative == "deep/x"
+
+
+def test_a_link_inside_leads_to_its_target(work):
+    (work / "l").symlink_to("src/a.py")
+    assert resolve(str(work), "l").relative == "src/a.py"
+
+
+def test_links_in_a_circle_are_refused(work):
+    (work / "a").symlink_to("b")
+    (work / "b").symlink_to("a")
+    with pytest.raises(PathRefused, match="circle"):
+        resolve(str(work), "a/x")
+
+
+def test_a_workspace_that_is_itself_a_link_works(work, tmp_path):
+    (tmp_path / "alias").symlink_to(work)
+    assert resolve(str(tmp_path / "alias"), "src/a.py").path == str(work / "src/a.py")
+
+
+def test_a_new_file_behind_a_file_is_left_to_whoever_opens_it(work):
+    assert not resolve(str(work), "src/a.py/x").exists
+
+
+PROTECTED = [
+    ".git/config",
+    ".git",
+    "sub/.git/hooks/pre-commit",
+    ".GIT/config",
+    ".g\u200bit/config",
+    ".workbench.json",
+    ".Workbench.JSON",
+    ".workbench/rules",
+    "workbench.yaml",
+    "wave.yaml",
+    ".wave/personas/x.md",
+    ".",
+]
+
+
+@pytest.mark.parametrize("given", PROTECTED)
+def test_what_governs_may_be_read_but_not_written(work, given):
+    found = resolve(str(work), given)
+    refuse_protected(found, str(work), (), writes=False)
+    with pytest.raises(PathRefused, match="may not write"):
+        refuse_protected(found, str(work), (), writes=True)
+
+
+@pytest.mark.parametrize(
+    "given", [".gitignore", ".github/x", "src/wave.yaml", "a.git", ".workbench.jsonl", ".bashrc"]
+)
+def test_names_that_only_look_protected_may_be_written(work, given):
+    refuse_protected(resolve(str(work), given), str(work), (), writes=True)
+
+
+def test_a_link_to_what_governs_is_protected_as_well(work):
+    (work / ".wave").mkdir()
+    (work / "notes").symlink_to(".wave")
+    with pytest.raises(PathRefused):
+        refuse_protected(resolve(str(work), "notes/x"), str(work), (), writes=True)
+
+
+def test_the_data_home_may_not_even_be_read(work):
+    home = work / "data"
+    for given in ("data", "data/journal.db"):
+        with pytest.raises(PathRefused, match="belongs to this program"):
+            refuse_protected(resolve(str(work), given), str(work), (str(home),), writes=False)
+    refuse_protected(resolve(str(work), "data2"), str(work), (str(home),), writes=False)
+
+
+@pytest.mark.parametrize("given", [".bashrc", ".ssh/authorized_keys", ".config/fish/config.fish", ".zshrc"])
+def test_start_up_files_are_protected_where_the_workspace_is_home(work, given, monkeypatch):
+    monkeypatch.setenv("HOME", str(work))
+    with pytest.raises(PathRefused, match="shell or login"):
+        refuse_protected(resolve(str(work), given), str(work), (), writes=True)
+    refuse_protected(resolve(str(work), "src/" + given), str(work), (), writes=True)
+
+
+def test_scripts_that_the_configuration_runs_are_protected(work):
+    found = resolve(str(work), "src/a.py")
+    with pytest.raises(PathRefused, match="is run by the configuration"):
+        refuse_protected(found, str(work), (), writes=True, governing=(str(work / "src/a.py"),))

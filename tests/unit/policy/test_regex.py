@@ -1,0 +1,90 @@
+"""Patterns: valid in both engines, bounded, and searched in linear time."""
+
+import time
+import warnings
+
+import pytest
+
+from workbench.policy.regex import STEPS, BadPattern, Regex, TooCostly, compiled, problem
+
+SEED = '^{"path":".*\\.txt"}$'
+
+
+@pytest.mark.spec(50)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        "[a",
+        "*a",
+        "a{2,1}",
+        "(?P<a>x)(?P<a>y)",
+        "(?=x)",
+        "(?<!x)y",
+        "(a)\\1",
+        "a\\Z",
+        "a++x(?>y)",
+        "a{1001}",
+        "\\p{Greek}",
+    ],
+)
+def test_a_pattern_that_one_engine_cannot_read_is_named(pattern):
+    assert problem(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(" * 900 + ")" * 900,
+        "(" * 1001,
+        "a{99999999999999999999}",
+        "((a{100}){100}){100}",
+        "x" * 3000,
+        "\ud800",
+        "(?:" * 600 + "a" + ")*" * 600,
+    ],
+)
+def test_a_hostile_pattern_is_refused_in_time(pattern):
+    started = time.process_time()
+    assert isinstance(problem(pattern), str | None)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "pattern", [SEED, "a", "^git status$", '\\.py"', "[0-9]+", "(?i)x", "\u00e9", "\\d\\w\\s\\b"]
+)
+def test_a_good_pattern_has_no_problem(pattern):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert problem(pattern) is None
+
+
+def test_a_pattern_python_warns_about_is_judged_without_the_warning():
+    assert problem("[[a]b]") is None
+
+
+def test_nothing_is_written_to_stderr(capfd):
+    problem("(")
+    problem("(?=x)")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_search_finds_anywhere_and_reads_characters():
+    assert compiled("b.d").is_in("a b\u00e9d e")
+    assert not compiled("^b").is_in("ab")
+    assert compiled(SEED).is_in('{"path":"a/b.txt"}')
+    assert not compiled(SEED).is_in('{"path":"a/b.txtx"}')
+
+
+def test_a_search_that_would_take_too_long_is_not_begun():
+    slow = Regex("(?:a|b)*a(?:a|b){400}x")
+    started = time.process_time()
+    with pytest.raises(TooCostly):
+        slow.is_in("ab" * STEPS)
+    slow.is_in("ab" * 50_000)
+    assert time.process_time() - started < 1
+
+
+def test_a_pattern_that_cannot_be_compiled_raises_its_reason():
+    with pytest.raises(BadPattern, match="missing"):
+        compiled("(")

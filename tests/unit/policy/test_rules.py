@@ -1,0 +1,261 @@
+"""Approval rules: which may be saved, and which calls they cover."""
+
+import pytest
+
+from tests.unit.policy.gate_cases import CREATE, KNOWN, READ, SHELL, rule
+from workbench.policy import rules
+from workbench.policy.paths import ResolvedPath
+from workbench.policy.shell import view
+from workbench.text import canonical
+
+
+def found_problems(**fields):
+    base = {
+        "tool": "read_file",
+        "pattern_kind": "regex",
+        "pattern": '^{"path":".*\\.txt"}$',
+        "description": "text files",
+        "known_tools": KNOWN,
+    }
+    return rules.problems(**(base | fields))
+
+
+def subject(tool, parameters):
+    targets = {
+        name: ResolvedPath(path=f"/w/{parameters[name]}", relative=parameters[name], exists=True)
+        for name in tool.path_parameters
+    }
+    command = parameters.get(tool.command_parameter or "")
+    return rules.Subject(
+        descriptor=tool,
+        parameters=parameters,
+        targets=targets,
+        canonical=canonical.dumps(parameters),
+        view=view(command) if command else None,
+    )
+
+
+HERE = rules.Moment(session_id="s1", workspace="/w", run_id=None, now=1000)
+
+
+@pytest.mark.spec(48, 53)
+def test_the_seeds_own_example_may_be_saved_and_matches_canonical_json():
+    assert found_problems() == ()
+    seed = rule(tool="read_file", pattern_kind="regex", pattern='^{"path":".*\\.txt"}$')
+    assert rules.covers(seed, subject(READ, {"path": "a/b.txt"}))
+    assert not rules.covers(seed, subject(READ, {"path": "a/b.py"}))
+
+
+def test_key_order_does_not_matter():
+    ordered = rule(tool="create_file", pattern_kind="regex", pattern='^{"content":"x","path":"a"}$')
+    assert rules.covers(ordered, subject(CREATE, {"path": "a", "content": "x"}))
+    assert rules.covers(ordered, subject(CREATE, {"content": "x", "path": "a"}))
+
+
+@pytest.mark.spec(49, 50, 52)
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"tool": "nothing"}, "tool: nothing is not registered"),
+        ({"tool": "Read"}, "tool: Read is not registered"),
+        ({"tool": "*"}, "tool: * is not registered"),
+        ({"pattern": "("}, "not a valid regular expression: RE2: missing )"),
+        ({"pattern": "(?=a)"}, "not a valid regular expression"),
+        ({"description": " "}, "description: empty"),
+        ({"pattern_kind": "glob", "pattern": "Read(a"}, "the parenthesis does not close"),
+        ({"pattern_kind": "glob", "pattern": "Bash(git diff *)"}, "about another tool"),
+    ],
+)
+def test_a_bad_rule_is_named(fields, part):
+    assert part in "; ".join(found_problems(**fields))
+
+
+def test_every_problem_is_told_at_once():
+    assert len(found_problems(tool="x", pattern="(", description="")) == 3
+
+
+BLANKET = [
+    ".*",
+    "",
+    "^",
+    ".",
+    "$",
+    "[\\s\\S]*",
+    "^.*$",
+    "(?:)",
+    "^.+$",
+    "x*",
+    "\\{",
+    "[^\\x00]",
+    ".{3}",
+    "(a|.)",
+    "path",
+    '"path"',
+    '"path":"',
+    '^{"path":',
+    '"path":"[^"]',
+    '"path":".*"',
+    "(?i)PATH",
+    "^[^;]*$",
+    "\\w",
+    "[a-z]+",
+]
+
+
+@pytest.mark.spec(51)
+@pytest.mark.parametrize("pattern", BLANKET)
+def test_a_pattern_that_matches_whatever_comes_is_refused(pattern):
+    assert "nearly every call of read_file" in " ".join(found_problems(pattern=pattern))
+
+
+@pytest.mark.parametrize(
+    ("tool", "pattern"),
+    [
+        ("read_file", '"path":"src/'),
+        ("read_file", '\\.txt"}$'),
+        ("read_file", '^{"path":"README\\.md"}$'),
+        ("run_in_terminal", '^{"command":"git status"}$'),
+        ("run_in_terminal", '"command":"npm (test|run lint)"'),
+        ("create_file", '"path":"docs/[^"]*\\.md"'),
+        ("fetch_webpage", '"url":"https://docs\\.python\\.org/'),
+    ],
+)
+def test_a_pattern_that_says_what_it_allows_may_be_saved(tool, pattern):
+    assert found_problems(tool=tool, pattern=pattern) == ()
+
+
+@pytest.mark.parametrize("pattern", ['"command":"', "^[^;&|]*$", '"command":"[a-z./-]', " "])
+def test_a_blanket_for_commands_is_refused(pattern):
+    assert found_problems(tool="run_in_terminal", pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    ("tool", "pattern", "part"),
+    [
+        ("run_in_terminal", "Bash(*)", "everything"),
+        ("run_in_terminal", "Bash", "everything"),
+        ("run_in_terminal", "*", "everything"),
+        ("run_in_terminal", "Bash(git *)", "aliases run programs"),
+        ("run_in_terminal", "Bash(git*)", "aliases run programs"),
+        ("run_in_terminal", "Bash(git:*)", "aliases run programs"),
+        ("run_in_terminal", "Bash(npx *)", "runs any program"),
+        ("run_in_terminal", "Bash(python *)", "allow nothing"),
+        ("run_in_terminal", "Bash(sudo apt *)", "allow nothing"),
+        ("run_in_terminal", "Bash(bash -c *)", "allow nothing"),
+        ("read_file", "Read", "everything"),
+        ("read_file", "Read(**)", "everything"),
+        ("read_file", "Read(**/*)", "everything"),
+        ("create_file", "Write(*)", "everything"),
+    ],
+)
+def test_a_glob_that_is_too_wide_is_refused(tool, pattern, part):
+    assert part in " ".join(found_problems(tool=tool, pattern_kind="glob", pattern=pattern))
+
+
+@pytest.mark.parametrize(
+    ("tool", "pattern"),
+    [
+        ("run_in_terminal", "Bash(git diff *)"),
+        ("run_in_terminal", "Bash(git diff --stat main)"),
+        ("run_in_terminal", "Bash(git)"),
+        ("run_in_terminal", "Bash(npm test*)"),
+        ("Bash", "Bash(pytest *)"),
+        ("read_file", "Read(src/**)"),
+        ("Read", "Read(docs/*.md)"),
+        ("create_file", "Write(out/**)"),
+    ],
+)
+def test_a_narrow_glob_may_be_saved(tool, pattern):
+    assert found_problems(tool=tool, pattern_kind="glob", pattern=pattern) == ()
+
+
+def test_only_what_allows_has_to_be_narrow():
+    for effect in ("deny", "ask"):
+        assert found_problems(pattern=".*", effect=effect) == ()
+        assert found_problems(tool="Bash", pattern_kind="glob", pattern="Bash", effect=effect) == ()
+    assert found_problems(pattern_kind="glob", pattern="Read", scope="run") == ()
+
+
+def test_a_pattern_that_can_never_match_is_noted():
+    assert rules.notes(pattern_kind="regex", pattern=".*\\.txt$")
+    for fine in ('^{"path":".*\\.txt"}$', ".*\\.txt", "x\\$", '\\.txt"}$'):
+        assert rules.notes(pattern_kind="regex", pattern=fine) == ()
+    assert "did you mean Read" in rules.notes(pattern_kind="glob", pattern="Raed(x)")[0]
+
+
+@pytest.mark.spec(55)
+def test_a_rule_for_one_tool_never_covers_another():
+    for kind, pattern in (("regex", "a"), ("glob", "Read(a)"), ("glob", "*")):
+        for effect in ("allow", "deny", "ask"):
+            other = rule(tool="read_file", pattern_kind=kind, pattern=pattern, effect=effect)
+            assert not rules.covers(other, subject(CREATE, {"path": "a", "content": ""}))
+            assert rules.covers(other, subject(READ, {"path": "a"}))
+    some = [rule(id="R1", tool="read_file"), rule(id="R2"), rule(id="R3")]
+    assert {tool: [r.id for r in found] for tool, found in rules.index(some).items()} == {
+        "read_file": ["R1"],
+        "run_in_terminal": ["R2", "R3"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("git diff x", True), ("git diff 'x'", False), ("git diff x; rm y", False), ("git diff $X", False)],
+)
+def test_no_rule_covers_a_command_that_is_not_plain(command, expected):
+    for kind, pattern in (("glob", "Bash(git diff *)"), ("regex", '"command":"git diff')):
+        assert (
+            rules.covers(rule(pattern_kind=kind, pattern=pattern), subject(SHELL, {"command": command}))
+            is expected
+        )
+
+
+@pytest.mark.parametrize("effect", ["deny", "ask"])
+@pytest.mark.parametrize(
+    "command", ["git push", "cd x && git push", "sudo git push", "/usr/bin/git push", "bash -c 'git push'"]
+)
+def test_what_stands_in_the_way_sees_hidden_commands(effect, command):
+    for kind, pattern in (("glob", "Bash(git push*)"), ("regex", '"command":"git push')):
+        found = rule(effect=effect, pattern_kind=kind, pattern=pattern)
+        assert rules.covers(found, subject(SHELL, {"command": command}))
+
+
+@pytest.mark.parametrize("pattern", ["(", "(?:a|b)*a(?:a|b){900}x"])
+def test_what_cannot_be_checked_counts_against_the_call(pattern):
+    big = subject(CREATE, {"path": "a", "content": "ab" * 200_000})
+    for effect, expected in (("allow", False), ("ask", True), ("deny", True)):
+        assert (
+            rules.covers(rule(tool="create_file", pattern_kind="regex", pattern=pattern, effect=effect), big)
+            is expected
+        )
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, True),
+        ({"revoked_at": 1}, False),
+        ({"expires_at": 1000}, False),
+        ({"expires_at": 1001}, True),
+        ({"scope": "session", "scope_id": "s1"}, True),
+        ({"scope": "session", "scope_id": "s2"}, False),
+        ({"scope": "session"}, False),
+        ({"scope": "workspace", "scope_id": "/w"}, True),
+        ({"scope": "workspace", "scope_id": "/w/sub"}, False),
+        ({"scope": "run", "scope_id": "r1"}, False),
+        ({"scope": "run"}, False),
+    ],
+)
+def test_a_rule_holds_in_its_scope_and_time(changed, expected):
+    assert rules.is_in_force(rule(**changed), HERE) is expected
+
+
+def test_a_grant_for_a_run_holds_in_that_run():
+    in_run = rules.Moment(session_id="s1", workspace="/w", run_id="r1", now=1)
+    assert rules.is_in_force(rule(scope="run", scope_id="r1"), in_run)
+    assert not rules.is_in_force(rule(scope="run", scope_id="r2"), in_run)
+
+
+def test_matching_recorded_json():
+    text_rule = rule(tool="read_file", pattern_kind="regex", pattern="\\.txt")
+    assert rules.matches(text_rule, "read_file", '{"path":"a.txt"}')
+    assert not rules.matches(text_rule, "list_dir", '{"path":"a.txt"}')

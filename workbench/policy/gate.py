@@ -1,0 +1,327 @@
+"""The gate: one function decides about every tool call of every agent, in seven steps.
+
+Owns the order of the steps and the words of a verdict, which name who spoke. It has no side effect, asks
+no human, and never lets a grant beat a deny: allowing comes last, from a fixed list of those who may.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from workbench.domain.rows import Rule
+from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
+from workbench.policy import rules, schemas, trust
+from workbench.policy.globs import Glob, first_match, is_within
+from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
+from workbench.policy.shell import ShellView, view
+from workbench.text import canonical
+from workbench.text.safe import one_line
+
+__all__ = [
+    "GateCall", "GateContext", "Glob", "Judgement", "Passed",
+    "after_hooks", "before_hooks", "judge", "recheck",
+]  # fmt: skip
+
+EVERY_PROVIDER: Final = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCall:
+    """A call as an agent made it."""
+
+    tool: str
+    """Id or wire name."""
+    parameters: JsonObject
+    malformed: str | None = None
+    """Why the parameters could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateContext:
+    """Everything that a verdict depends on besides the call."""
+
+    descriptors: Mapping[str, ToolDescriptor]
+    """By id and by wire name."""
+    provider: str
+    workspace: str
+    session_id: str
+    now: int
+    active_tools: tuple[str, ...] = ()
+    """Ids; empty means all."""
+    protected: tuple[str, ...] = ()
+    """Real paths that no agent may touch, such as the data home."""
+    deny: tuple[Glob, ...] = ()
+    allow: tuple[Glob, ...] = ()
+    ceiling: tuple[Glob, ...] | None = None
+    rules: tuple[Rule, ...] = ()
+    run_id: str | None = None
+    read_only: Literal["ask", "auto"] = "ask"
+    read_grant: bool = False
+    can_ask: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A call that went through the steps before the hooks."""
+
+    descriptor: ToolDescriptor
+    parameters: JsonObject
+    targets: Mapping[str, ResolvedPath]
+    """Path parameters, resolved."""
+    canonical: str = ""
+    """Canonical JSON of the parameters, as rules see them."""
+    view: ShellView | None = None
+    """The command, if there is one."""
+
+    @property
+    def grounded(self) -> dict[str, object]:
+        """Return the parameters with real paths, relative to the workspace: what tools are given."""
+        return {**self.parameters, **{name: found.relative for name, found in self.targets.items()}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the gate said, and of what."""
+
+    verdict: Verdict
+    passed: Passed | None = field(default=None)
+    """None if the call did not get as far as the hooks."""
+
+
+Hooks = Callable[[Passed], Awaitable[Verdict | None]]
+
+
+async def judge(call: GateCall, context: GateContext, hooks: Hooks) -> Judgement:
+    """Decide about a call: all seven steps, in order.
+
+    Args:
+        call: What the agent wants.
+        context: What holds here and now.
+        hooks: Runs the PreToolUse hooks; returns the verdict of one that blocks.
+    """
+    passed = before_hooks(call, context)
+    if isinstance(passed, Verdict):
+        return Judgement(verdict=passed)
+    blocked = await hooks(passed)
+    return Judgement(verdict=blocked or after_hooks(passed, context), passed=passed)
+
+
+def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
+    """Take the steps 1 to 4: schema, paths, deny, ceiling."""
+    descriptor = _known(call, context)
+    if isinstance(descriptor, Verdict):
+        return descriptor
+    text = _checked(call, descriptor)
+    if isinstance(text, Verdict):
+        return text
+    targets = _targets(call, descriptor, context)
+    if isinstance(targets, Verdict):
+        return targets
+    command = call.parameters.get(descriptor.command_parameter or "")
+    passed = Passed(
+        descriptor=descriptor,
+        parameters=call.parameters,
+        targets=targets,
+        canonical=text,
+        view=view(command) if isinstance(command, str) else None,
+    )
+    return _denied(passed, context) or _above_ceiling(passed, context) or passed
+
+
+def after_hooks(passed: Passed, context: GateContext) -> Verdict:
+    """Take the steps 6 and 7: grants, else a human, else no."""
+    return _granted(passed, context) or _unanswered(passed, context)
+
+
+def recheck(call: GateCall, context: GateContext) -> Verdict:
+    """Take the steps 1 to 4 and 6 again at execution.
+
+    Returns:
+        `denied` or `refused`: the call stops. Otherwise it may go on with what it has: `allowed` names
+        the grant that would let it pass now, `ask` says that none does.
+    """
+    passed = before_hooks(call, context)
+    if isinstance(passed, Verdict):
+        return passed
+    return after_hooks(passed, replace(context, can_ask=True))
+
+
+# --- 1: the tool and its parameters ----------------------------------------------------------------
+
+
+def _known(call: GateCall, context: GateContext) -> ToolDescriptor | Verdict:
+    name = one_line(call.tool, 80)
+    descriptor = context.descriptors.get(call.tool)
+    if descriptor is None:
+        return _refused("schema", f"{name}: no tool is called that")
+    offered = descriptor.allowed_providers
+    if EVERY_PROVIDER not in offered and context.provider not in offered:
+        return _refused("schema", f"{name}: not offered to {one_line(context.provider, 60)}")
+    if context.active_tools and descriptor.id not in context.active_tools:
+        return _refused("schema", f"{name}: not active in this session")
+    return descriptor
+
+
+def _checked(call: GateCall, descriptor: ToolDescriptor) -> str | Verdict:
+    """Return canonical parameters that satisfy the schema."""
+    if call.malformed is not None:
+        return _refused("schema", f"the parameters cannot be read: {one_line(call.malformed, 200)}")
+    try:
+        text = canonical.dumps(dict(call.parameters))
+    except (ValueError, TypeError) as error:
+        return _refused("schema", f"the parameters are no JSON: {one_line(str(error), 200)}")
+    found = schemas.check(descriptor.input_schema, call.parameters) or tuple(_nul(call, descriptor))
+    return _refused("schema", "; ".join(found)) if found else text
+
+
+def _nul(call: GateCall, descriptor: ToolDescriptor) -> Iterator[str]:
+    for name in (descriptor.command_parameter, descriptor.url_parameter):
+        if name is not None and "\0" in str(call.parameters.get(name, "")):
+            yield f"{name}: holds a NUL character"
+
+
+# --- 2: paths ----------------------------------------------------------------------------------------
+
+
+def _targets(
+    call: GateCall, descriptor: ToolDescriptor, context: GateContext
+) -> dict[str, ResolvedPath] | Verdict:
+    writes = descriptor.capability != "read"
+    found: dict[str, ResolvedPath] = {}
+    try:
+        for name in descriptor.path_parameters:
+            if name in call.parameters:
+                found[name] = resolve(context.workspace, str(call.parameters[name]))
+        governing = _governing(context.workspace) if writes and found else ()
+        for target in found.values():
+            refuse_protected(target, context.workspace, context.protected, writes=writes, governing=governing)
+    except PathRefused as error:
+        return _refused("paths", str(error))
+    return found
+
+
+def _governing(workspace: str) -> tuple[str, ...]:
+    return tuple(f"{workspace}/{name}" for name in trust.named_files(workspace))
+
+
+# --- 3 and 4: what may never be ----------------------------------------------------------------------
+
+
+def _denied(passed: Passed, context: GateContext) -> Verdict | None:
+    glob = first_match(context.deny, *_subject(passed), purpose="deny")
+    if glob is not None:
+        return Verdict(
+            outcome="denied",
+            step="deny",
+            by=glob.origin or "deny",
+            pattern=glob.text,
+            reason=f"{_named(passed)} matches {one_line(glob.text, 120)} in a deny list",
+        )
+    rule = _rule("deny", passed, context)
+    return _ruled("denied", "deny", rule, "denies this") if rule else None
+
+
+def _above_ceiling(passed: Passed, context: GateContext) -> Verdict | None:
+    if not context.ceiling or is_within(context.ceiling, *_subject(passed)):
+        return None
+    listed = ", ".join(dict.fromkeys(glob.text for glob in context.ceiling))
+    return Verdict(
+        outcome="denied",
+        step="ceiling",
+        by=context.ceiling[0].origin or "allowed_tools",
+        reason=f"{_named(passed)} is none of the allowed tools: {one_line(listed, 200)}",
+    )
+
+
+# --- 6 and 7: who lets it pass, and if nobody does ---------------------------------------------------
+
+
+def _granted(passed: Passed, context: GateContext) -> Verdict | None:
+    asking = _rule("ask", passed, context)
+    if asking is not None:
+        said = _ruled("ask", "grants", asking, "asks for this")
+        return said if context.can_ask else _nobody(said)
+    glob = first_match(context.allow, *_subject(passed), purpose="grant")
+    if glob is not None:
+        return Verdict(
+            outcome="allowed", step="grants", by=glob.origin or "approvals.allow", pattern=glob.text,
+            reason=f"{one_line(glob.text, 120)} in your own configuration allows this",
+        )  # fmt: skip
+    rule = _rule("allow", passed, context)
+    return _ruled("allowed", "grants", rule, "allows this") if rule else _read_granted(passed, context)
+
+
+def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
+    descriptor = passed.descriptor
+    if descriptor.capability != "read" or descriptor.risk_level != "read_only":
+        return None
+    if not descriptor.requires_approval:
+        return _allowed(descriptor.id, "this tool asks nobody")
+    if context.read_only == "auto":
+        return _allowed("approvals.read_only", "reading is allowed without asking")
+    if context.read_grant:
+        return _allowed("trust", "reading was allowed when this workspace was trusted")
+    return None
+
+
+def _unanswered(passed: Passed, context: GateContext) -> Verdict:
+    why = ""
+    if passed.view is not None and not passed.view.plain:
+        why = f"no rule can cover it: {', '.join(passed.view.reasons)}"
+    asked = Verdict(outcome="ask", step="ask", by="default", reason=why)
+    return asked if context.can_ask else _nobody(asked)
+
+
+def _nobody(asked: Verdict) -> Verdict:
+    why = f"; {asked.reason}" if asked.reason else ""
+    return replace(
+        asked, outcome="denied", step="ask", reason=f"it has to be asked, and nobody can answer here{why}"
+    )
+
+
+# --- words -------------------------------------------------------------------------------------------
+
+
+def _subject(
+    passed: Passed,
+) -> tuple[ToolDescriptor, JsonObject, Mapping[str, ResolvedPath], ShellView | None]:
+    return passed.descriptor, passed.parameters, passed.targets, passed.view
+
+
+def _rule(effect: Literal["allow", "ask", "deny"], passed: Passed, context: GateContext) -> Rule | None:
+    subject = rules.Subject(
+        descriptor=passed.descriptor,
+        parameters=passed.parameters,
+        targets=passed.targets,
+        canonical=passed.canonical,
+        view=passed.view,
+    )
+    moment = rules.Moment(
+        session_id=context.session_id, workspace=context.workspace, run_id=context.run_id, now=context.now
+    )
+    return rules.first(effect, context.rules, subject, moment)
+
+
+def _named(passed: Passed) -> str:
+    name = passed.descriptor.target_parameter
+    target = passed.parameters.get(name) if name else None
+    return f"{passed.descriptor.id}({one_line(str(target), 120)})" if target else passed.descriptor.id
+
+
+def _refused(step: GateStep, reason: str) -> Verdict:
+    return Verdict(outcome="refused", step=step, by="default", reason=reason)
+
+
+def _allowed(by: str, reason: str) -> Verdict:
+    return Verdict(outcome="allowed", step="grants", by=by, reason=reason)
+
+
+def _ruled(outcome: Literal["allowed", "ask", "denied"], step: GateStep, rule: Rule, does: str) -> Verdict:
+    return Verdict(
+        outcome=outcome,
+        step=step,
+        by=rule.id,
+        rule=rule.id,
+        pattern=rule.pattern,
+        reason=f"{rule.id} {does}: {one_line(rule.description, 120)}",
+    )

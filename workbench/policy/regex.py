@@ -1,0 +1,98 @@
+"""Regular expressions that are searched in time linear in the text: the only door to RE2.
+
+Owns compiling, the limits on size, and the judgement whether a pattern is valid in Python's `re` and in
+RE2. It must never let a pattern run that could hold up a verdict for a second.
+"""
+
+import re
+import warnings
+from functools import lru_cache
+from typing import Any, Final, cast
+
+import re2
+
+LONGEST: Final = 2000
+"""Characters of a pattern that somebody wrote."""
+
+_LONGEST_MADE: Final = 20_000
+
+STEPS: Final = 50_000_000
+"""Instructions times bytes of one search: about a third of a second where RE2 is at its slowest."""
+
+_MEMORY: Final = 1 << 20
+_RE2: Final = cast("Any", re2)
+
+
+class BadPattern(ValueError):
+    """A pattern is not valid; the message is the reason."""
+
+
+class TooCostly(Exception):
+    """The text is too long for the pattern to be searched in the time there is."""
+
+
+class Regex:
+    """A compiled pattern."""
+
+    def __init__(self, pattern: str) -> None:
+        """Compile with RE2.
+
+        Raises:
+            BadPattern: RE2 cannot read it, or it is too long or too large.
+        """
+        if len(pattern) > _LONGEST_MADE:
+            raise BadPattern(f"longer than {_LONGEST_MADE} characters")
+        try:
+            self._compiled = _RE2.compile(pattern, _options())
+        except (_RE2.error, UnicodeError) as error:
+            raise BadPattern(f"RE2: {_words(error)}") from None
+        self._size = max(1, int(self._compiled.programsize))
+
+    def is_in(self, text: str) -> bool:
+        """Say whether the pattern matches anywhere in the text.
+
+        Raises:
+            TooCostly: Text times pattern is larger than `STEPS`.
+        """
+        data = text.encode("utf-8", "surrogatepass")
+        if len(data) * self._size > STEPS:
+            raise TooCostly(f"{len(data)} bytes against a pattern of {self._size} instructions")
+        return self._compiled.search(data) is not None
+
+
+def _options() -> Any:
+    options = _RE2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    return options
+
+
+@lru_cache(maxsize=512)
+def compiled(pattern: str) -> Regex:
+    """Return a compiled pattern, kept for the next time.
+
+    Raises:
+        BadPattern: RE2 cannot read it.
+    """
+    return Regex(pattern)
+
+
+def problem(pattern: str) -> str | None:
+    """Return why a pattern is not valid in both Python's `re` and RE2, or None if it is."""
+    if len(pattern) > LONGEST:
+        return f"longer than {LONGEST} characters"
+    try:
+        compiled(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except BadPattern as error:
+        return str(error)
+    except (re.error, RecursionError, OverflowError, MemoryError) as error:
+        return f"Python: {error or type(error).__name__}"
+    return None
+
+
+def _words(error: Exception) -> str:
+    said = error.args[0] if error.args else type(error).__name__
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)

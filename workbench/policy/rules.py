@@ -1,0 +1,244 @@
+"""Approval rules: whether one may be saved, and whether one covers a call.
+
+Owns the checks of S0 ApprovalRule and matching on canonical JSON. Counting uses and storing rules belong
+to the journal. A rule that lets pass matches less in doubt, one that stands in the way more.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.domain.rows import Rule
+from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
+from workbench.policy import globs, probes, regex
+from workbench.policy.names import MCP
+from workbench.policy.paths import ResolvedPath
+from workbench.policy.shell import ShellView, view
+from workbench.policy.shell_words import CODE_TAKERS, PLAIN_ANYWAY, TOO_BROAD, WRAPPERS, program
+from workbench.text import canonical
+from workbench.text.safe import one_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A call as rules see it."""
+
+    descriptor: ToolDescriptor
+    parameters: JsonObject
+    targets: Mapping[str, ResolvedPath]
+    canonical: str
+    """Canonical JSON of the parameters."""
+    view: ShellView | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Where and when a rule has to hold."""
+
+    session_id: str
+    workspace: str
+    run_id: str | None
+    now: int
+
+
+# --- may it be saved? ----------------------------------------------------------------------------
+
+
+def problems(
+    *,
+    tool: str,
+    pattern_kind: PatternKind,
+    pattern: str,
+    description: str,
+    known_tools: Mapping[str, ToolDescriptor],
+    effect: RuleEffect = "allow",
+    scope: RuleScope = "always",
+) -> tuple[str, ...]:
+    """Return why a rule may not be saved; nothing if it may.
+
+    Args:
+        tool: Id of the tool; a glob rule may also name it by a field name, or say `*`.
+        pattern_kind: How to read the pattern.
+        pattern: Regular expression over canonical JSON, or a permission pattern.
+        description: What the rule is for.
+        known_tools: Descriptors by id.
+        effect: Only a rule that allows has to say what it allows.
+        scope: A grant for one run repeats a list that was shown line by line, and may be as wide as that.
+    """
+    found = [] if description.strip() else ["description: empty; say what the rule is for"]
+    covered = _covered(tool, pattern_kind, known_tools)
+    if not covered:
+        found.append(f"tool: {one_line(tool, 60)} is not registered")
+    if pattern_kind == "regex":
+        found.extend(_regex_problems(pattern, covered, effect))
+    else:
+        found.extend(_glob_problems(pattern, covered, effect, scope))
+    return tuple(found)
+
+
+def notes(*, pattern_kind: PatternKind, pattern: str) -> tuple[str, ...]:
+    """Return what is to be said about a rule that may be saved."""
+    if pattern_kind == "glob":
+        return tuple(note.text for note in globs.parse(pattern).notes if note.level != "error")
+    if _ends_in_dollar(pattern) and "}" not in pattern:
+        return (
+            f"{one_line(pattern, 80)} can never match: parameters are JSON and end in }}; "
+            'write for example \\.txt"}$',
+        )
+    return ()
+
+
+def _ends_in_dollar(pattern: str) -> bool:
+    return pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
+
+
+def _covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
+    once = {descriptor.id: descriptor for descriptor in known.values()}
+    return [found for found in once.values() if _names(tool, kind, found)]
+
+
+def _names(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
+    if kind == "glob":
+        return globs.names_tool(globs.ParsedGlob(name=tool), descriptor)
+    return tool in (descriptor.id, descriptor.wire_name)
+
+
+def _regex_problems(pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect) -> Iterator[str]:
+    if why := regex.problem(pattern):
+        yield f"pattern: not a valid regular expression: {why}"
+        return
+    compiled = regex.compiled(pattern)
+    if effect != "allow":
+        return
+    for descriptor in covered:
+        if probes.is_blanket(lambda sample: compiled.is_in(canonical.dumps(sample)), descriptor):
+            yield (
+                f"pattern: {one_line(pattern, 80)} would allow nearly every call of {descriptor.id}; "
+                "name what is allowed, for example a file or a folder"
+            )
+
+
+def _glob_problems(
+    pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect, scope: RuleScope
+) -> Iterator[str]:
+    parsed = globs.parse(pattern)
+    if parsed.problem is not None:
+        yield f"pattern: {one_line(pattern, 80)}: {parsed.problem}"
+        return
+    named = [descriptor for descriptor in covered if globs.names_tool(parsed, descriptor)]
+    if covered and not named and not parsed.name.startswith(MCP):
+        yield f"pattern: {one_line(pattern, 80)} is about another tool than the rule"
+    if effect != "allow" or scope == "run":
+        return
+    for descriptor in named:
+        if why := _breadth(parsed, pattern, descriptor):
+            yield f"pattern: {one_line(pattern, 80)} {why}"
+
+
+def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor) -> str | None:
+    """Return why a pattern allows too much, or nothing at all."""
+    if descriptor.command_parameter is not None and parsed.argument:
+        words = parsed.argument.removesuffix(":*").replace("*", " * ").split()
+        head = program(words[0]) if words else "*"
+        if head in (CODE_TAKERS | WRAPPERS) - PLAIN_ANYWAY:
+            return f"can allow nothing: {head} runs other commands or code, so each call of it is asked"
+        if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
+            return f"is too wide: {TOO_BROAD[head]}"
+    if probes.is_blanket(lambda sample: _glob_covers(pattern, descriptor, sample), descriptor):
+        example = "Bash(git diff *)" if descriptor.command_parameter else f"{parsed.name}(src/**)"
+        return f"would allow everything; name what is allowed, for example {example}"
+    return None
+
+
+def _glob_covers(pattern: str, descriptor: ToolDescriptor, sample: JsonObject) -> bool:
+    targets = {
+        name: ResolvedPath(path=f"/{sample[name]}", relative=str(sample[name]), exists=False)
+        for name in descriptor.path_parameters
+        if name in sample
+    }
+    command = sample.get(descriptor.command_parameter or "")
+    seen = view(command) if isinstance(command, str) else None
+    return globs.matches(globs.Glob(text=pattern), descriptor, sample, targets, seen)
+
+
+# --- does it cover a call? -----------------------------------------------------------------------
+
+
+def is_in_force(rule: Rule, moment: Moment) -> bool:
+    """Say whether a rule holds here and now: not revoked, not expired, in its scope."""
+    if rule.revoked_at is not None or (rule.expires_at is not None and rule.expires_at <= moment.now):
+        return False
+    match rule.scope:
+        case "always":
+            return True
+        case "session":
+            return rule.scope_id == moment.session_id
+        case "workspace":
+            return rule.scope_id == moment.workspace
+        case "run":
+            return moment.run_id is not None and rule.scope_id == moment.run_id
+
+
+def index(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
+    """Return rules by the tool they name, in their order."""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        found.setdefault(rule.tool, []).append(rule)
+    return {tool: tuple(some) for tool, some in found.items()}
+
+
+def covers(rule: Rule, subject: Subject) -> bool:
+    """Say whether a rule matches a call, whatever its effect is."""
+    if not _names(rule.tool, rule.pattern_kind, subject.descriptor):
+        return False
+    if rule.effect == "allow":
+        is_plain = subject.descriptor.command_parameter is None or (
+            subject.view is not None and subject.view.plain
+        )
+        return is_plain and _allows(rule, subject)
+    return _stands_in_the_way(rule, subject)
+
+
+def first(effect: RuleEffect, rules: Iterable[Rule], subject: Subject, moment: Moment) -> Rule | None:
+    """Return the first rule with this effect that is in force and matches a call."""
+    some = (rule for rule in rules if rule.effect == effect and is_in_force(rule, moment))
+    return next((rule for rule in some if covers(rule, subject)), None)
+
+
+def matches(rule: Rule, tool: str, text: str) -> bool:
+    """Say whether a regex rule is about a tool and matches canonical JSON; for backtests and checks."""
+    return (
+        rule.tool == tool and rule.pattern_kind == "regex" and _finds(rule.pattern, (text,), in_doubt=False)
+    )
+
+
+def _allows(rule: Rule, subject: Subject) -> bool:
+    if rule.pattern_kind == "regex":
+        return _finds(rule.pattern, (subject.canonical,), in_doubt=False)
+    glob = globs.Glob(text=rule.pattern)
+    return globs.matches(glob, subject.descriptor, subject.parameters, subject.targets, subject.view)
+
+
+def _stands_in_the_way(rule: Rule, subject: Subject) -> bool:
+    if rule.pattern_kind == "regex":
+        return _finds(rule.pattern, _texts(subject), in_doubt=True)
+    glob = globs.Glob(text=rule.pattern)
+    return globs.matches(
+        glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"
+    )
+
+
+def _texts(subject: Subject) -> Iterator[str]:
+    """Yield the canonical JSON, and that of the call with each command that is hidden in its command."""
+    yield subject.canonical
+    name = subject.descriptor.command_parameter
+    if name is not None and subject.view is not None:
+        for text in subject.view.reach:
+            yield canonical.dumps({**subject.parameters, name: text})
+
+
+def _finds(pattern: str, texts: Iterable[str], *, in_doubt: bool) -> bool:
+    try:
+        compiled = regex.compiled(pattern)
+        return any(compiled.is_in(text) for text in texts)
+    except (regex.BadPattern, regex.TooCostly):
+        return in_doubt

@@ -1,0 +1,188 @@
+"""Trust in a workspace: the hash of what governs it, and the question that is put to the human.
+
+Owns which files count. Covered are `.workbench.json`, `workbench.yaml`, `wave.yaml`, everything below
+`.workbench/` and `.wave/`, and every file inside the workspace that a hook command of `.workbench.json`
+names with any of its words. Files that the YAML manifests name outside those folders are not covered.
+It never decides, and never reads what it could not read again in full.
+"""
+
+import hashlib
+import os
+import shlex
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from workbench.domain.rows import Trust
+from workbench.domain.values import Choice
+from workbench.policy.paths import is_below
+from workbench.text import canonical
+from workbench.text.safe import one_line
+
+LARGEST_FILE: Final = 1_048_576
+MOST_FILES: Final = 2000
+CONFIG: Final = ".workbench.json"
+_FILES: Final = (CONFIG, "workbench.yaml", "wave.yaml")
+_FOLDERS: Final = (".workbench", ".wave")
+
+CHOICES: Final = (
+    Choice(key="trust", label="trust this workspace"),
+    Choice(key="trust_and_read", label="trust it, and let agents read files here without asking"),
+    Choice(key="not_now", label="not now"),
+)
+
+
+class TrustRefused(Exception):
+    """What governs a workspace cannot be hashed, so the workspace cannot be trusted; says why."""
+
+
+def governing_hash(workspace: str) -> str:
+    """Return the SHA-256 over the sorted lines `path NUL hex-sha256 LF` of the governing files.
+
+    Raises:
+        TrustRefused: A file is too large, no regular file, a link that leads out, or there are too many.
+    """
+    root = os.path.realpath(workspace)
+    lines = (
+        path.encode("utf-8", "surrogateescape") + b"\0" + _digest(root, path).encode() + b"\n"
+        for path in governing_files(root)
+    )
+    return hashlib.sha256(b"".join(sorted(lines))).hexdigest()
+
+
+def governing_files(workspace: str) -> tuple[str, ...]:
+    """Return the paths of what governs a workspace, relative to it and sorted.
+
+    Raises:
+        TrustRefused: There are too many, or a folder cannot be listed.
+    """
+    root = os.path.realpath(workspace)
+    found = {name for name in _FILES if os.path.lexists(f"{root}/{name}")}
+    for folder in _FOLDERS:
+        for path in _below(root, folder):
+            found.add(path)
+            if len(found) > MOST_FILES:
+                raise TrustRefused(f"{folder}: more than {MOST_FILES} files; keep fewer there")
+    found.update(named_files(root))
+    return tuple(sorted(found))
+
+
+def named_files(workspace: str) -> tuple[str, ...]:
+    """Return the files inside the workspace that hooks of its `.workbench.json` name, sorted."""
+    root = os.path.realpath(workspace)
+    found = {
+        path for command in _hook_commands(root) for word in _words(command) if (path := _inside(root, word))
+    }
+    return tuple(sorted(found))
+
+
+def is_trusted(row: Trust | None, content_hash: str) -> bool:
+    """Say whether a human's last word about a workspace is trust in exactly these files."""
+    return row is not None and row.revoked_at is None and row.content_hash == content_hash
+
+
+def question(workspace: str, files: tuple[str, ...]) -> str:
+    """Return the words of the trust question."""
+    place = one_line(workspace, 160)
+    if not files:
+        return f"Trust {place}? Nothing in it configures agents now; you are asked again when that changes."
+    shown = ", ".join(one_line(path, 60) for path in files[:8])
+    more = f" and {len(files) - 8} more" if len(files) > 8 else ""
+    return (
+        f"Trust {place}? Its own configuration then acts: hooks run commands, rules let calls pass. "
+        f"It is made of {shown}{more}. You are asked again when any of them changes."
+    )
+
+
+def _below(root: str, folder: str) -> Iterator[str]:
+    """Yield everything below a folder that is no folder itself; links are not followed."""
+    top = f"{root}/{folder}"
+    if not os.path.lexists(top):
+        return
+    if not _is_folder(top):
+        yield folder
+        return
+
+    def refuse(error: OSError) -> None:
+        raise TrustRefused(f"{error.filename}: cannot be listed: {error.strerror}")
+
+    for here, folders, files in os.walk(top, onerror=refuse):
+        links = [name for name in folders if os.path.islink(f"{here}/{name}")]  # noqa: PTH114 -- text
+        for name in (*files, *links):
+            yield os.path.relpath(f"{here}/{name}", root)
+
+
+def _is_folder(path: str) -> bool:
+    return stat.S_ISDIR(os.lstat(path).st_mode)
+
+
+def _digest(root: str, path: str) -> str:
+    return hashlib.sha256(_read(root, path)).hexdigest()
+
+
+def _read(root: str, path: str) -> bytes:
+    """Read a governing file whole. A link counts as the file it leads to, if that is inside."""
+    shown = one_line(path, 120)
+    real = os.path.realpath(f"{root}/{path}")
+    if not is_below(real, root):
+        raise TrustRefused(f"{shown}: leads outside the workspace; replace the link by a file")
+    try:
+        data = _regular(real)
+    except OSError as error:
+        raise TrustRefused(f"{shown}: cannot be read: {error.strerror}") from None
+    if data is None:
+        raise TrustRefused(f"{shown}: not a regular file; remove it")
+    if len(data) > LARGEST_FILE:
+        raise TrustRefused(f"{shown}: larger than {LARGEST_FILE} bytes; keep large files elsewhere")
+    return data
+
+
+def _regular(real: str) -> bytes | None:
+    """Read a regular file as far as it may be large, and one byte more; None for anything else."""
+    file = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            return opened.read(LARGEST_FILE + 1)
+    finally:
+        os.close(file)
+
+
+def _hook_commands(root: str) -> Iterator[str]:
+    """Yield the commands of the hooks; a configuration that cannot be read runs nothing."""
+    if not os.path.lexists(f"{root}/{CONFIG}"):
+        return
+    try:
+        config: Any = canonical.loads(_read(root, CONFIG))
+    except (TrustRefused, ValueError):
+        return
+    hooks = cast("dict[str, Any]", config).get("hooks") if isinstance(config, dict) else None
+    for entries in cast("dict[str, Any]", hooks).values() if isinstance(hooks, dict) else ():
+        for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+            command = cast("dict[str, Any]", entry).get("command") if isinstance(entry, dict) else None
+            if isinstance(command, str):
+                yield command
+
+
+def _words(command: str) -> Iterator[str]:
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        yield from lexer
+    except ValueError:  # an open quote
+        yield from command.split()
+
+
+def _inside(root: str, word: str) -> str | None:
+    """Return a word as a path relative to the workspace, if it names a file in there."""
+    if not word or "\0" in word or word.startswith("-"):
+        return None
+    try:
+        path = Path(os.path.realpath(os.path.join(root, word)))  # noqa: PTH118 -- word may be absolute
+        is_file = path.is_file()
+    except OSError:
+        return None
+    return os.path.relpath(path, root) if is_file and is_below(str(path), root) else None
