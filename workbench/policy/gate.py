@@ -16,6 +16,7 @@ from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, 
 from workbench.policy.shell import ShellView, view
 from workbench.text import canonical
 from workbench.text.safe import one_line
+from workbench.text.scrub import scrub
 
 __all__ = [
     "GateCall", "GateContext", "Glob", "Judgement", "Passed",
@@ -305,7 +306,9 @@ def _rule(effect: Literal["allow", "ask", "deny"], passed: Passed, context: Gate
 def _named(passed: Passed) -> str:
     name = passed.descriptor.target_parameter
     target = passed.parameters.get(name) if name else None
-    return f"{passed.descriptor.id}({one_line(str(target), 120)})" if target else passed.descriptor.id
+    if not target:
+        return passed.descriptor.id
+    return f"{passed.descriptor.id}({one_line(scrub(str(target)[:4000]).text, 120)})"
 
 
 def _refused(step: GateStep, reason: str) -> Verdict:

@@ -242,7 +242,7 @@ def _is_granted(pattern: str, target: ResolvedPath) -> bool:
 
 
 def _is_denied(pattern: str, target: ResolvedPath) -> bool:
-    """Match as a list of exclusions does: a pattern without `/` at any depth, a name also what is below it."""
+    """Match as exclusion lists do: a pattern without `/` at any depth, a name also what lies below it."""
     pattern = _folded(_expanded(pattern))
     inner = _path_regex(pattern).removeprefix("(?s)^").removesuffix("$")
     start = "^" if "/" in pattern else "(?:^|/)"

@@ -6,10 +6,8 @@ RE2. It must never let a pattern run that could hold up a verdict for a second.
 
 import re
 import warnings
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, cast
-
-import re2
 
 LONGEST: Final = 2000
 """Characters of a pattern that somebody wrote."""
@@ -20,7 +18,6 @@ STEPS: Final = 50_000_000
 """Instructions times bytes of one search: about a third of a second where RE2 is at its slowest."""
 
 _MEMORY: Final = 1 << 20
-_RE2: Final = cast("Any", re2)
 
 
 class BadPattern(ValueError):
@@ -43,8 +40,8 @@ class Regex:
         if len(pattern) > _LONGEST_MADE:
             raise BadPattern(f"longer than {_LONGEST_MADE} characters")
         try:
-            self._compiled = _RE2.compile(pattern, _options())
-        except (_RE2.error, UnicodeError) as error:
+            self._compiled = _library().compile(pattern, _options())
+        except (_library().error, UnicodeError) as error:
             raise BadPattern(f"RE2: {_words(error)}") from None
         self._size = max(1, int(self._compiled.programsize))
 
@@ -60,8 +57,15 @@ class Regex:
         return self._compiled.search(data) is not None
 
 
+@cache
+def _library() -> Any:
+    import re2
+
+    return cast("Any", re2)
+
+
 def _options() -> Any:
-    options = _RE2.Options()
+    options = _library().Options()
     options.log_errors = False
     options.max_mem = _MEMORY
     return options

@@ -48,7 +48,7 @@ def work(tmp_path):
 # --- step 1 ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec(25, 26, 193, 195, 203)
+@pytest.mark.spec(25, 26, 203)
 @pytest.mark.parametrize(
     ("made", "changed", "reason"),
     [
@@ -124,6 +124,11 @@ def test_a_deny_names_the_pattern_the_place_and_the_argument(work):
     assert (verdict.outcome, verdict.step, verdict.by) == ("denied", "deny", "persona reviewer")
     assert verdict.pattern == "Bash(git push*)"
     assert "run_in_terminal(cd x && git push origin)" in verdict.reason
+
+
+def test_a_reason_holds_no_secret(work):
+    verdict = judged(call(command="curl -u AKIAIOSFODNN7EXAMPLE"), context(work, deny=globs("Bash"))).verdict
+    assert "AKIA" not in verdict.reason
 
 
 def test_a_deny_rule_names_itself(work):

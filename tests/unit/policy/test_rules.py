@@ -38,7 +38,7 @@ def subject(tool, parameters):
 HERE = rules.Moment(session_id="s1", workspace="/w", run_id=None, now=1000)
 
 
-@pytest.mark.spec(48, 53)
+@pytest.mark.spec(53)
 def test_the_seeds_own_example_may_be_saved_and_matches_canonical_json():
     assert found_problems() == ()
     seed = rule(tool="read_file", pattern_kind="regex", pattern='^{"path":".*\\.txt"}$')

@@ -1,0 +1,103 @@
+"""The registry of tools: fixed once it is made, and checked before anything is offered to a model.
+
+Owns looking tools up and which of them a provider sees. It never changes after it was made.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, get_args
+
+from workbench.domain.values import Capability, Risk, ToolDescriptor
+from workbench.policy import schemas
+from workbench.tools.base import AnyTool
+from workbench.tools.create_file import CreateFile
+from workbench.tools.read_file import ReadFile
+from workbench.tools.replace_string import ReplaceString
+from workbench.tools.run_in_terminal import RunInTerminal
+
+_WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_EVERY_PROVIDER: Final = "*"
+
+
+class BadTool(ValueError):
+    """A tool may not be registered; names it and says why."""
+
+
+class Registry:
+    """Tools by id and wire name."""
+
+    def __init__(self, tools: Iterable[AnyTool]) -> None:
+        """Check and keep the tools.
+
+        Raises:
+            BadTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
+                the descriptor names does not exist, or nobody may see the tool.
+        """
+        found: dict[str, AnyTool] = {}
+        for tool in tools:
+            for name in {tool.descriptor.id, tool.descriptor.wire_name}:
+                if name in found:
+                    raise BadTool(f"{name}: registered twice; give one of the tools another name")
+                found[name] = tool
+            for problem in _problems(tool.descriptor):
+                raise BadTool(f"{tool.descriptor.id}: {problem}")
+        self._tools: Mapping[str, AnyTool] = MappingProxyType(found)
+
+    def get(self, name: str) -> AnyTool | None:
+        """Return a tool by id or wire name, or None."""
+        return self._tools.get(name)
+
+    def descriptors(self) -> dict[str, ToolDescriptor]:
+        """Return descriptors by id and by wire name, as the gate takes them."""
+        return {name: tool.descriptor for name, tool in self._tools.items()}
+
+    def visible(self, provider: str, active: Sequence[str] = ()) -> tuple[ToolDescriptor, ...]:
+        """Return the tools that a provider sees in a session, in the order of registration.
+
+        Args:
+            provider: Name of the provider.
+            active: Ids of the session's active tools; empty means all.
+        """
+        unique = {tool.descriptor.id: tool.descriptor for tool in self._tools.values()}
+        return tuple(
+            descriptor
+            for descriptor in unique.values()
+            if _is_offered(descriptor, provider) and (not active or descriptor.id in active)
+        )
+
+
+def catalogue() -> Registry:
+    """Return the registry of all tools that there are."""
+    return Registry((CreateFile(), ReadFile(), ReplaceString(), RunInTerminal()))
+
+
+def _is_offered(descriptor: ToolDescriptor, provider: str) -> bool:
+    return _EVERY_PROVIDER in descriptor.allowed_providers or provider in descriptor.allowed_providers
+
+
+def _problems(descriptor: ToolDescriptor) -> Iterator[str]:
+    if not descriptor.id or _WIRE_NAME.fullmatch(descriptor.wire_name) is None:
+        yield "wire_name: 1 to 64 letters, digits, - or _"
+    if not descriptor.description.strip():
+        yield "description: empty; say what the tool does"
+    if descriptor.risk_level not in get_args(Risk) or descriptor.capability not in get_args(Capability):
+        yield f"risk_level or capability: one of {', '.join((*get_args(Risk), *get_args(Capability)))}"
+    if not descriptor.allowed_providers:
+        yield "allowed_providers: empty; name providers, or * for all"
+    yield from (f"input_schema: {problem}" for problem in schemas.check_schema(descriptor.input_schema))
+    yield from _unknown_parameters(descriptor)
+    for example in descriptor.examples:
+        for problem in schemas.check(descriptor.input_schema, example.parameters):
+            yield f"example '{example.description}': {problem}"
+
+
+def _unknown_parameters(descriptor: ToolDescriptor) -> Iterator[str]:
+    named = (
+        *descriptor.path_parameters,
+        descriptor.command_parameter,
+        descriptor.url_parameter,
+        descriptor.target_parameter,
+    )
+    known = descriptor.input_schema.get("properties", {})
+    yield from (f"{name}: not a parameter of its schema" for name in named if name and name not in known)
