@@ -150,19 +150,34 @@ def take(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
     return lease
 
 
-def release(journal: Journal, lease: Lease) -> None:
-    """Give a session back in order; nothing happens if it has another owner by now."""
-    mine = guard(lease)
+def release(journal: Journal, lease: Lease, seen: int | None = None) -> bool:
+    """Give a session back in order; nothing happens if it has another owner by now.
+
+    Args:
+        journal: Where.
+        lease: As it was taken.
+        seen: The position up to which the driver has read the session. If something came after it the
+            session is not given back: whoever gives back says that all before was seen to.
+
+    Returns:
+        False if something came after `seen`.
+    """
+    mine, missed = guard(lease), list[int]()
 
     def work(live: LiveTables, now: int) -> Sequence[Event]:
+        missed.clear()
         try:
             mine.check(live)
         except LeaseLost:
+            return ()
+        if seen is not None and (last := live.last_position(lease.session_id)) > seen:
+            missed.append(last)
             return ()
         body = LeaseReleased(host_id=lease.host_id, epoch=lease.epoch)
         return (journal.event(body, lease.session_id, Actor(kind="host", pid=lease.pid), at=now),)
 
     journal.transact(work)
+    return not missed
 
 
 def unfinished(journal: Journal, workspace: str) -> list[Session]:

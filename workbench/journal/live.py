@@ -95,6 +95,11 @@ class LiveTables:
         self._sequences[session_id] = last + 1
         return last + 1
 
+    def last_position(self, session_id: str) -> int:
+        """Return the position of a session's newest event; 0 if it has none."""
+        newest = "SELECT position FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
+        return self.value(newest, session_id) or 0
+
     def insert(self, event: Event, actor: str, body: str) -> Event:
         """Store an event that is not there yet, and return it with its position and number."""
         number = self.next_sequence(event.session_id)

@@ -29,10 +29,14 @@ class Truth:
     leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
     refs: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     gaps: list[str] = field(default_factory=list[str])
+    deleted: set[str] = field(default_factory=set[str])
+    """Sessions of which only a tombstone counts, whatever a cut-short delete has left."""
     _last: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, event: Event) -> None:
         """Add an event."""
+        if event.session_id in self.deleted:
+            return
         expected = self._last.get(event.session_id, 0) + 1
         if event.sequence_number != expected:
             found = f"has number {event.sequence_number} where {expected} follows"
@@ -52,11 +56,9 @@ class Truth:
 
 def truth(database: Database) -> Truth:
     """Fold every event of the journal, but those of sessions that were deleted."""
-    found = Truth()
-    deleted = _deleted(database)
+    found = Truth(deleted=_deleted(database))
     for event in _events(database):
-        if event.session_id not in deleted:
-            found.take(event)
+        found.take(event)
     return found
 
 
@@ -119,7 +121,8 @@ def _compared(database: Database, found: Truth) -> Iterable[str]:
     }
     for key in sorted(said.keys() | kept.keys(), key=lambda key: (key[0].__name__, key[1])):
         yield from _differing(key, kept.get(key), said.get(key))
-    refs: set[tuple[str, str]] = {(row[0], row[1]) for row in database.execute("SELECT * FROM blob_ref")}
+    stored = database.execute("SELECT ref, session_id FROM blob_ref")
+    refs = {(row[0], row[1]) for row in stored if row[1] not in found.deleted}
     for ref, session in sorted(refs ^ found.refs):
         where = "table" if (ref, session) in refs else "events"
         yield f"blob_ref {ref} of session {session}: only in {where}"

@@ -1,0 +1,146 @@
+"""The doorbell: rings for every commit of any process, wakes whoever waits, and is silent otherwise."""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.journal.scenes import USER, open_journal, start
+from workbench.domain.events import PromptSubmitted
+from workbench.journal import doorbell
+from workbench.journal.journal import Journal
+
+ROOT = Path(__file__).parents[3]
+CHILD = """
+import sys
+from pathlib import Path
+from tests.unit.journal.scenes import USER, open_journal
+from workbench.domain.events import PromptSubmitted
+journal = open_journal(Path(sys.argv[1]))
+print("ready", flush=True)
+for line in sys.stdin:
+    journal.append([journal.event(PromptSubmitted(text=line), "s", USER)])
+    print("done", flush=True)
+"""
+
+
+def prompt(journal: Journal) -> None:
+    journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
+
+
+def test_waiting_ends_at_once_when_something_is_there(journal: Journal) -> None:
+    start(journal)
+    assert journal.wait(3, timeout=60)
+    assert not journal.wait(4, timeout=0)
+
+
+def test_waiting_ends_when_something_comes(journal: Journal) -> None:
+    start(journal)
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(journal.wait(4, timeout=60)))
+    thread.start()
+    prompt(journal)
+    thread.join()
+    assert found == [True]
+
+
+def test_waiting_ends_with_its_time(journal: Journal) -> None:
+    start(journal)
+    assert not journal.wait(4, timeout=0.05)
+
+
+def test_a_listener_is_called_until_it_leaves_and_harms_no_other(
+    journal: Journal, caplog: pytest.LogCaptureFixture
+) -> None:
+    start(journal)
+    rung = threading.Semaphore(0)
+
+    def broken() -> None:
+        raise LookupError("mine")
+
+    journal.on_ring(broken)
+    leave = journal.on_ring(lambda: rung.release())
+    assert rung.acquire(timeout=10)
+    prompt(journal)
+    assert rung.acquire(timeout=10)
+    leave()
+    leave()
+    assert "listener" in caplog.text
+
+
+@pytest.mark.parametrize("has_watch", [True, False])
+def test_a_commit_of_another_process_rings_here(
+    journal: Journal, has_watch: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(journal)
+    if not has_watch:
+        monkeypatch.setattr(doorbell, "_watch", lambda *_: lambda: None)
+    command = [sys.executable, "-c", CHILD, str(journal.home.path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        for number in range(3):
+            cursor = journal.last_position()
+            assert cursor == 4 + number
+            child.stdin.write(b"go\n")
+            child.stdin.flush()
+            assert journal.wait(cursor, timeout=30)
+            assert child.stdout.readline() == b"done\n"
+
+
+QUIET = """
+import sys, time, threading
+from pathlib import Path
+from tests.unit.journal.scenes import open_journal
+journal = open_journal(Path(sys.argv[1]))
+rings = []
+journal.on_ring(lambda: rings.append(1))
+journal.wait(journal.last_position(), 0.3)
+def switches():
+    total = 0
+    for task in Path("/proc/self/task").iterdir():
+        for line in (task / "status").read_text().splitlines():
+            if line.startswith("voluntary_ctxt_switches"):
+                total += int(line.split()[1])
+    return total
+files = {path: path.stat().st_mtime_ns for path in journal.home.path.rglob("*")}
+before, rung = switches(), len(rings)
+journal.wait(journal.last_position(), 1.0)
+woken = switches() - before
+changed = [str(p) for p in journal.home.path.rglob("*") if files.get(p) != p.stat().st_mtime_ns]
+print(woken, len(rings) - rung, changed)
+journal.close()
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="counts context switches as Linux tells them"
+)
+def test_an_idle_listener_sleeps_and_writes_nothing(tmp_path: Path) -> None:
+    with open_journal(tmp_path) as journal:
+        start(journal)
+    found = subprocess.run(
+        [sys.executable, "-c", QUIET, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split(maxsplit=2)
+    assert float(found[0]) <= 16
+    assert found[1:] == ["0", "[]\n"]
+
+
+def test_closing_lets_whoever_waits_go(journal: Journal) -> None:
+    start(journal)
+    bell = journal.doorbell
+    found: list[bool] = []
+    began = time.monotonic()
+    thread = threading.Thread(target=lambda: found.append(bell.wait(10**9, 60)))
+    bell.on_ring(lambda: None)
+    rings = bell.rings
+    thread = threading.Thread(target=lambda: found.append(bell.wait(rings + 10**9, 60)))
+    thread.start()
+    bell.close()
+    thread.join()
+    assert found == [True]
+    assert time.monotonic() - began < 30
