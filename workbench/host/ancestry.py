@@ -8,6 +8,7 @@ import os
 
 from workbench.domain.events import SecurityNoted
 from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.effects.locks import is_held
 from workbench.effects.proctable import ancestors
 from workbench.host.kit import AGENT_VARIABLE
 from workbench.journal.home import Home
@@ -26,12 +27,16 @@ class InsideAgent(Exception):
 
 def refuse_inside_agents(journal: Journal, home: Home, what: str) -> None:
     """Raise InsideAgent, and note the attempt, when this process descends from a driver."""
-    del home
     line = tuple(ancestors())
-    drivers = {host.pid for host in journal.hosts()}
-    if AGENT_VARIABLE not in os.environ and not drivers.intersection(line):
+    if AGENT_VARIABLE not in os.environ and not _driven_from(journal, home, line):
         return
     actor = Actor(kind="agent", pid=os.getpid())
     body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=line)
     journal.append([journal.event(body, SYSTEM_SESSION, actor)])
     raise InsideAgent(what)
+
+
+def _driven_from(journal: Journal, home: Home, line: tuple[int, ...]) -> bool:
+    """Return whether a driver that lives is among some processes; numbers of dead ones are used again."""
+    found = (host for host in journal.hosts() if host.pid in line and host.ended_at is None)
+    return any(is_held(home.driver_lock(host.id)) for host in found)

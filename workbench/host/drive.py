@@ -5,12 +5,11 @@ host's supervisor all come through here.
 """
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.domain.events import Event, TurnEnded
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, Lease, Session
 from workbench.host import watch
 from workbench.host.desk import Desk
 from workbench.host.kit import Kit
@@ -50,18 +49,30 @@ async def drive_session(
         Driven: another process drives it; names the pid.
         LeaseLost: another driver took it over meanwhile.
     """
-    async with _leased(kit, driver, session_id) as desk:
-        outcome = _Outcome(on_events)
-        runner = Runner(desk, outcome.see)
-        ticking = asyncio.create_task(_tick(runner))
+    lease = take(kit.journal, session_id, driver)
+    outcome = _Outcome(on_events)
+    runner = Runner(Desk(kit, session_id, guard(lease)), outcome.see)
+    ticking = asyncio.create_task(_tick(runner))
+    try:
         watch.expire(kit.journal)
+        await _run(runner, lease, lambda found: until(_progress(found, outcome.last)))
+    finally:
+        ticking.cancel()
+        await asyncio.gather(ticking, return_exceptions=True)
+        release(kit.journal, lease)
+    return _progress(runner, outcome.last)
+
+
+async def _run(runner: Runner, lease: Lease, until: Callable[[Runner], bool]) -> None:
+    """Run until the session can be given back with everything seen to that was asked of it."""
+    is_given_back = False
+    while not is_given_back:
         try:
-            await runner.run(lambda found: until(_progress(found, outcome.last)))
+            await runner.run(until)
         finally:
-            ticking.cancel()
-            await asyncio.gather(ticking, return_exceptions=True)
             await _rest(runner)
-        return _progress(runner, outcome.last)
+        runner.catch_up()
+        is_given_back = until(runner) and release(runner.desk.kit.journal, lease, runner.cursor)
 
 
 class _Outcome:
@@ -77,15 +88,6 @@ class _Outcome:
                 self.last = event.body.outcome
         if self._on_events is not None:
             self._on_events(events)
-
-
-@contextlib.asynccontextmanager
-async def _leased(kit: Kit, driver: DriverIdentity, session_id: str) -> AsyncGenerator[Desk, None]:
-    lease = take(kit.journal, session_id, driver)
-    try:
-        yield Desk(kit, session_id, guard(lease))
-    finally:
-        release(kit.journal, lease)
 
 
 async def _tick(runner: Runner) -> None:

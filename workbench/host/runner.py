@@ -46,6 +46,7 @@ from workbench.host.settling import settle_call
 from workbench.host.undoing import undo
 from workbench.journal.errors import JournalError, LeaseLost
 
+
 def _ignore(events: Sequence[Event]) -> None:
     del events
 
@@ -74,7 +75,8 @@ class Runner:
         self.desk = desk
         self.state = TurnState()
         self.failure: BaseException | None = None
-        self._cursor = 0
+        self.cursor = 0
+        """The position up to which the session was read back."""
         self._on_events = on_events or _ignore
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._idle: dict[Effect, int] = {}
@@ -110,16 +112,16 @@ class Runner:
     def is_busy(self) -> bool:
         """Return whether anything runs or is due now."""
         return bool(self._running) or any(
-            self._idle.get(effect) != self._cursor for effect in todo(self.state, self._limits())
+            self._idle.get(effect) != self.cursor for effect in todo(self.state, self._limits())
         )
 
     def catch_up(self) -> None:
         """Read back and fold everything that is in the journal by now."""
         journal = self.desk.kit.journal
-        while events := journal.events(self.desk.session_id, after=self._cursor, limit=2_000):
+        while events := journal.events(self.desk.session_id, after=self.cursor, limit=2_000):
             for event in events:
                 self.state = apply(self.state, event)
-            self._cursor = events[-1].position
+            self.cursor = events[-1].position
             self._on_events(events)
 
     def _limits(self) -> TurnLimits:
@@ -135,14 +137,14 @@ class Runner:
         due = todo(self.state, self._limits())
         is_stopping = any(isinstance(effect, StopModel) for effect in due)
         for effect in due:
-            if effect in self._running or self._idle.get(effect) == self._cursor:
+            if effect in self._running or self._idle.get(effect) == self.cursor:
                 continue
             if is_stopping and isinstance(effect, EndTurn):
                 continue
             self._running[effect] = asyncio.create_task(self._perform(effect), name=type(effect).__name__)
 
     async def _perform(self, effect: Effect) -> None:
-        before = self._cursor
+        before = self.cursor
         try:
             await self._handler(effect)
         except asyncio.CancelledError:
@@ -156,7 +158,7 @@ class Runner:
         finally:
             if self.failure is None:
                 self.catch_up()
-            if self._cursor == before:
+            if self.cursor == before:
                 self._idle[effect] = before
             self._running.pop(effect, None)
             self._rung.set()

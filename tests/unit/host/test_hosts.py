@@ -1,0 +1,155 @@
+"""The host as a process of its own: started, found, driving, stopped, ending by itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.support.stage import USER, call, exchange, recording, result, text
+from workbench.effects.locks import FileLock, is_held
+from workbench.host import control, sessions
+from workbench.host.places import host_lock, live_host, workspace_hash
+from workbench.journal.lease import take
+
+SERVE = """
+import sys
+from pathlib import Path
+from workbench.host.serve import serve
+from workbench.journal.home import Home
+sys.exit(serve(Home.open(Path(sys.argv[1])), sys.argv[2], linger=float(sys.argv[3])))
+"""
+
+
+@pytest.fixture
+def hosted():
+    """Start host processes; whatever still runs at the end is ended."""
+    started = []
+
+    def start(stage, linger=30.0, env=None):
+        argv = [sys.executable, "-c", SERVE, str(stage.home.path), str(stage.workspace), str(linger)]
+        started.append(
+            subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(env or {})},
+            )
+        )
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def eventually(stage, condition, seconds=20.0):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        cursor = stage.journal.last_position()
+        if found := condition():
+            return found
+        stage.journal.wait(cursor, 0.1)
+    raise AssertionError("it did not come about")
+
+
+CREATE = call("c1", "create_file", path="n.txt", content="new\n")
+
+
+def test_a_host_drives_what_a_second_process_asks_and_answers(staged, hosted):
+    stage = staged(recording(exchange(CREATE), exchange(text("ok"), expect=result("c1", "succeeded"))))
+    stage.begin()
+    hosted(stage)
+    (action,) = eventually(stage, stage.waiting)
+    assert stage.approve(action).ok
+    eventually(stage, lambda: stage.session().status == "ready")
+    assert stage.read("n.txt") == b"new\n"
+    assert live_host(stage.home, stage.journal, str(stage.workspace)) is not None
+
+
+def test_a_second_host_of_a_workspace_ends_at_once(staged, hosted):
+    stage = staged(recording(exchange(text("ok")))).begin()
+    hosted(stage)
+    eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
+    second = hosted(stage)
+    assert second.wait(20) == 0
+    assert b"another host serves" in second.stdout.read()
+
+
+def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, hosted):
+    stage = staged(
+        recording(exchange(CREATE), exchange(text("ok"), expect=result("c1", "succeeded")))
+    ).begin()
+    first = hosted(stage)
+    (action,) = eventually(stage, stage.waiting)
+    ended, words = control.stop(stage.home, stage.journal, str(stage.workspace))
+    assert (ended, "goes on waiting" in words, first.wait(20)) == (True, True, 0)
+    assert stage.session().reason == "parked"
+    assert stage.approve(action).ok
+    hosted(stage)
+    eventually(stage, lambda: stage.session().status == "ready")
+    assert stage.read("n.txt") == b"new\n"
+
+
+def test_a_host_ends_by_itself_unless_a_screen_is_attached(staged, hosted):
+    stage = staged(recording(exchange(text("ok"))))
+    screen = FileLock(stage.home.run / f"{workspace_hash(str(stage.workspace))}.screen-1.lock")
+    assert screen.try_acquire()
+    process = hosted(stage, linger=0.2)
+    eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2.5)
+    screen.release()
+    assert process.wait(20) == 0
+
+
+def test_a_host_survives_the_hangup_of_its_terminal(staged, hosted):
+    stage = staged(recording(exchange(CREATE))).begin()
+    process = hosted(stage)
+    eventually(stage, stage.waiting)
+    process.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+
+
+def test_a_killed_host_is_taken_over_and_calls_no_model(staged, hosted):
+    stage = staged(recording(exchange(CREATE), exchange(text("ok")))).begin()
+    process = hosted(stage)
+    (action,) = eventually(stage, stage.waiting)
+    process.kill()
+    process.wait()
+    assert not is_held(host_lock(stage.home, str(stage.workspace)))
+    assert stage.approve(action).ok
+    hosted(stage)
+    eventually(
+        stage, lambda: stage.calls()["c1"].state == "succeeded" and stage.session().reason == "host lost"
+    )
+    assert stage.kinds().count("reply.completed") == 1
+    sessions.continue_(stage.journal, stage.session_id, USER)
+    eventually(stage, lambda: stage.session().status == "ready")
+    assert stage.kinds().count("reply.completed") == 2
+
+
+def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
+    """A host that slept through a take-over may not write another event (JOURNAL: old H wakes up)."""
+    from dataclasses import replace
+
+    from workbench.journal.lease import DriverLock
+
+    stage = staged(recording(exchange(CREATE), exchange(text("never")))).begin()
+    hosted(stage)
+    (action,) = eventually(stage, stage.waiting)
+    lease = stage.journal.lease(stage.session_id)
+    stage.journal.change(lambda live: live.put(replace(lease, released=True)))
+    driver = stage.driver()
+    assert isinstance(stage.lock, DriverLock)
+    taken = take(stage.journal, stage.session_id, driver)
+    assert taken.epoch == lease.epoch + 1
+    assert stage.approve(action).ok
+    stage.journal.wait(stage.journal.last_position(), 1.0)
+    assert "call.executing" not in stage.kinds()
+    stage.lock.close()

@@ -1,0 +1,112 @@
+"""What is recorded of exact text, and what a stream lets out."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.domain.values import Hunk
+from workbench.host import record
+from workbench.host.stream import StreamScrubber
+from workbench.text.scrub import scrub
+
+TOKEN = "ghp_" + "a1B2" * 9
+PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJD' * 16}\n{'REVG' * 16}\n-----END RSA PRIVATE KEY-----\n"
+
+
+class Store:
+    def __init__(self):
+        self.kept = {}
+
+    def seal(self, data):
+        self.kept[f"sealed:{len(self.kept)}"] = data
+        return f"sealed:{len(self.kept) - 1}"
+
+
+def test_plain_text_is_recorded_as_it_is_and_nothing_is_sealed():
+    store = Store()
+    assert record.text("hello", store) == ("hello", None)
+    assert store.kept == {}
+
+
+@pytest.mark.spec(202)
+def test_a_secret_is_replaced_and_the_exact_text_sealed():
+    store = Store()
+    recorded, ref = record.text(f"use {TOKEN}", store)
+    assert TOKEN not in recorded
+    assert store.kept[ref] == f"use {TOKEN}".encode()
+
+
+@pytest.mark.spec(202)
+def test_parameters_are_scrubbed_by_name_and_by_value():
+    store = Store()
+    recorded, ref = record.parameters({"path": "a", "api_key": "hunter2hunter2", "content": TOKEN}, store)
+    assert recorded["path"] == "a"
+    assert "hunter2hunter2" not in str(recorded)
+    assert TOKEN not in str(recorded)
+    assert b"hunter2hunter2" in store.kept[ref]
+
+
+def test_long_strings_are_cut_with_their_length():
+    recorded, ref = record.parameters({"content": "x" * 5000}, Store())
+    assert recorded["content"].endswith("… (5,000 characters)")
+    assert ref is not None
+
+
+def hunk(*lines):
+    return Hunk(
+        index=1,
+        path="k",
+        old_start=1,
+        old_count=0,
+        new_start=1,
+        new_count=len(lines),
+        lines=tuple(("+", line) for line in lines),
+    )
+
+
+def test_hunks_keep_their_lines_where_a_secret_is_hidden():
+    (shown,), changed = record.hunks((hunk("a = 1", f"t = {TOKEN}", "b = 2"),))
+    assert changed
+    assert [line for _, line in shown.lines][::2] == ["a = 1", "b = 2"]
+    assert TOKEN not in str(shown)
+
+
+def test_a_key_block_over_several_lines_is_hidden_line_by_line():
+    lines = ["before", *PEM.splitlines(), "after"]
+    (shown,), changed = record.hunks((hunk(*lines),))
+    assert changed
+    assert len(shown.lines) == len(lines)
+    assert "QUJD" not in str(shown)
+    assert "REVG" not in str(shown)
+
+
+def streamed(text, cuts):
+    scrubber, out, start = StreamScrubber(), "", 0
+    for cut in [*sorted(cuts), len(text)]:
+        out += scrubber.feed(text[start:cut])
+        start = max(start, cut)
+    return out + scrubber.flush()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a {TOKEN} b\n",
+        f"key={TOKEN}",
+        PEM,
+        f"x\n{PEM}y\n",
+        "Authorization: Bearer abcdefghijklmnop1234\nnext",
+    ],
+)
+def test_a_secret_never_leaves_in_halves(text):
+    for cut in range(len(text) + 1):
+        out = streamed(text, [cut])
+        assert TOKEN not in out
+        assert "QUJD" not in out
+        assert "abcdefghijklmnop1234" not in out
+
+
+@given(st.text(alphabet="ab \n\t=:", max_size=60), st.lists(st.integers(0, 60), max_size=6))
+def test_what_holds_no_secret_is_streamed_whole(text, cuts):
+    if scrub(text).text == text:
+        assert streamed(text, [min(cut, len(text)) for cut in cuts]) == text

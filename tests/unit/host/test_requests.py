@@ -1,0 +1,161 @@
+"""Beginning sessions, asking things of them, trust, and who may ask."""
+
+import os
+
+import pytest
+
+from tests.support.stage import USER, call, exchange, recording, text
+from workbench.domain import events as e
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.host import sessions, trusting
+from workbench.host.ancestry import InsideAgent, refuse_inside_agents
+from workbench.host.kit import AGENT_VARIABLE
+from workbench.host.places import host_lock, live_host, workspace_hash
+from workbench.journal.decide import decide
+from workbench.journal.lease import DriverLock
+
+
+@pytest.fixture
+def stage(staged):
+    return staged(recording(exchange(text("ok"))))
+
+
+def begin(stage, **more):
+    given = {"workspace": str(stage.workspace), "provider": "recorded", "model": "m", "actor": USER, **more}
+    return sessions.create(stage.journal, **given)
+
+
+@pytest.mark.spec(2, 3, 4, 139)
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"workspace": "relative"}, "no absolute path"),
+        ({"workspace": "/nowhere/at/all"}, "does not exist"),
+        ({"workspace": __file__}, "no folder"),
+        ({"model": " "}, "model is empty"),
+    ],
+)
+def test_a_session_that_cannot_be_is_refused_by_name(stage, more, why):
+    with pytest.raises(sessions.SessionRefused, match=why):
+        begin(stage, **more)
+    assert stage.journal.sessions() == []
+
+
+@pytest.mark.spec(1, 133)
+def test_every_session_has_an_id_of_its_own(stage):
+    first, second = begin(stage), begin(stage)
+    assert first != second
+    assert stage.journal.session(first).created_at <= stage.journal.session(second).created_at
+
+
+def test_an_empty_prompt_is_refused(stage):
+    session = begin(stage)
+    with pytest.raises(sessions.SessionRefused, match="empty"):
+        sessions.submit(stage.journal, session, "  \n", USER)
+
+
+@pytest.mark.spec(8)
+def test_a_session_that_has_ended_takes_no_prompt(stage):
+    session = begin(stage)
+    stage.journal.append([stage.journal.event(e.SessionStatusChanged(status="terminated"), session, USER)])
+    with pytest.raises(sessions.SessionRefused, match="terminated"):
+        sessions.submit(stage.journal, session, "hello", USER)
+
+
+def test_the_newest_session_that_can_go_on_is_found(stage):
+    first, second = begin(stage), begin(stage)
+    stage.journal.append([stage.journal.event(e.SessionStatusChanged(status="terminated"), second, USER)])
+    assert sessions.newest(stage.journal, str(stage.workspace)).id == first
+    assert sessions.newest(stage.journal, "/elsewhere") is None
+
+
+# --- trust -----------------------------------------------------------------------------------------
+
+
+def answer(stage, action_id, choice):
+    from workbench.domain.values import Decision
+
+    action = stage.journal.action(action_id)
+    return decide(
+        stage.journal, Decision(action_id=action_id, verdict="approve", choice=choice), action.digest, USER
+    )
+
+
+def test_the_trust_question_is_asked_once_for_each_content(stage):
+    workspace = str(stage.workspace)
+    first = trusting.ask(stage.journal, workspace)
+    assert trusting.ask(stage.journal, workspace) == first
+    row = stage.journal.action(first)
+    assert (row.kind, row.expires_at, row.session_id) == ("trust", None, SYSTEM_SESSION)
+    assert answer(stage, first, "not_now").ok
+    assert not trusting.is_trusted(stage.journal, workspace)
+    assert trusting.ask(stage.journal, workspace) is None
+    (stage.workspace / ".workbench.json").write_text("{}")
+    assert trusting.ask(stage.journal, workspace) not in (None, first)
+
+
+@pytest.mark.parametrize(("choice", "reads"), [("trust", False), ("trust_and_read", True)])
+def test_trust_holds_for_exactly_this_content(stage, choice, reads):
+    workspace = str(stage.workspace)
+    assert answer(stage, trusting.ask(stage.journal, workspace), choice).ok
+    assert (trusting.is_trusted(stage.journal, workspace), trusting.read_grant(stage.journal, workspace)) == (
+        True,
+        reads,
+    )
+    (stage.workspace / ".workbench.json").write_text("{}")
+    assert not trusting.is_trusted(stage.journal, workspace)
+    assert not trusting.read_grant(stage.journal, workspace)
+
+
+def test_trust_is_taken_back(stage):
+    workspace = str(stage.workspace)
+    trusting.grant(stage.journal, workspace, True, USER)
+    assert trusting.revoke(stage.journal, workspace, USER)
+    assert not trusting.is_trusted(stage.journal, workspace)
+    assert not trusting.revoke(stage.journal, workspace, USER)
+
+
+def test_what_an_untrusted_workspace_configures_does_not_act(staged):
+    import json
+
+    hook = {"hooks": {"PreToolUse": [{"matcher": "*", "command": "touch acted; exit 1"}]}}
+    allow = {"approvals": {"allow": ["Bash(echo *)"]}}
+    script = recording(exchange(call("c1", "run_in_terminal", command="echo hi")))
+    stage = staged(
+        script, files={".workbench.json": json.dumps({"config_version": 1, **hook, **allow})}
+    ).begin()
+    stage.drive()
+    assert len(stage.waiting()) == 1
+    assert not (stage.workspace / "acted").exists()
+
+
+# --- who may ask -----------------------------------------------------------------------------------
+
+
+def test_a_child_of_an_agent_cannot_decide(stage, monkeypatch):
+    refuse_inside_agents(stage.journal, stage.home, "approve")
+    monkeypatch.setenv(AGENT_VARIABLE, "1")
+    with pytest.raises(InsideAgent, match="started by an agent"):
+        refuse_inside_agents(stage.journal, stage.home, "approve")
+    (noted,) = [event.body for event in stage.journal.events(SYSTEM_SESSION)]
+    assert (noted.what, os.getppid() in noted.ancestry) == ("decision from inside an agent", True)
+
+
+def test_a_descendant_of_a_driver_cannot_decide_without_the_variable_either(stage):
+    from workbench.journal.lease import DriverIdentity
+
+    parent = DriverIdentity(host_id="h", pid=os.getppid(), driver="host", workspace=str(stage.workspace))
+    with DriverLock(stage.journal, parent), pytest.raises(InsideAgent):
+        refuse_inside_agents(stage.journal, stage.home, "approve")
+    refuse_inside_agents(stage.journal, stage.home, "approve")
+
+
+# --- places ----------------------------------------------------------------------------------------
+
+
+def test_the_lock_is_named_after_the_first_16_digits_of_the_hash(stage):
+    import hashlib
+
+    assert workspace_hash("/a/b") == hashlib.sha256(b"/a/b").hexdigest()[:16]
+    assert host_lock(stage.home, "/a/b").name == f"{workspace_hash('/a/b')}.lock"
+    assert live_host(stage.home, stage.journal, "/a/b") is None
