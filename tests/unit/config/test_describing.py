@@ -1,0 +1,78 @@
+"""The table of keys, the example and the outward form of a configuration agree."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.config import as_dict, describe, load
+
+EXAMPLE = Path(__file__).parents[3] / "config.example.json"
+
+
+def paths(value: object, path: str = "") -> set[str]:
+    """Dotted paths of a JSON value as describe() names them."""
+    if isinstance(value, dict) and path != "ui.keymap" and not path.endswith(".headers"):
+        below = {f"{path}.{name}" if path else name: member for name, member in value.items()}
+        return {path} | {found for name, member in below.items() for found in paths(member, name)}
+    if isinstance(value, list):
+        return {path} | {found for item in value for found in paths(item, f"{path}[]")}
+    return {path}
+
+
+def test_the_example_is_valid_and_complete(tmp_path: Path):
+    example = json.loads(EXAMPLE.read_text())
+    (tmp_path / "config.json").write_text(EXAMPLE.read_text())
+    loaded = load(tmp_path, None, trusted=False, env={}, options={})
+    assert loaded.problems == ()
+    assert as_dict(loaded.config) == example
+    used = {re.sub(r"^providers\.[^.]+", "providers.NAME", path) for path in paths(example)}
+    assert {row.key for row in describe()} - used == set()
+
+
+def test_every_key_is_described_in_one_sentence():
+    rows = describe()
+    assert len({row.key for row in rows}) == len(rows)
+    for row in rows:
+        assert row.type
+        assert re.fullmatch(r"[A-Z].*\.", row.meaning), row
+        json.dumps(row.default)
+
+
+def test_described_defaults_are_the_defaults(tmp_path: Path):
+    plain = as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config)
+    rows = [row for row in describe() if "[]" not in row.key and not row.key.startswith("providers.")]
+    for row in rows:
+        value: object = plain
+        for name in row.key.split("."):
+            assert isinstance(value, dict)
+            value = value[name]
+        assert value == row.default, row.key
+
+
+def test_what_is_shown_can_be_read_again(tmp_path: Path):
+    (tmp_path / "config.json").write_text(EXAMPLE.read_text())
+    first = as_dict(load(tmp_path, None, trusted=False, env={}, options={"ui.motion": "none"}).config)
+    (tmp_path / "config.json").write_text(json.dumps(first))
+    assert as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config) == first
+
+
+def test_secrets_in_headers_are_not_shown(tmp_path: Path):
+    headers = {"X-Api-Key": "fake", "Authorization": "Bearer FAKEfake0000FAKEfake"}
+    (tmp_path / "config.json").write_text(json.dumps({"providers": {"ollama": {"headers": headers}}}))
+    shown = json.dumps(as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config))
+    assert "fake" not in shown.lower()
+
+
+@pytest.mark.parametrize("heavy", ["pydantic", "jsonschema", "difflib"])
+def test_reading_a_valid_configuration_loads_nothing_heavy(tmp_path: Path, heavy: str):
+    (tmp_path / "config.json").write_text(EXAMPLE.read_text())
+    program = (
+        "import sys, pathlib, workbench.config as c\n"
+        f"c.load(pathlib.Path({str(tmp_path)!r}), None, trusted=False, env={{}}, options={{}})\n"
+        f"assert {heavy!r} not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

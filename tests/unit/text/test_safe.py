@@ -1,0 +1,100 @@
+"""What is drawn holds nothing that steers a terminal or hides in a text."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.text.safe import has_hidden, one_line, safe
+from workbench.text.width import cells
+
+VISIBLE_FORMAT = set("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+
+hostile = st.text(
+    st.one_of(
+        st.characters(),
+        st.characters(categories=("Cc", "Cf", "Cs", "Zl", "Zp")),
+        st.sampled_from("\u202e\u200b\ufe0f\ufe00\U000e0041\U000e0100\u2028\x1b\x9b☃⚠1\u20e3⟨⟩"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", "plain"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb", "a⟨U+000D⟩\nb"),
+        ("\x1b[31mred", "⟨U+001B⟩[31mred"),
+        ("\x9b31m", "⟨U+009B⟩31m"),
+        ("del\x7f nul\x00", "del⟨U+007F⟩ nul⟨U+0000⟩"),
+        ("fix\u202egnp.exe", "fix⟨U+202E⟩gnp.exe"),
+        ("zero\u200bwidth\u2060\ufeff", "zero⟨U+200B⟩width⟨U+2060⟩⟨U+FEFF⟩"),
+        ("line\u2028para\u2029", "line⟨U+2028⟩para⟨U+2029⟩"),
+        ("tag\U000e0041", "tag⟨U+E0041⟩"),
+        ("half\ud800", "half⟨U+D800⟩"),
+        ("a\ufe01b\U000e0100", "a⟨U+FE01⟩b⟨U+E0100⟩"),
+        ("filler\u3164\u115f", "filler⟨U+3164⟩⟨U+115F⟩"),
+        ("⚠\ufe0f ☃\ufe0e 1\ufe0f\u20e3", "⚠\ufe0f ☃\ufe0e 1\ufe0f\u20e3"),
+        ("⚠\ufe0f\ufe0f", "⚠\ufe0f⟨U+FE0F⟩"),
+        ("a\ufe0f 1\ufe0f \ufe0f", "a⟨U+FE0F⟩ 1⟨U+FE0F⟩ ⟨U+FE0F⟩"),
+        ("äöü 日本 🎉", "äöü 日本 🎉"),
+    ],
+)
+def test_hidden_characters_become_marks(text: str, expected: str):
+    assert safe(text) == expected
+
+
+def test_every_format_and_control_character_is_hidden():
+    left = {
+        character
+        for character in map(chr, range(0x110000))
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and safe(character) == character
+    }
+    assert left == VISIBLE_FORMAT | set("\t\n")
+
+
+def test_without_newlines_even_tabs_are_marked():
+    assert safe("a\nb\tc", keep_newlines=False) == "a⟨U+000A⟩b⟨U+0009⟩c"
+
+
+@given(hostile, st.booleans())
+def test_safe_again_changes_nothing(text: str, keep: bool):
+    once = safe(text, keep_newlines=keep)
+    assert safe(once, keep_newlines=keep) == once
+    assert not has_hidden(once)
+    assert once.encode().decode() == once
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"), [("a\n\tb", False), ("a\rb", True), ("\u200d", True), ("⚠\ufe0f", False)]
+)
+def test_has_hidden_leaves_out_newlines_and_tabs(text: str, hidden: bool):
+    assert has_hidden(text) is hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("short", 10, "short"),
+        ("two\nlines\r\nthree", 20, "two⏎lines⏎three"),
+        ("a\tb", 5, "a b"),
+        ("too long", 4, "too…"),
+        ("日本語", 4, "日…"),
+        ("x\u202ey", 20, "x⟨U+202E⟩y"),
+        ("anything", 0, ""),
+        ("e" + "\u0301" * 100, 3, "e" + "\u0301" * 63 + "…"),
+    ],
+)
+def test_one_line_fits(text: str, limit: int, expected: str):
+    assert one_line(text, limit) == expected
+
+
+@given(hostile, st.integers(0, 30))
+def test_one_line_is_one_safe_line_within_its_limit(text: str, limit: int):
+    line = one_line(text, limit)
+    assert cells(line) <= limit
+    assert "\n" not in line
+    assert "\t" not in line
+    assert not has_hidden(line)

@@ -1,0 +1,71 @@
+"""Widths as terminals draw them, and cuts that fit."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.text.width import cells, cut, cut_middle
+
+printable = st.text(st.sampled_from("ab/e\u0301日本🎉⚠\ufe0fé한"), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("abc", 3),
+        ("e\u0301", 1),
+        ("日本", 4),
+        ("ｱ", 1),
+        ("Ａ", 2),
+        ("🎉", 2),
+        ("⚠", 1),
+        ("⚠\ufe0f", 2),
+        ("🎉\ufe0f", 2),
+        ("\u1112\u1161\u11ab", 2),
+        ("…⟨◆", 3),
+    ],
+)
+def test_cells(text: str, expected: int):
+    assert cells(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "expected"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 5, "abcd…"),
+        ("日本語", 5, "日本…"),
+        ("日本語", 4, "日…"),
+        ("e\u0301e\u0301e\u0301", 2, "e\u0301…"),
+        ("abc", 1, "…"),
+        ("abc", 0, ""),
+        ("", 0, ""),
+    ],
+)
+def test_cut(text: str, room: int, expected: str):
+    assert cut(text, room) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "room", "expected"),
+    [
+        ("src/shop/router.py", 18, "src/shop/router.py"),
+        ("src/shop/http/router.py", 20, "src/…/http/router.py"),
+        ("src/shop/http/router.py", 15, "src/…/router.py"),
+        ("src/shop/http/router.py", 12, "…/router.py"),
+        ("src/shop/http/router.py", 6, "…er.py"),
+        ("router.py", 4, "….py"),
+        ("router.py", 0, ""),
+        ("日本語.py", 6, "…語.py"),
+    ],
+)
+def test_cut_middle_keeps_the_end(path: str, room: int, expected: str):
+    assert cut_middle(path, room) == expected
+
+
+@given(printable, st.integers(0, 20))
+def test_cuts_fit_and_leave_what_fits_alone(text: str, room: int):
+    for shortened in (cut(text, room), cut_middle(text, room)):
+        assert cells(shortened) <= room
+        assert (shortened == text) == (cells(text) <= room)

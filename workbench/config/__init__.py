@@ -1,0 +1,23 @@
+"""Settings: files, environment and options folded into one frozen Config with the origin of each value.
+
+Owns what can be configured and who may configure it. It must never write a file, load pydantic, run a
+command that a configuration names, or let a workspace that is not trusted allow anything.
+"""
+
+from workbench.config.describing import Described, as_dict, describe
+from workbench.config.layers import load
+from workbench.config.values import Config, Ignored, Loaded, Origin, Pattern, Problem, Provider
+
+__all__ = [
+    "Config",
+    "Described",
+    "Ignored",
+    "Loaded",
+    "Origin",
+    "Pattern",
+    "Problem",
+    "Provider",
+    "as_dict",
+    "describe",
+    "load",
+]

@@ -1,0 +1,105 @@
+"""Canonical JSON: one text for one value, and a strict reader for JSON that comes from outside.
+
+What digests and rule patterns are computed over. It must never write what it would not read, nor
+let two different texts of the same object disagree about a key.
+"""
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from typing import cast
+
+from workbench.text.located import DEPTH, JsonError, constant, fraction, parse, whole
+
+
+def dumps(value: object) -> str:
+    """Write canonical JSON: keys by code point, no spaces, non-ASCII and `/` as they are.
+
+    Raises:
+        ValueError: For NaN, infinities, lone surrogates, cycles, and nesting that cannot be written.
+        TypeError: For what JSON does not have.
+    """
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except RecursionError:
+        raise ValueError("nested too deep to be written as JSON") from None
+    if not text.isascii():
+        text.encode()  # UnicodeEncodeError is a ValueError that names the position
+    return text
+
+
+def loads(text: str | bytes) -> object:
+    """Read JSON strictly.
+
+    Refuses duplicate keys, NaN and Infinity, lone surrogates, nesting over 64, whole numbers over
+    400 digits and numbers that overflow.
+
+    Raises:
+        ValueError: With the position and the reason.
+    """
+    source = text if isinstance(text, str) else text.decode("utf-8")
+    try:
+        value = _decoder().decode(source)
+    except (ValueError, RecursionError) as error:
+        raise _explained(source, error) from None
+    if _may_be_deep(source) and _is_deep(value):
+        raise _explained(source, ValueError(f"nested deeper than {DEPTH} levels"))
+    if not _is_encodable(source):
+        raise _explained(source, ValueError("half a surrogate pair is no character"))
+    return value
+
+
+def _explained(source: str, error: Exception) -> ValueError:
+    """Read once more, slowly, for the position; the fast reader has none for most reasons."""
+    try:
+        parse(source)
+    except JsonError as found:
+        return found
+    return ValueError(str(error))
+
+
+@cache
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_object, parse_int=whole, parse_float=fraction, parse_constant=constant
+    )
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key is there twice")
+    return members
+
+
+def _may_be_deep(source: str) -> bool:
+    return source.count("[") + source.count("{") > DEPTH
+
+
+def _is_deep(value: object) -> bool:
+    level = _containers([value])
+    for _ in range(DEPTH):
+        level = [inner for outer in level for inner in _containers(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _containers(value: object) -> list[object]:
+    """Return the arrays and objects directly inside a value."""
+    if isinstance(value, dict):
+        inner: Iterable[object] = cast("dict[str, object]", value).values()
+    else:
+        inner = cast("list[object]", value) if isinstance(value, list) else ()
+    return [child for child in inner if isinstance(child, dict | list)]
+
+
+def _is_encodable(source: str) -> bool:
+    """Look for surrogates; the escapes are only followed where there is one of their kind."""
+    try:
+        source.encode()
+        if "\\ud" in source or "\\uD" in source:
+            parse(source)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,131 @@
+"""Times and sizes in the words of the screen, and ISO 8601 in both directions.
+
+Owns how long, how big and when are written. It must never look at a clock or a locale.
+"""
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def duration(seconds: float) -> str:
+    """Write how long something took: `12 ms`, `4.1 s`, `41 s`, `1:12`, `2 h 5 min`, `3 d 4 h`."""
+    seconds = max(0.0, seconds)
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02}"
+    minutes = whole // 60
+    if minutes < 2880:
+        return _pair(minutes // 60, "h", minutes % 60, "min")
+    return _pair(minutes // 1440, "d", minutes % 1440 // 60, "h")
+
+
+def size(n: int) -> str:
+    """Write a number of bytes: `512 B`, `1.1 KB`, `10 KB`, `3 GB`; 1 KB is 1,024 bytes."""
+    return _scaled(n, 1024, (" B", " KB", " MB", " GB", " TB", " PB"))
+
+
+def tokens(n: int) -> str:
+    """Write a number of tokens: `812`, `41.2k`, `1.3M`."""
+    return _scaled(n, 1000, ("", "k", "M", "G", "T", "P"))
+
+
+def countdown(seconds: float) -> str:
+    """Write the time that is left: `4:52`, `1:02:03`; `0:00` only when nothing is left."""
+    left = math.ceil(max(0.0, seconds))
+    if left < 3600:
+        return f"{left // 60}:{left % 60:02}"
+    return f"{left // 3600}:{left % 3600 // 60:02}:{left % 60:02}"
+
+
+def spoken(seconds: float) -> str:
+    """Write the time that is left for reading aloud: `30 seconds`, `4 minutes`, `1 hour 5 minutes`."""
+    left = int(max(0.0, seconds))
+    if left < 60:
+        return _counted(left, "second")
+    hours, minutes = divmod(left // 60, 60)
+    parts = [_counted(n, word) for n, word in ((hours, "hour"), (minutes, "minute")) if n]
+    return " ".join(parts)
+
+
+def iso(micros: int) -> str:
+    """Write microseconds since the epoch as `2026-11-21T12:00:00.123456Z`.
+
+    Raises:
+        ValueError: Outside the years 1 to 9999.
+    """
+    try:
+        at = _EPOCH + micros * _MICROSECOND
+    except OverflowError:
+        raise ValueError(f"{micros} microseconds are outside the years 1 to 9999") from None
+    return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def parse_iso(text: str) -> int:
+    """Read an ISO 8601 time (RFC 3339 and its looser relatives) as microseconds since the epoch.
+
+    Args:
+        text: With `Z`, an offset, or neither (taken as UTC); fractions beyond microseconds are dropped.
+
+    Raises:
+        ValueError: For anything that is no such time.
+    """
+    found = _iso_pattern().fullmatch(text)
+    if found is None:
+        raise ValueError(f"no ISO 8601 time: {text[:40]!a}")
+    fraction = (found["fraction"] or "")[:6].ljust(6, "0")
+    try:
+        fields = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+        year, month, day, hour, minute, second = fields
+        at = datetime(year, month, day, hour, minute, second, int(fraction), _zone(found["zone"]))
+        return (at - _EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"no time: {text[:40]!a} ({error})") from None
+
+
+@cache
+def _iso_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[Tt ](?P<hour>\d\d):(?P<minute>\d\d)"
+        r"(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18}))?)? ?(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?",
+        re.ASCII,
+    )
+
+
+def _zone(text: str | None) -> timezone:
+    if text is None or text in "Zz":
+        return UTC
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    if int(digits[2:]) > 59:
+        raise ValueError("an offset has at most 59 minutes")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-offset if text.startswith("-") else offset)
+
+
+def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
+    return f"{large} {large_unit} {small} {small_unit}" if small else f"{large} {large_unit}"
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+def _scaled(n: int, base: int, units: tuple[str, ...]) -> str:
+    power = 0
+    while power < len(units) - 1 and abs(_rounded(n / base**power)) >= base:
+        power += 1
+    return f"{_rounded(n / base**power) if power else n:g}{units[power]}"
+
+
+def _rounded(value: float) -> float:
+    return round(value, 1) if abs(value) < 99.95 else float(round(value))

@@ -1,0 +1,84 @@
+"""Makes untrusted text safe to draw: what cannot be seen becomes a visible mark such as ⟨U+202E⟩.
+
+Owns the list of characters that steer a terminal, reorder text or hide in it. It must never drop a
+character silently: a reader has to see that something was there.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+from workbench.text.width import cut
+
+_HIDDEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers, Mongolian
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"  # zero width, separators, bidi controls
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"  # variation selectors, BOM, annotations
+    "\ud800-\udfff"  # surrogates: alone in any str that Python holds
+    "\U00013430-\U0001343f"  # joiners of hieroglyphs
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # shorthand and musical format controls
+    "\U000e0000-\U000e0fff"  # tags and the second block of variation selectors
+)
+_PRESENTATION = "\ufe0e\ufe0f"
+_KEYCAP = "\u20e3"
+_NEWLINE_SIGN = "⏎"
+
+
+@cache
+def _hidden(keep_newlines: bool) -> re.Pattern[str]:
+    return re.compile(f"[{_HIDDEN}{'' if keep_newlines else chr(9) + chr(10)}]")
+
+
+def safe(text: str, *, keep_newlines: bool = True) -> str:
+    """Replace every character that cannot be seen by a visible mark.
+
+    A text or emoji presentation selector stays where it follows a symbol that it styles, once.
+
+    Args:
+        text: Anything, lone surrogates included.
+        keep_newlines: Leave line feeds and tabs as they are.
+
+    Returns:
+        Text without control, bidi, zero-width and other hidden characters. Applying it again changes nothing.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _hidden(keep_newlines).sub(_mark, text)
+
+
+def has_hidden(text: str) -> bool:
+    """Say whether the text holds a hidden character; line feeds and tabs are none."""
+    return safe(text) != text
+
+
+def one_line(text: str, limit: int) -> str:
+    """Make a single safe line of at most `limit` cells; line ends become ⏎, a cut is shown by ….
+
+    Args:
+        text: Untrusted text of any length; only its beginning is looked at.
+        limit: Cells, 0 or more.
+    """
+    head = text[: 16 * (limit + 1)]
+    line = head.replace("\r\n", "\n").replace("\n", _NEWLINE_SIGN).replace("\t", " ")
+    if len(head) < len(text):
+        line += "…"
+    return cut(safe(line), limit)
+
+
+def _mark(found: re.Match[str]) -> str:
+    character = found.group()
+    if character in _PRESENTATION and _styles(found.string, found.start()):
+        return character
+    return f"⟨U+{ord(character):04X}⟩"
+
+
+def _styles(text: str, at: int) -> bool:
+    before = text[at - 1 : at]
+    if before and before in "#*0123456789":
+        return text[at + 1 : at + 2] == _KEYCAP
+    return bool(before) and not before.isascii() and (before in "‼⁉〰" or _is_symbol(before))
+
+
+def _is_symbol(character: str) -> bool:
+    return unicodedata.category(character) in ("So", "Sm")

@@ -1,0 +1,131 @@
+"""Puts ⟨secret: kind⟩ in the place of every secret that is recognised, before anything is recorded.
+
+Owns the replacing; what a secret looks like is the table in `text.patterns`. It must never take more
+than linear time nor change a text that it has scrubbed already, and would rather take a harmless
+value than leave a secret.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
+
+from workbench.text.patterns import PATTERNS, Pattern
+
+_REREAD = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """A text without the secrets that were recognised in it."""
+
+    text: str
+    """The text with ⟨secret: kind⟩ where a secret stood."""
+    found: tuple[str, ...]
+    """The kinds that were replaced, each once, in the order of the table."""
+
+
+def scrub(text: str) -> Scrubbed:
+    """Replace the secrets in a text.
+
+    Lines of a key that were cut apart are not recognised one by one: scrub the whole, then split.
+    """
+    folded = text.lower()
+    found: list[str] = []
+    for pattern in PATTERNS:
+        if any(hint in folded for hint in pattern.hints):
+            scrubbed = _replaced(text, pattern)
+            if scrubbed != text:
+                text = scrubbed
+                found.append(pattern.kind)
+    return Scrubbed(text=text, found=tuple(dict.fromkeys(found)))
+
+
+def scrub_value(value: object) -> tuple[object, tuple[str, ...]]:
+    """Replace the secrets in a JSON value, keys included.
+
+    Strings, and strings in lists, under a key that is named token, key, secret, password or the like
+    (`apiKey`, `access_token`, `X-Api-Key`) are replaced whatever they hold.
+
+    Returns:
+        The value, and the kinds that were replaced, each once.
+    """
+    found: dict[str, None] = {}
+    return _scrub_value(value, found), tuple(found)
+
+
+def mark(kind: str) -> str:
+    """Return what stands where a secret of this kind stood."""
+    return f"⟨secret: {kind}⟩"
+
+
+def _replaced(text: str, pattern: Pattern) -> str:
+    """Replace what one pattern finds; where its check says no, look again from the value on.
+
+    A long value that was no secret is passed over as a whole, or it would be read again for every
+    keyword in it.
+    """
+    pieces: list[str] = []
+    taken = at = 0
+    while found := pattern.regex().search(text, at):
+        start, at = found.span(found.lastgroup or 0)
+        if pattern.is_secret is None or pattern.is_secret(found):
+            pieces += (text[taken:start], mark(pattern.kind))
+            taken = at
+        elif found.lastgroup and at - start <= _REREAD:
+            at = start
+    pieces.append(text[taken:])
+    return "".join(pieces)
+
+
+def _scrub_value(value: object, found: dict[str, None]) -> object:
+    if isinstance(value, str):
+        scrubbed = scrub(value)
+        found.update(dict.fromkeys(scrubbed.found))
+        return scrubbed.text
+    if isinstance(value, list | tuple):
+        return [_scrub_value(item, found) for item in cast("list[object]", value)]
+    if isinstance(value, dict):
+        return _scrub_members(cast("dict[object, object]", value), found)
+    return value
+
+
+def _scrub_members(members: dict[object, object], found: dict[str, None]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, value in members.items():
+        kind = _named_secret(str(key))
+        name = str(_scrub_value(str(key), found))
+        while name in result:
+            name += "′"
+        result[name] = _scrub_value(value, found) if kind is None else _blank(value, kind, found)
+    return result
+
+
+def _blank(value: object, kind: str, found: dict[str, None]) -> object:
+    if isinstance(value, str):
+        if not value or _mark_pattern().fullmatch(value):
+            return value
+        found[kind] = None
+        return mark(kind)
+    if isinstance(value, list | tuple):
+        return [_blank(item, kind, found) for item in cast("list[object]", value)]
+    return _scrub_value(value, found)
+
+
+@cache
+def _named_secret(key: str) -> str | None:
+    """Return the kind that the last word of a key names; None for `monkey`, `keymap`, `token_count`."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", key)
+    if not words or (len(words) > 1 and words[-2].lower() == "public"):
+        return None
+    found = re.fullmatch(
+        r"(?P<token>.*token|jwt)|(?P<key>(?:api|access|secret|private)?key)|(?P<secret>.*secret|credential)"
+        r"|(?P<password>.*passw(?:or)?d|passphrase|passcode|pwd)",
+        words[-1].lower().removesuffix("s"),
+    )
+    return found.lastgroup if found else None
+
+
+@cache
+def _mark_pattern() -> re.Pattern[str]:
+    return re.compile(r"⟨secret: [a-z-]+⟩")
