@@ -1,0 +1,174 @@
+"""Reads a drawing back: knows nothing but its text and where the steps stand, and finds the edges."""
+
+from workbench.text.width import cells as width_of
+
+L, R, U, D = 1, 2, 4, 8
+OPPOSITE = {L: R, R: L, U: D, D: U}
+STEP = {L: (-1, 0), R: (1, 0), U: (0, -1), D: (0, 1)}
+ARMS = dict(zip(" ╴╶─╵┘└┴╷┐┌┬│┤├┼", range(16), strict=True)) | {
+    "╮": L | D,
+    "╭": R | D,
+    "╯": L | U,
+    "╰": R | U,
+}
+TURNS = "╮╭╯╰"
+
+
+class Sheet:
+    """A drawing as cells; the boxes of the steps are blank."""
+
+    def __init__(self, picture, lines):
+        self.lines = [expand(line, picture.width) for line in lines]
+        self.starts, self.boxed = {}, {}
+        for step, place in enumerate(picture.places):
+            self.starts[place.sign_x, place.y] = step
+            for x in range(place.sign_x, place.end):
+                self.boxed[x, place.y] = step
+                self.lines[place.y][x] = " "
+        self.is_ascii = picture.is_ascii
+        self.arms = {}
+        for y, line in enumerate(self.lines):
+            for x, glyph in enumerate(line):
+                if glyph != " ":
+                    self.arms[x, y] = self._arms(x, y, glyph)
+
+    def at(self, x, y):
+        return self.lines[y][x] if 0 <= y < len(self.lines) and 0 <= x < len(self.lines[y]) else " "
+
+    def _arms(self, x, y, glyph):
+        if not self.is_ascii:
+            return ARMS[glyph]
+        if glyph in "-|":
+            return L | R if glyph == "-" else U | D
+        left, right = self.at(x - 1, y) == "-", self.at(x + 1, y) == "-"
+        up, down = self.at(x, y - 1) in "|+.", self.at(x, y + 1) in "|+'"
+        if glyph in ".'":
+            assert left != right, f"two ways at {x},{y}"
+            return (L if left else R) | (D if glyph == "." else U)
+        assert glyph == "+"
+        return left * L | right * R | up * U | down * D
+
+    def is_turn(self, x, y):
+        glyph = self.at(x, y)
+        if not self.is_ascii:
+            return glyph in TURNS
+        return glyph == "+" and self.arms[x, y] in (L | D, R | D, L | U)
+
+
+def expand(line, width):
+    cells = []
+    for character in line:
+        step = width_of(character)
+        if step:
+            cells += [character] + [" "] * (step - 1)
+    return cells + [" "] * (width - len(cells))
+
+
+def successors(picture, lines):
+    """Follow the lines from every step; return the set of steps reached from each."""
+    sheet = Sheet(picture, lines)
+    return [follow(sheet, place.end, place.y) for place in picture.places]
+
+
+def follow(sheet, x, y):
+    if (x, y) not in sheet.arms:
+        x += 1
+    if not sheet.arms.get((x, y), 0) & L or (x, y) in sheet.boxed:
+        return set()
+    reached, seen, todo = set(), set(), [(x, y, R)]
+    while todo:
+        x, y, way = state = todo.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        arms = sheet.arms.get((x, y), 0)
+        if not arms:
+            step = sheet.starts.get((x + 1, y)) if way == R else None
+            assert step is not None, f"a line ends at {x},{y}"
+            reached.add(step)
+            continue
+        if not arms & OPPOSITE[way]:
+            crosses = arms == U | D and way in (L, R)
+            assert crosses, f"a line meets a wall at {x},{y}"
+            todo.append((x + STEP[way][0], y, way))
+            continue
+        leftward = sheet.is_turn(x, y) or way == L
+        for out in (L, R, U, D):
+            if arms & out and out != OPPOSITE[way] and (out != L or leftward):
+                todo.append((x + STEP[out][0], y + STEP[out][1], out))
+    return reached
+
+
+def loose_arms(picture, lines):
+    """List the cells with an arm that nothing answers."""
+    sheet = Sheet(picture, lines)
+    found = []
+    for (x, y), arms in sheet.arms.items():
+        if arms in (L, R, U, D):
+            found.append((x, y, "stub"))
+        for way in (L, R, U, D):
+            if arms & way and not answered(sheet, x, y, way):
+                found.append((x, y, way))
+    return found
+
+
+def answered(sheet, x, y, way):
+    dx, dy = STEP[way]
+    near = x + dx, y + dy
+    arms = sheet.arms.get(near, 0)
+    if arms & OPPOSITE[way]:
+        return True
+    if way in (U, D):
+        return False
+    if arms == U | D:  # a crossing: the line must come out behind it
+        return bool(sheet.arms.get((near[0] + dx, y), 0) & OPPOSITE[way])
+    if arms:
+        return False
+    if way == R:
+        return (near[0] + 1, y) in sheet.starts
+    return near in sheet.boxed or (near[0] - 1, y) in sheet.boxed
+
+
+def list_successors(picture, lines):
+    """Follow each lane of a compact list down and note every horizontal that it joins."""
+    sheet = Sheet(picture, lines)
+    return [follow_lane(sheet, place.sign_x, place.y) for place in picture.places]
+
+
+def follow_lane(sheet, x, y):
+    reached = set()
+    y += 1
+    while True:
+        if (x, y) in sheet.starts:
+            reached.add(sheet.starts[x, y])
+            return reached
+        arms = sheet.arms.get((x, y), 0)
+        if not arms & U:
+            return reached
+        if arms & (L | R):
+            reached.add(
+                sign_on(sheet, x, y, L if arms & L else R)
+                if not arms & L or not arms & R
+                else either(sheet, x, y)
+            )
+        if not arms & D:
+            return reached
+        y += 1
+
+
+def sign_on(sheet, x, y, way):
+    dx = STEP[way][0]
+    while (x + dx, y) not in sheet.starts:
+        x += dx
+        assert sheet.arms.get((x, y), 0), f"a line ends at {x},{y}"
+    return sheet.starts[x + dx, y]
+
+
+def either(sheet, x, y):
+    """Find the step of a horizontal that leads on to both sides: it stands at one of its ends."""
+    for way in (L, R):
+        try:
+            return sign_on(sheet, x, y, way)
+        except AssertionError:
+            continue
+    raise AssertionError(f"no step on the line at {x},{y}")

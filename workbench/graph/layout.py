@@ -1,0 +1,165 @@
+"""The layout of a graph: every step its layer and row, every gap its routed lines.
+
+Owns the order of the phases and the choice among several layouts. It must never import a state: the
+same structure always gives the same layout.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.graph import columns, levels, order, rows
+from workbench.graph.channel import Channel, Junction, Key, RowKeys
+from workbench.graph.columns import Gap
+from workbench.graph.levels import Net
+from workbench.graph.model import Graph, implied, topological
+
+_TRIED = 120
+"""Steps up to which four layouts are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where everything is, in layers and rows; widths do not matter yet."""
+
+    graph: Graph
+    drawn: tuple[tuple[int, int], ...]
+    """The edges that have a line."""
+    hidden: tuple[tuple[int, int], ...]
+    """The edges that are implied by others and have none."""
+    net: Net
+    row: tuple[int, ...]
+    """Of each vertex."""
+    gaps: tuple[Gap, ...]
+    height: int
+    """Rows in use."""
+    seed: Mapping[tuple[str, str, int], float]
+    """What the next layout of a changed structure needs to keep these places."""
+
+    @property
+    def layers(self) -> int:
+        """The number of layers."""
+        return len(self.gaps) + 1
+
+    def cost(self) -> int:
+        """Weigh crossings, detours, rows and columns; lower is better."""
+        crossed = sum(columns.crossings(gap) for gap in self.gaps)
+        private = sum(len(gap.private) for gap in self.gaps)
+        return 4 * crossed + 3 * private + 2 * self.height + sum(gap.columns for gap in self.gaps)
+
+
+def arrange(
+    graph: Graph, *, show_implied: bool = False, apart: bool = False, before: Layout | None = None
+) -> Layout:
+    """Lay out a graph.
+
+    Args:
+        graph: What to lay out.
+        show_implied: Draw edges that others imply.
+        apart: Keep a free row between two trunks of a column, which ASCII needs to be unambiguous.
+        before: The layout of the structure before a change; steps with the same id keep their layer
+            and order.
+    """
+    hidden = () if show_implied else tuple(sorted(implied(graph)))
+    if before is not None:
+        return _seeded(graph, hidden, before, apart=apart)
+    net = _net(graph, hidden, None)
+    joined = order.links(net)
+    groups = order.components(net, joined)
+    plans = order.PLANS if len(graph.steps) <= _TRIED else order.PLANS[:1]
+    found: list[Layout] = []
+    tried: list[list[list[list[int]]]] = []
+    for plan in plans:
+        parts = [order.arrange(net, joined, group, plan) for group in groups]
+        if parts not in tried:
+            tried.append(parts)
+            found.append(_finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart))
+    return min(found, key=Layout.cost) if len(found) > 1 else found[0]
+
+
+def _net(graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] | None) -> Net:
+    gone = frozenset(hidden)
+    needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
+    feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
+    found = topological(needs, feeds)
+    layer = levels.layers(needs, feeds, found, floor)
+    buses = levels.bundles(feeds, needs)
+    return levels.layered(layer, feeds, buses)
+
+
+def _stack(parts: Sequence[Sequence[Sequence[int]]], joined: order.Links, steps: int) -> list[int]:
+    """Put the components below one another."""
+    row = [0] * len(joined.ups)
+    top = 0
+    for layers in parts:
+        placed = rows.assign(layers, joined, steps)
+        for v, at in placed.items():
+            row[v] = top + at
+        top += 1 + max(placed.values(), default=-1)
+    return row
+
+
+def _finish(
+    graph: Graph, hidden: tuple[tuple[int, int], ...], net: Net, row: list[int], *, apart: bool
+) -> Layout:
+    key: list[Key] = [float(at) for at in row]
+    used = RowKeys(key)
+    channels: list[Channel] = []
+    for at, hops in enumerate(net.hops):
+        channel = Channel(key, used, net.steps)
+        channel.route(hops, _junctions(net, at))
+        channels.append(channel)
+    keys = sorted({*key, *(key for channel in channels for key in channel.on_row)})
+    rank = {key: at for at, key in enumerate(keys)}
+    gaps = tuple(columns.place(channel, rank, apart=apart) for channel in channels)
+    gone = frozenset(hidden)
+    ranked = tuple(rank[at] for at in key)
+    return Layout(
+        graph=graph,
+        drawn=tuple(edge for edge in graph.edges() if edge not in gone),
+        hidden=hidden,
+        net=net,
+        row=ranked,
+        gaps=gaps,
+        height=len(keys),
+        seed={_named(graph, net, name): ranked[v] for v, name in enumerate(net.key)},
+    )
+
+
+def _junctions(net: Net, gap: int) -> list[Junction]:
+    return [
+        Junction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
+        for at, bus in enumerate(net.buses)
+        if bus.gap == gap
+    ]
+
+
+def _named(graph: Graph, net: Net, key: tuple[str, int, int]) -> tuple[str, str, int]:
+    """Name a vertex by ids, which outlive a change of the structure."""
+    kind, owner, layer = key
+    if kind not in ("in", "out"):
+        return kind, graph.steps[owner].id, layer
+    bus = net.buses[owner]
+    ends = [graph.steps[v].id for v in (*bus.sources[:1], *bus.targets[:1])]
+    return kind, "\0".join(ends), layer
+
+
+def _seeded(graph: Graph, hidden: tuple[tuple[int, int], ...], before: Layout, *, apart: bool) -> Layout:
+    old = {name: layer for kind, name, layer in before.seed if kind == "step"}
+    net = _net(graph, hidden, [old.get(step.id, -1) for step in graph.steps])
+    joined = order.links(net)
+    known: dict[tuple[str, int, int], float] = {}
+    for key in net.key:
+        at = _old_row(_named(graph, net, key), before.seed, old)
+        if at is not None:
+            known[key] = at
+    layers = order.seeded(net, joined, known)
+    placed = rows.assign(layers, joined, net.steps)
+    row = [placed[v] for v in range(len(net.layer))]
+    return _finish(graph, hidden, net, row, apart=apart)
+
+
+def _old_row(
+    key: tuple[str, str, int], seed: Mapping[tuple[str, str, int], float], old: Mapping[str, int]
+) -> float | None:
+    kind, name, _ = key
+    return seed.get((kind, name, old[name])) if kind == "step" and name in old else seed.get(key)

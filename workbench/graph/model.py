@@ -1,0 +1,187 @@
+"""Steps and their order as a graph that can be laid out: indexes, no loops, no unknown names.
+
+Owns what is structure. It must never hold a state, a duration or a cursor: those are paint.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.text.safe import one_line
+
+LONGEST_NAME = 200
+"""Cells of a name that are kept at all; a drawing cuts it further."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of a pipeline as far as a drawing needs it."""
+
+    id: str
+    """Unique in the pipeline; what other steps name."""
+    needs: tuple[str, ...] = ()
+    """Ids of the steps that end before this one starts."""
+    name: str = ""
+    """What is shown; the id where it is empty."""
+    returns: tuple[str, ...] = ()
+    """Ids of earlier steps that this one may send the run back to (rework)."""
+    attempts: int = 1
+    """How often it may be tried; more than one reserves room for the count."""
+    asks: bool = False
+    """It is a gate: room for what it asks and until when is reserved."""
+    contract: bool = False
+    """Its output is checked: room for the mark is reserved."""
+    is_matrix: bool = False
+    """It runs once for each of a list of items."""
+    items: tuple[str, ...] | None = None
+    """The items of a matrix, None as long as the list is not known."""
+    many: int | None = None
+    """How many steps a folded step stands for: None = it is one step, 0 = not known yet."""
+    is_open: bool = False
+    """A matrix whose items are listed below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Steps by index in file order, with edges that form no loop."""
+
+    steps: tuple[Step, ...]
+    needs: tuple[tuple[int, ...], ...]
+    """The predecessors of each step."""
+    feeds: tuple[tuple[int, ...], ...]
+    """The successors of each step."""
+    back: tuple[tuple[int, int], ...] = ()
+    """From, to: edges that lead back; a mark on the first, never a line of the layout."""
+    problems: tuple[str, ...] = ()
+    """What was left out and why, one sentence each."""
+
+    def index(self, step_id: str) -> int:
+        """Find a step by its id.
+
+        Raises:
+            KeyError: There is no such step.
+        """
+        for at, step in enumerate(self.steps):
+            if step.id == step_id:
+                return at
+        raise KeyError(step_id)
+
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """List every edge, sorted."""
+        return tuple(sorted((p, v) for v, needs in enumerate(self.needs) for p in needs))
+
+
+def build(steps: Sequence[Step]) -> Graph:
+    """Make a graph of the steps; what cannot be drawn as an edge becomes a problem or a back edge."""
+    problems: list[str] = []
+    needs = _known_needs(steps, problems)
+    kept, closing = _without_loops(needs, [shown(step) for step in steps], problems)
+    return Graph(
+        steps=tuple(steps),
+        needs=tuple(tuple(row) for row in kept),
+        feeds=tuple(tuple(row) for row in _turned(kept)),
+        back=tuple(sorted({*closing, *_returns(steps)})),
+        problems=tuple(problems),
+    )
+
+
+def shown(step: Step) -> str:
+    """Return the name of a step as it may be drawn: one line, nothing hidden, never empty."""
+    name = one_line(step.name or step.id, LONGEST_NAME).strip() or "·"
+    if step.many is None:
+        return name
+    return f"{name} ×{step.many or '?'}"
+
+
+def topological(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> list[int]:
+    """Order the indexes so that each stands after its predecessors, early ones first."""
+    left = [len(row) for row in needs]
+    order = [v for v, count in enumerate(left) if not count]
+    for v in order:
+        for w in feeds[v]:
+            left[w] -= 1
+            if not left[w]:
+                order.append(w)
+    return order
+
+
+def implied(graph: Graph) -> frozenset[tuple[int, int]]:
+    """Find the edges that say nothing new: A to C beside A to B to C."""
+    before = [0] * len(graph.steps)
+    found: list[tuple[int, int]] = []
+    for v in topological(graph.needs, graph.feeds):
+        union = own = 0
+        for p in graph.needs[v]:
+            union |= before[p]
+            own |= 1 << p
+        if union & own:
+            found += [(p, v) for p in graph.needs[v] if union >> p & 1]
+        before[v] = union | own
+    return frozenset(found)
+
+
+def _known_needs(steps: Sequence[Step], problems: list[str]) -> list[list[int]]:
+    index: dict[str, int] = {}
+    for at, step in enumerate(steps):
+        if step.id in index:
+            problems.append(f"two steps are called {_quoted(step.id)}: needs mean the first")
+        index.setdefault(step.id, at)
+    return [_known(at, step, index, problems) for at, step in enumerate(steps)]
+
+
+def _known(at: int, step: Step, index: dict[str, int], problems: list[str]) -> list[int]:
+    found: list[int] = []
+    for need in dict.fromkeys(step.needs):
+        other = index.get(need)
+        if other is None:
+            problems.append(f"{_quoted(step.id)} needs {_quoted(need)}: there is no such step")
+        elif other == at or need == step.id:
+            problems.append(f"{_quoted(step.id)} needs itself")
+        else:
+            found.append(other)
+    return found
+
+
+def _quoted(step_id: str) -> str:
+    return one_line(step_id, 40)
+
+
+def _without_loops(
+    needs: list[list[int]], names: list[str], problems: list[str]
+) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """Walk depth first in file order and take out the edges that close a loop."""
+    feeds = _turned(needs)
+    closing: list[tuple[int, int]] = []
+    seen = [0] * len(needs)  # 1 = on the path, 2 = done
+    for start in range(len(needs)):
+        if seen[start]:
+            continue
+        path, edges = [start], [iter(feeds[start])]
+        seen[start] = 1
+        while path:
+            target = next(edges[-1], None)
+            if target is None:
+                edges.pop()
+                seen[path.pop()] = 2
+            elif seen[target] == 1:
+                closing.append((path[-1], target))
+                loop = [names[v] for v in path[path.index(target) :]] + [names[target]]
+                problems.append(f"loop: {one_line(' → '.join(loop), 120)}")
+            elif not seen[target]:
+                seen[target] = 1
+                path.append(target)
+                edges.append(iter(feeds[target]))
+    cut = set(closing)
+    return [[p for p in row if (p, v) not in cut] for v, row in enumerate(needs)], closing
+
+
+def _turned(needs: Sequence[Sequence[int]]) -> list[list[int]]:
+    feeds: list[list[int]] = [[] for _ in needs]
+    for v, row in enumerate(needs):
+        for p in row:
+            feeds[p].append(v)
+    return feeds
+
+
+def _returns(steps: Sequence[Step]) -> list[tuple[int, int]]:
+    index = {step.id: at for at, step in reversed(list(enumerate(steps)))}
+    return [(at, index[to]) for at, step in enumerate(steps) for to in step.returns if to in index]

@@ -1,0 +1,243 @@
+"""The order of vertices within their layers: few crossings, decided in integers and halves.
+
+Owns sweeps, the crossing count and the greedy switch. The result depends on nothing but its
+arguments: sorts are stable, no set is iterated.
+"""
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.graph.levels import Net
+
+_LINKS = 256
+"""A bus of more pairs than this is thinned out for the sweeps."""
+_SWITCHED = 400
+"""Vertices up to which neighbours are switched to a fixed point."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Links:
+    """Neighbours of each vertex in the layer before (`ups`) and after (`downs`)."""
+
+    ups: list[list[int]]
+    downs: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One way to sweep."""
+
+    forward: bool = True
+    depth_first: bool = True
+
+
+PLANS = (
+    Plan(),
+    Plan(forward=False),
+    Plan(depth_first=False),
+    Plan(forward=False, depth_first=False),
+)
+
+
+def links(net: Net) -> Links:
+    """Collect who is joined to whom across each gap, buses as pairs."""
+    found = Links(ups=[[] for _ in net.layer], downs=[[] for _ in net.layer])
+    for hops in net.hops:
+        for u, v in hops:
+            found.downs[u].append(v)
+            found.ups[v].append(u)
+    for bus in net.buses:
+        for u, v in _pairs(bus.entries, bus.exits):
+            found.downs[u].append(v)
+            found.ups[v].append(u)
+    return found
+
+
+def _pairs(entries: list[int], exits: list[int]) -> list[tuple[int, int]]:
+    if len(entries) * len(exits) <= _LINKS:
+        return [(u, v) for u in entries for v in exits]
+    count = max(len(entries), len(exits))
+    return [(entries[i * len(entries) // count], exits[i * len(exits) // count]) for i in range(count)]
+
+
+def components(net: Net, joined: Links) -> list[list[int]]:
+    """Split the vertices into what hangs together, by the first step of each."""
+    seen = [False] * len(net.layer)
+    found: list[list[int]] = []
+    for start in range(net.steps):
+        if not seen[start]:
+            seen[start] = True
+            group = [start]
+            for v in group:
+                for w in (*joined.ups[v], *joined.downs[v]):
+                    if not seen[w]:
+                        seen[w] = True
+                        group.append(w)
+            found.append(group)
+    return found
+
+
+def arrange(net: Net, joined: Links, group: Sequence[int], plan: Plan) -> list[list[int]]:
+    """Order one component: start, 8 two-sided sweeps, 2 one-sided, 2 two-sided, best of all kept."""
+    start = _depth_first(net, joined, group) if plan.depth_first else sorted(group)
+    rows: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
+    for v in start:
+        rows[net.layer[v]].append(v)
+    best = _swept(rows, joined, plan, len(net.layer))
+    if len(net.layer) <= _SWITCHED:
+        _switch(best, joined, len(net.layer))
+    return best
+
+
+def _depth_first(net: Net, joined: Links, group: Sequence[int]) -> list[int]:
+    seen = [False] * len(net.layer)
+    order: list[int] = []
+    roots = sorted(v for v in group if not joined.ups[v])
+    stack = roots[::-1]
+    while stack:
+        v = stack.pop()
+        if not seen[v]:
+            seen[v] = True
+            order.append(v)
+            stack.extend(sorted(joined.downs[v], reverse=True))
+    return order
+
+
+def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[list[int]]:
+    place = [0.0] * size
+    index = [0] * size
+    best, fewest, idle = [list(row) for row in rows], crossings(rows, joined, index), 0
+    for turn in range(12):
+        if not fewest or idle == 3:
+            break
+        one_sided = turn in (8, 9)
+        _sweep(rows, joined, place, forward=(turn % 2 == 0) == plan.forward, one_sided=one_sided)
+        count = crossings(rows, joined, index)
+        idle += 1
+        if count < fewest:
+            best, fewest, idle = [list(row) for row in rows], count, 0
+    return best
+
+
+def _sweep(
+    rows: list[list[int]], joined: Links, place: list[float], *, forward: bool, one_sided: bool
+) -> None:
+    for row in rows:
+        _number(row, place)
+    ups, downs = joined.ups, joined.downs
+    near = ups if forward else downs
+    value = [0.0] * len(place)
+    for row in rows if forward else reversed(rows):
+        for v in row:
+            around = near[v] if one_sided else ups[v] + downs[v]
+            value[v] = sum([place[w] for w in around]) / len(around) if around else place[v]
+        row.sort(key=value.__getitem__)
+        _number(row, place)
+
+
+def _number(row: list[int], place: list[float]) -> None:
+    size = len(row)
+    for at, v in enumerate(row):
+        place[v] = (at + 0.5) / size
+
+
+def crossings(rows: Sequence[Sequence[int]], joined: Links, index: list[int]) -> int:
+    """Count the pairs of hops that cross.
+
+    Args:
+        rows: The vertices of each layer from above to below.
+        joined: Who is joined to whom.
+        index: Room for one number a vertex; overwritten.
+    """
+    count = 0
+    downs = joined.downs
+    for row in rows:
+        for at, v in enumerate(row):
+            index[v] = at
+    for row in rows[:-1]:
+        ends: list[int] = []
+        last = -1
+        for v in row:
+            targets = downs[v]
+            if len(targets) > 1:
+                targets = sorted([index[w] for w in targets])
+            elif targets:
+                targets = [index[targets[0]]]
+            below = [len(ends) - bisect_right(ends, at) for at in targets] if ends else []
+            count += sum(below)
+            for at in targets:
+                if at >= last:
+                    ends.append(at)
+                    last = at
+                else:
+                    insort(ends, at)
+    return count
+
+
+def _switch(rows: list[list[int]], joined: Links, size: int) -> None:
+    """Switch neighbours as long as that takes crossings away."""
+    index = [0] * size
+    for row in rows:
+        for at, v in enumerate(row):
+            index[v] = at
+    for _ in range(8):
+        if not any([_switch_row(row, joined, index) for row in rows]):
+            return
+
+
+def _switch_row(row: list[int], joined: Links, index: list[int]) -> bool:
+    changed = False
+    for at in range(len(row) - 1):
+        a, b = row[at], row[at + 1]
+        gain = 0
+        for side in (joined.ups, joined.downs):
+            first, second = [index[w] for w in side[a]], [index[w] for w in side[b]]
+            gain += _crossed(first, second) - _crossed(second, first)
+        if gain > 0:
+            row[at], row[at + 1] = b, a
+            index[a], index[b] = at + 1, at
+            changed = True
+    return changed
+
+
+def _crossed(first: list[int], second: list[int]) -> int:
+    """Count pairs of ends that cross when the vertex of `first` stands above that of `second`."""
+    if not first or not second:
+        return 0
+    second = sorted(second)
+    return sum([_below(second, end) for end in first])
+
+
+def _below(ends: list[int], at: int) -> int:
+    count = 0
+    for end in ends:
+        if end >= at:
+            break
+        count += 1
+    return count
+
+
+def seeded(net: Net, joined: Links, rows: dict[tuple[str, int, int], float]) -> list[list[int]]:
+    """Order the layers as before; new vertices go to the mean row of their neighbours.
+
+    Args:
+        net: The new net; keys of vertices in the terms of the old one where they are the same.
+        joined: Who is joined to whom.
+        rows: Key of a vertex of the old layout to its row there.
+    """
+    row = [rows.get(key) for key in net.key]
+    old = [at is not None for at in row]
+    order = sorted(range(len(net.layer)), key=net.layer.__getitem__)
+    for side in (joined.ups, joined.downs):
+        for v in order if side is joined.ups else reversed(order):
+            known = [at for w in side[v] if (at := row[w]) is not None]
+            if row[v] is None and known:
+                row[v] = sum(known) / len(known)
+    layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
+    for v in range(len(net.layer)):
+        layers[net.layer[v]].append(v)
+    far = max((at for at in row if at is not None), default=0.0) + 1
+    for layer in layers:
+        layer.sort(key=lambda v: (far if row[v] is None else row[v] or 0.0, not old[v], v))
+    return layers

@@ -1,0 +1,201 @@
+"""A drawing of a graph as lines of text: cells that never change, and names, signs and badges upon them.
+
+Owns how a line is put together. A change of state is a change of one line; places and cells belong to
+the structure and are shared by all lines ever drawn of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from workbench.graph.facts import PENDING, Facts, badge, sign
+from workbench.graph.glyphs import FOLDED, draw, heavy
+from workbench.graph.layout import Layout
+from workbench.graph.model import Step
+from workbench.text.width import cells as width_of
+from workbench.text.width import cut
+
+Kind = Literal["band", "wrapped", "list", "cards"]
+Role = Literal["wire", "heavy", "sign", "name", "badge", "item"]
+Cell = tuple[int, int, int]
+"""x, y and the arms that a line uses there."""
+
+
+class Tracer(Protocol):
+    """Knows which cells the line of an edge runs through."""
+
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
+        """Yield every cell of the line with the arms that it uses."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a step is drawn."""
+
+    y: int
+    sign_x: int
+    name_x: int
+    name: str
+    """Cut to its column."""
+    badge_x: int
+    """Where badges start; where they end if they are aligned to the right."""
+    room: int
+    """Cells reserved for badges."""
+    mark: str = ""
+    """Drawn after the badges: where a back edge leads."""
+    end: int
+    """The first cell that does not belong to the step."""
+    aligned: bool = False
+    """Badges end at `badge_x`."""
+    fact_y: int | None = None
+    """Another line for badges (cards)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A part of a line that is drawn in one style."""
+
+    x: int
+    text: str
+    role: Role
+    step: int | None = None
+
+
+Trace = Mapping[int, Mapping[int, int]]
+"""Heavy arms by y and x."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A drawing without states."""
+
+    kind: Kind
+    layout: Layout
+    width: int
+    cells: tuple[bytes, ...]
+    """One code a cell, see `glyphs`."""
+    places: tuple[Place, ...]
+    """By step."""
+    is_ascii: bool
+    tracer: Tracer
+    items: Mapping[int, tuple[tuple[int, int], ...]] = field(
+        default_factory=dict[int, tuple[tuple[int, int], ...]]
+    )
+    """By y: step and number of the listed item that is drawn there."""
+    on_line: Mapping[int, tuple[int, ...]]
+    """By y: the steps drawn there from left to right."""
+
+    @property
+    def height(self) -> int:
+        """The number of lines."""
+        return len(self.cells)
+
+    def steps(self) -> Sequence[Step]:
+        """Return the steps, by index."""
+        return self.layout.graph.steps
+
+    def line(self, y: int, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None) -> str:
+        """Draw one line.
+
+        Args:
+            y: 0 is the topmost.
+            facts: By step; a step without any has not started.
+            trace: Lines to draw heavy.
+        """
+        return "".join(run.text for run in self.runs(y, facts, trace)).rstrip()
+
+    def lines(self, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None) -> list[str]:
+        """Draw all lines."""
+        return [self.line(y, facts, trace) for y in range(self.height)]
+
+    def runs(
+        self, y: int, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None
+    ) -> Iterator[Run]:
+        """Yield the parts of one line from left to right, without gaps."""
+        wires = draw(self.cells[y], is_ascii=self.is_ascii)
+        bold = (trace or {}).get(y, {})
+        x = 0
+        for step in self.on_line.get(y, ()):
+            for run in self._texts(step, y, (facts or {}).get(step, PENDING)):
+                yield from self._wire(wires, bold, x, run.x, y)
+                yield run
+                x = run.x + width_of(run.text)
+        yield from self._wire(wires, bold, x, len(wires), y)
+
+    def trace(self, edges: Iterable[tuple[int, int]]) -> Trace:
+        """Collect the cells of some edges, to draw them heavy or in another colour."""
+        found: dict[int, dict[int, int]] = {}
+        for edge in edges:
+            for x, y, arms in self.tracer.cells(edge):
+                row = found.setdefault(y, {})
+                row[x] = row.get(x, 0) | arms
+        return found
+
+    def _wire(self, wires: str, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[Run]:
+        start = x
+        while bold and start < end:
+            stop = start
+            is_bold = start in bold
+            while stop < end and (stop in bold) == is_bold:
+                stop += 1
+            text = wires[start:stop]
+            if is_bold:
+                codes = self.cells[y]
+                text = "".join(
+                    heavy(codes[at], bold[at], is_ascii=self.is_ascii) for at in range(start, stop)
+                )
+            yield Run(x=start, text=text, role="heavy" if is_bold else "wire")
+            start = stop
+        if start < end:
+            yield Run(x=start, text=wires[start:end], role="wire")
+
+    def _texts(self, at: int, y: int, facts: Facts) -> Iterator[Run]:
+        place = self.places[at]
+        step = self.steps()[at]
+        if y == place.y:
+            mark = (
+                (FOLDED if not self.is_ascii else "-")
+                if step.is_open
+                else sign(facts, is_ascii=self.is_ascii)
+            )
+            yield Run(x=place.sign_x, text=mark, role="sign", step=at)
+            yield Run(x=place.name_x, text=place.name + " ", role="name", step=at)
+        if y == (place.y if place.fact_y is None else place.fact_y):
+            yield from self._badge(at, place, badge(step, facts, place.room, is_ascii=self.is_ascii))
+
+    def _badge(self, at: int, place: Place, text: str) -> Iterator[Run]:
+        text = f"{text} {place.mark}".strip()
+        if text and place.aligned:
+            yield Run(x=place.badge_x - width_of(text), text=text, role="badge", step=at)
+        elif text:
+            yield Run(x=place.badge_x, text=text + " ", role="badge", step=at)
+
+
+def lined_up(places: Sequence[Place]) -> dict[int, tuple[int, ...]]:
+    """Collect the steps of each line from left to right."""
+    found: dict[int, list[int]] = {}
+    for at, place in enumerate(places):
+        for y in {place.y, place.y if place.fact_y is None else place.fact_y}:
+            found.setdefault(y, []).append(at)
+    return {y: tuple(sorted(row, key=lambda at: places[at].sign_x)) for y, row in found.items()}
+
+
+def cut_name(name: str, room: int, *, is_ascii: bool = False) -> str:
+    """Shorten a name in its middle: what tells steps apart stands at either end."""
+    if width_of(name) <= room:
+        return name
+    dots = ".." if is_ascii else "…"
+    kept = max(0, room - len(dots))
+    tail = _tail(name, kept // 2)
+    head = cut(name, kept - width_of(tail) + 1).removesuffix("…")
+    return cut(head + dots + tail, room)
+
+
+def _tail(text: str, room: int) -> str:
+    at = len(text)
+    while at and width_of(text[at - 1 :]) <= room:
+        at -= 1
+    while at < len(text) and not width_of(text[at]):
+        at += 1  # a combining mark must not lose its letter
+    return text[at:]

@@ -1,0 +1,106 @@
+"""The row of each vertex: lines as straight as the order allows.
+
+Owns the weighted isotonic regression (pool adjacent violators) and its rounding to whole rows, which
+never lets two vertices of a layer meet.
+"""
+
+from collections.abc import Sequence
+from math import ceil, floor
+
+from workbench.graph.order import Links
+
+_LANE, _CHAIN, _PLAIN = 8.0, 3.5, 1.0
+
+
+def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[int, int]:
+    """Give each vertex of a component a row, 0 the topmost in use.
+
+    Args:
+        layers: The vertices of each layer from above to below.
+        joined: Who is joined to whom.
+        steps: Vertices from this number on are lanes.
+    """
+    row = {v: at for layer in layers for at, v in enumerate(layer)}
+    back, forth = layers[::-1], layers
+    for _ in range(3):
+        _pass(back, joined.downs, joined.ups, row, steps)
+        _pass(forth, joined.ups, joined.downs, row, steps)
+    _pass(back, joined.downs, joined.ups, row, steps)
+    _straighten(forth, joined, row)
+    top = min(row.values(), default=0)
+    return {v: at - top for v, at in row.items()}
+
+
+def _pass(
+    layers: Sequence[Sequence[int]],
+    near: list[list[int]],
+    far: list[list[int]],
+    row: dict[int, int],
+    steps: int,
+) -> None:
+    for layer in layers:
+        targets: list[float] = []
+        weights: list[float] = []
+        for v in layer:
+            around = near[v]
+            targets.append(_median([row[w] for w in around]) if around else row[v])
+            weights.append(_weight(v, around, far, steps))
+        for v, at in zip(layer, fit(targets, weights), strict=True):
+            row[v] = at
+
+
+def _median(rows: list[int]) -> float:
+    if len(rows) == 1:
+        return rows[0]
+    rows.sort()
+    half = len(rows) // 2
+    return rows[half] if len(rows) % 2 else (rows[half - 1] + rows[half]) / 2
+
+
+def _weight(v: int, around: list[int], far: list[list[int]], steps: int) -> float:
+    if len(around) != 1:
+        return _PLAIN
+    if v >= steps and around[0] >= steps:
+        return _LANE
+    return _CHAIN if len(far[around[0]]) == 1 else _PLAIN
+
+
+def fit(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
+    """Place a column of vertices in order, at least one row apart, as near to their targets as can be.
+
+    Args:
+        targets: The wished row of each.
+        weights: How much each insists.
+
+    Returns:
+        Strictly increasing rows. A vertex that gets its own way is rounded half down, a group half up.
+    """
+    pools: list[tuple[float, float, int]] = []  # mean, weight, count
+    for at, (target, weight) in enumerate(zip(targets, weights, strict=True)):
+        mean, count = target - at, 1
+        while pools and pools[-1][0] >= mean:
+            above, heavy, more = pools.pop()
+            mean = (above * heavy + mean * weight) / (heavy + weight)
+            weight, count = weight + heavy, count + more
+        pools.append((mean, weight, count))
+    rows: list[int] = []
+    for mean, _, count in pools:
+        first = ceil(mean - 0.5) if count == 1 else floor(mean + 0.5)
+        for _ in range(count):
+            wished = first + len(rows)
+            rows.append(max(wished, rows[-1] + 1) if rows else wished)
+    return rows
+
+
+def _straighten(layers: Sequence[Sequence[int]], joined: Links, row: dict[int, int]) -> None:
+    """Move the steps of a straight chain to the row of the one before where nothing is in the way."""
+    for layer in layers:
+        for at, v in enumerate(layer):
+            before = joined.ups[v]
+            if len(before) != 1 or len(joined.downs[before[0]]) != 1:
+                continue
+            wished = row[before[0]]
+            above = row[layer[at - 1]] if at else wished - 1
+            below = row[layer[at + 1]] if at + 1 < len(layer) else wished + 1
+            if above < wished < below:
+                row[v] = wished
