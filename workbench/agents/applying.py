@@ -102,7 +102,7 @@ def _lease_taken(state: TurnState, event: Event) -> TurnState:
     if state.turn is None or in_order:
         return state
     phase = "answered" if state.turn.phase == "answered" else "unanswered"
-    turn = replace(state.turn, phase=phase, takes_prompts=False)
+    turn = replace(state.turn, phase=phase)
     return replace(state, turn=turn, is_held=True, is_lost=True, expected_pause="host lost")
 
 

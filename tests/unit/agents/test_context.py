@@ -93,6 +93,8 @@ ROWS = [
     ("a prompt comes after it", [*UNATTENDED, prompt("b")], [user("go"), says("", "c1"), told("c1", EXPIRED, "expired"), user("b")], [told("c1", EXPIRED, "expired"), user("b")]),
     ("a prompt that resumes a lost turn joins the results", [*LOST, prompt("b")], [user("go"), says("", "c1"), NO, user("b")], [NO, user("b")]),
     ("... with those that waited", [*CALLING, prompt("a"), *LOST[7:], prompt("b")], [user("go"), says("", "c1"), NO, user("a\n\nb")], [NO, user("a\n\nb")]),
+    ("... and those that follow", [*LOST, prompt("b"), prompt("c")], [user("go"), says("", "c1"), NO, user("b\n\nc")], [NO, user("b\n\nc")]),
+    ("... also when it is lost again", [*LOST, prompt("b"), lease(3), paused("host lost"), go_on()], [user("go"), says("", "c1"), NO, user("b")], [NO, user("b")]),
     ("continue lets them wait", [*CALLING, prompt("a"), *LOST[7:], go_on()], [user("go"), says("", "c1"), NO], [NO]),
     ("a lost model call says it again", [*CALLING, lease(2), paused("host lost"), prompt("b")], [user("go\n\nb")], [user("go\n\nb")]),
     ("what the provider failed to answer is said again", [*CALLING, failed_model(), ended("error"), prompt("b")], [user("go\n\nb")], [user("go\n\nb")]),

@@ -152,6 +152,23 @@ SESSIONS = [
 ]
 
 TURNS = [
+    ("a turn goes on past the end of another", [*CALLING, ended("done", "t0"), reply(text="hi")], [DONE]),
+    ("a reply of another turn is not run", [*CALLING, reply("c9", turn="t0")], [withdraw("c9")]),
+    (
+        "a call that the next reply left behind is not run",
+        [*CALLING, reply("c1"), reply("c2", round_=2)],
+        [withdraw("c1"), gate("c2")],
+    ),
+    (
+        "... and holds the model",
+        [*CALLING, reply("c1"), reply("c2", round_=2), proposed("c2", "denied")],
+        [withdraw("c1")],
+    ),
+    (
+        "... until it is withdrawn",
+        [*CALLING, reply("c1"), reply("c2", round_=2), proposed("c2", "denied"), finished("c1", "cancelled")],
+        [model(3)],
+    ),
     ("calling", CALLING, []),
     ("a reply without calls", [*CALLING, reply(text="hi")], [DONE]),
     ("done", [*CALLING, reply(text="hi"), ended()], []),
@@ -175,6 +192,7 @@ TURNS = [
 ]
 
 CALLS = [
+    ("approved without a gate is not run", [*TWO, opened("a-c1", "c1"), approved("c1")], [gate("c2")]),
     ("the first is gated", TWO, [gate("c1")]),
     ("then the second", [*TWO, *asked("c1")], [gate("c2")]),
     ("all are asked", BOTH, []),
@@ -215,6 +233,11 @@ REPLACED = [
 ]
 
 STACKS = [
+    ("the base was proposed anew", [*STACKED, proposed("c1")], [restack("c2")]),
+    ("an extension of the base changes no bytes", [*STACKED, superseded("a-c1", "a9", "extended"), opened("a9", "c1")], []),
+    ("an extension forgets no base", [*STACKED, rejected("c1"), superseded("a-c2", "a9", "extended"), opened("a9", "c2")], [restack("c2")]),
+    ("opened before superseded", [*STACKED, rejected("c1"), opened("a9", "c2"), superseded("a-c2", "a9", "restacked", "c2")], []),
+    ("a refresh is not needed as well", [*STACKED, stale("a-c2"), refresh("a-c2"), rejected("c1")], [restack("c2")]),
     ("nothing moved", STACKED, []),
     ("the base is taken as shown", [*STACKED, approved("c1"), approved("c2"), *done("c1")], [run("c2")]),
     ("the base is rejected", [*STACKED, rejected("c1")], [restack("c2")]),
@@ -294,6 +317,7 @@ CRASHES = [
     ("lost and expired", [*BOTH, CRASH, paused("host lost"), expired("c1"), rejected("c2")], [UNATTENDED]),
     ("lost and interrupted", [*CALLING, CRASH, paused("host lost"), interrupt()], [STOPPED]),
     ("lost before StopModel was done", [*CALLING, interrupt(), CRASH], [STOPPED]),
+    ("what was said before the crash is no word after it", [*CALLING, interrupt(), prompt(), CRASH, ended("interrupted"), paused("user")], []),
     ("given back in order", [*BOTH, released(1), CRASH], []),
     ("given back in order, answered", [*BOTH, released(1), CRASH, rejected("c1"), rejected("c2")], [model(2)]),
     ("given back while calling is no order", [*CALLING, released(1), CRASH], [LOST]),

@@ -120,8 +120,8 @@ def expired(call):
     return event(ev.ActionExpired(), action_id=f"a-{call}")
 
 
-def superseded(action, successor, why="refreshed"):
-    return event(ev.ActionSuperseded(successor=successor, why=why), action_id=action)
+def superseded(action, successor, why="refreshed", call=None):
+    return event(ev.ActionSuperseded(successor=successor, why=why), action_id=action, call_id=call)
 
 
 def stale(action):
