@@ -213,7 +213,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("token", _assignment("token"), ("token",), _is_assigned_token),
     Pattern(
         "password",
-        rf"(?<!-)--(?!-)[a-z-]{{0,20}}(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
+        rf"(?<!-)--(?!-)[a-z-]{{0,20}}(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}"
+        rf"{_VALUE}",
         ("--",),
         _is_assigned_token,
     ),

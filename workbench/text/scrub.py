@@ -60,20 +60,21 @@ def mark(kind: str) -> str:
 
 
 def _replaced(text: str, pattern: Pattern) -> str:
-    """Replace what one pattern finds; where its check says no, look again from the value on.
+    """Replace what one pattern finds; where its check says no, look again behind the first letter.
 
     A long value that was no secret is passed over as a whole, or it would be read again for every
     keyword in it.
     """
     pieces: list[str] = []
+    search = pattern.regex().search
     taken = at = 0
-    while found := pattern.regex().search(text, at):
+    while found := search(text, at):
         start, at = found.span(found.lastgroup or 0)
         if pattern.is_secret is None or pattern.is_secret(found):
             pieces += (text[taken:start], mark(pattern.kind))
             taken = at
         elif found.lastgroup and at - start <= _REREAD:
-            at = start
+            at = found.start() + 1
     pieces.append(text[taken:])
     return "".join(pieces)
 

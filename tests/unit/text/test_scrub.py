@@ -171,6 +171,8 @@ pieces = st.sampled_from(
 
 @settings(max_examples=600)
 @given(st.lists(pieces, max_size=8).map("".join))
+@example("secret = xpassword: sDB_PASSWORD=correcthorse 0FAKE/x")
+@example("secret = 0/xpassword: sDB_PASSWORD=correcthorse")
 @example("secret: u64token = next_page_token2password: x")
 @example('token: Optional[str] = unter2password: huntepassword: str = "hunter2"')
 def test_scrubbing_again_changes_nothing(text: str):
