@@ -1,0 +1,168 @@
+"""Words to commands: help, usage errors, exit codes, and that no traceback reaches anybody."""
+
+import io
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import dispatch as d
+from workbench.cli.commands import COMMANDS
+from workbench.cli.console import Console
+from workbench.cli.errors import Misuse, Refusal
+
+
+class Stream(io.StringIO):
+    encoding = "utf-8"
+
+
+def run(*words):
+    console = Console(Stream(), Stream())
+    code = d.dispatch(list(words), console)
+    return code, console.out.getvalue(), console.err.getvalue()
+
+
+def leaves(below=COMMANDS, path=()):
+    for name, entry in below.items():
+        if entry.below:
+            yield from leaves(entry.below, (*path, name))
+        else:
+            yield (*path, name), entry
+
+
+def fake(monkeypatch, execute):
+    module = types.SimpleNamespace(EXAMPLE="workbench doctor", configure=lambda parser: None, execute=execute)
+    monkeypatch.setattr(d.importlib, "import_module", lambda name: module)
+
+
+def test_the_version_loads_nothing_but_the_basics():
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "from workbench.cli.main import main; main(['--version'])\n"
+        "print(sorted(name for name in set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    version, loaded = done.stdout.splitlines()
+    assert version == "workbench 0.1.0"
+    ours = [name for name in json.loads(loaded.replace("'", '"')) if name.startswith("workbench")]
+    assert ours == ["workbench", "workbench.cli", "workbench.cli.main"]
+    assert "argparse" not in loaded
+
+
+def test_python_m_workbench_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "workbench", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "workbench 0.1.0\n")
+
+
+@pytest.mark.parametrize(
+    "path, entry", list(leaves()), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_command_has_help_with_an_example(path, entry, capsys):
+    assert d.dispatch([*path, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "example:" in shown and f"workbench {' '.join(path)}" in shown.split("example:")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["approvals", "--help"], ["-C", "/tmp", "approvals", "-h"], ["host", "--help"]],
+)
+def test_groups_have_help(words):
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    assert "example:" in out and "serve" not in out
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ([], "It needs a command: run, approvals"),
+        (["nonsense"], "no command “nonsense”"),
+        (["--nonsense"], "no option “--nonsense”"),
+        (["approvals"], "It needs a command: list"),
+        (["approvals", "lst"], "no command “lst”"),
+        (["-C"], "needs a folder"),
+        (["approvals", "list", "--nonsense"], "--nonsense"),
+        (["approvals", "show"], "ID"),
+        (["run", "--on-approval", "maybe", "-p", "x"], "maybe"),
+        (["run", "--continue", "--session", "abcd"], "not allowed with"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_two(words, said):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err and len(err.splitlines()) == 3
+
+
+def test_hostile_words_do_not_reach_the_terminal_raw():
+    _, _, err = run("\x1b[31m‮list")
+    assert "\x1b" not in err and "‮" not in err and "⟨U+001B⟩" in err
+
+
+def test_the_folder_may_stand_anywhere():
+    for words in (["-C", "/tmp", "doctor"], ["-C/tmp", "doctor"]):
+        assert d.split(words).directory == "/tmp"
+    assert d.split(["approvals", "-C", "/x", "list", "--json"]).rest == ("--json",)
+
+
+def test_a_folder_before_the_command_reaches_it(monkeypatch):
+    seen = []
+    fake(monkeypatch, lambda options, console: seen.append(options.directory) or 0)
+    run("-C", "/a", "doctor")
+    run("doctor", "-C", "/b")
+    run("-C", "/a", "doctor", "-C", "/b")
+    assert seen == ["/a", "/b", "/b"]
+
+
+@pytest.mark.parametrize(
+    "error, code, lines",
+    [
+        (
+            Refusal("nothing was done", "the disk is full", "free some space"),
+            1,
+            ["Nothing was done.", "The disk is full.", "Free some space."],
+        ),
+        (Misuse("it", "has no b", "see --help"), 2, ["It.", "Has no b.", "See --help."]),
+        (KeyboardInterrupt(), 130, []),
+    ],
+)
+def test_errors_become_short_lines_and_codes(monkeypatch, error, code, lines):
+    def execute(options, console):
+        raise error
+
+    fake(monkeypatch, execute)
+    assert run("doctor") == (code, "", "".join(f"{line}\n" for line in lines))
+
+
+def test_an_unknown_error_is_one_line_and_a_log(monkeypatch):
+    def execute(options, console):
+        raise RuntimeError("key AKIAIOSFODNN7EXAMPLE")
+
+    fake(monkeypatch, execute)
+    code, out, err = run("doctor")
+    assert (code, out) == (1, "") and len(err.splitlines()) == 1
+    assert "RuntimeError" in err and "Traceback" not in err
+    text = Path(err.split("The log is ")[1].strip()).read_text()
+    assert "Traceback" in text and "AKIAIOSFODNN7EXAMPLE" not in text
+
+
+def test_a_traceback_is_there_for_who_asks(monkeypatch):
+    def execute(options, console):
+        raise RuntimeError("why")
+
+    fake(monkeypatch, execute)
+    monkeypatch.setenv("WORKBENCH_DEBUG", "1")
+    assert "Traceback" in run("doctor")[2]
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    code = "import sys; from workbench.cli.main import main; sys.exit(main(['approvals', '--help']))"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), err) == (1, b"")

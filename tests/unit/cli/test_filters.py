@@ -1,0 +1,63 @@
+"""The filters of a list of sessions."""
+
+import argparse
+
+import pytest
+from rows_cli import NOW, session
+
+from workbench.cli.errors import Misuse
+from workbench.cli.sessions.filters import add_filters, filtered, filters_of
+from workbench.domain.values import Usage
+
+DAY = 86_400_000_000
+ROWS = [
+    session(id="a", title="Rename", model="m1", updated_at=NOW, usage=Usage(input_tokens=5)),
+    session(
+        id="b", title="fix login", model="m2", updated_at=NOW + DAY, status="completed", tags=("urgent",)
+    ),
+    session(
+        id="c",
+        title="Ängste",
+        model="m1",
+        updated_at=NOW + 2 * DAY,
+        provider="other",
+        usage=Usage(input_tokens=1),
+    ),
+]
+
+
+def shown(*words):
+    parser = argparse.ArgumentParser()
+    add_filters(parser)
+    return "".join(row.id for row in filtered(ROWS, filters_of(parser.parse_args(words))))
+
+
+@pytest.mark.spec(71, 178, 180)
+@pytest.mark.parametrize(
+    "words, ids",
+    [
+        ([], "cba"),
+        (["--order", "asc"], "abc"),
+        (["--status", "completed"], "b"),
+        (["--model", "m1"], "ca"),
+        (["--provider", "other"], "c"),
+        (["--search", "NAME"], "a"),
+        (["--search", "urg"], "b"),
+        (["--search", "ängst"], "c"),
+        (["--from", "2023-11-15T22:13:20Z"], "cb"),
+        (["--to", "2023-11-15T22:13:20Z"], "a"),
+        (["--model", "m1", "--search", "rename"], "a"),
+        (["--sort", "title", "--order", "asc"], "bac"),
+        (["--sort", "tokens"], "acb"),
+        (["--limit", "1"], "c"),
+        (["--limit", "1", "--offset", "1"], "b"),
+        (["--offset", "9"], ""),
+    ],
+)
+def test_filters(words, ids):
+    assert shown(*words) == ids
+
+
+def test_a_date_that_is_none_is_refused():
+    with pytest.raises(Misuse, match="2026"):
+        shown("--from", "yesterday")

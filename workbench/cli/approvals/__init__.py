@@ -1,0 +1,1 @@
+"""Answer what waits: one module a command, the shared ground in `deciding`, `lookup` and `lines`."""

@@ -1,0 +1,86 @@
+"""The table of commands: name, one line about it, and the module that does it.
+
+Owns what exists. A command that is not there yet is not listed; importing this table imports no command.
+"""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from workbench.cli.console import Console
+
+
+class CommandModule(Protocol):
+    """What the module of a command has."""
+
+    EXAMPLE: str
+    """Example invocations for its help, one a line."""
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the command's arguments."""
+        ...
+
+    def execute(self, options: Namespace, console: Console) -> int:
+        """Do it and return the exit code."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A command, or a group of commands when `below` has any."""
+
+    summary: str
+    module: str = ""
+    below: Mapping[str, "Entry"] = field(default_factory=dict[str, "Entry"])
+    is_hidden: bool = False
+
+
+def _leaf(module: str, summary: str, *, is_hidden: bool = False) -> Entry:
+    return Entry(module=f"workbench.cli.{module}", summary=summary, is_hidden=is_hidden)
+
+
+_APPROVALS = {
+    "list": _leaf("approvals.listing", "what waits for an answer"),
+    "show": _leaf("approvals.show", "one action: the diff, its warnings, the decision"),
+    "approve": _leaf("approvals.approve", "say yes to exactly what is shown"),
+    "reject": _leaf("approvals.reject", "say no, with a reason for the agent"),
+    "answer": _leaf("approvals.answer", "answer a gate, a question or the trust question"),
+    "extend": _leaf("approvals.extend", "give an action another window"),
+    "refresh": _leaf("approvals.refresh", "have a stale action proposed anew"),
+    "undo": _leaf("approvals.undo", "take an applied change back"),
+    "watch": _leaf("approvals.watch", "follow the queue and answer by line"),
+}
+
+_SESSIONS = {
+    "list": _leaf("sessions.listing", "the sessions of this workspace"),
+    "show": _leaf("sessions.show", "one session: what was said, asked, decided and written"),
+}
+
+_HOST = {
+    "status": _leaf("host.status", "the process that acts for this workspace"),
+    "stop": _leaf("host.stop", "end it"),
+    "serve": _leaf("host.serve", "be it, until nothing is left to do", is_hidden=True),
+}
+
+_CONFIG = {
+    "show": _leaf("config.show", "every setting and where it comes from"),
+    "validate": _leaf("config.validate", "what is wrong in the configuration files"),
+}
+
+_TOOLS = {
+    "list": _leaf("tools.listing", "the tools that agents have"),
+    "schema": _leaf("tools.schema", "the parameters of a tool, with examples"),
+}
+
+COMMANDS: Mapping[str, Entry] = {
+    "run": _leaf("run.command", "run an agent without a screen"),
+    "approvals": Entry(summary="answer what agents ask", below=_APPROVALS),
+    "sessions": Entry(summary="look at sessions", below=_SESSIONS),
+    "host": Entry(summary="the process that acts for a workspace", below=_HOST),
+    "trust": _leaf("trust", "trust a workspace, or take that back"),
+    "config": Entry(summary="the configuration in effect", below=_CONFIG),
+    "doctor": _leaf("doctor", "check the data folder and the journal"),
+    "tools": Entry(summary="the tools that agents have", below=_TOOLS),
+    "demo": _leaf("demo.command", "try it on a throw-away project with a recorded agent"),
+}

@@ -1,0 +1,71 @@
+"""`workbench config show`: every setting in effect and where it comes from."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from workbench.cli.config.reading import read
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE
+from workbench.cli.place import workspace_of
+from workbench.cli.render.facts import Facts
+from workbench.config.describing import as_dict
+from workbench.config.values import Loaded, Problem
+from workbench.domain.codec import plain
+from workbench.domain.values import Json
+from workbench.text.canonical import dumps
+from workbench.text.safe import one_line
+
+EXAMPLE = "workbench config show --json"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add how it prints."""
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Show the configuration."""
+    loaded = read(workspace_of(options.directory))
+    if options.json:
+        console.json(config_facts(loaded))
+        return DONE
+    for line in _lines(as_dict(loaded.config), loaded):
+        console.say(line)
+    for problem in loaded.problems:
+        console.note(str(problem))
+    return DONE
+
+
+def config_facts(loaded: Loaded) -> Facts:
+    """Return the configuration as JSON with the origin of each value."""
+    return {
+        "config": as_dict(loaded.config),
+        "origins": {key: origin.where() for key, origin in loaded.origins.items()},
+        "problems": [problem_facts(problem) for problem in loaded.problems],
+        "ignored": plain(loaded.ignored),
+        "notes": list(loaded.notes),
+    }
+
+
+def problem_facts(problem: Problem) -> Facts:
+    """Return a problem as JSON."""
+    return {
+        "file": problem.file,
+        "line": problem.line,
+        "key": problem.key,
+        "message": problem.message,
+        "remedy": problem.remedy,
+        "fatal": problem.fatal,
+    }
+
+
+def _lines(values: Mapping[str, object], loaded: Loaded, prefix: str = "") -> Iterable[str]:
+    for name, value in values.items():
+        key = f"{prefix}{name}"
+        origin = loaded.origins.get(key)
+        if isinstance(value, dict) and value and origin is None:
+            yield from _lines(cast("dict[str, Json]", value), loaded, f"{key}.")
+            continue
+        where = f"   ({origin.where()})" if origin else ""
+        yield f"{key} = {one_line(dumps(cast('object', value)), 160)}{where}"

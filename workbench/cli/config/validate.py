@@ -1,0 +1,32 @@
+"""`workbench config validate`: everything that is wrong in the configuration, all at once."""
+
+from argparse import ArgumentParser, Namespace
+
+from workbench.cli.config.reading import read
+from workbench.cli.config.show import problem_facts
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE, FAILED
+from workbench.cli.place import workspace_of
+
+EXAMPLE = "workbench config validate"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add how it prints."""
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Validate; 1 when something is wrong."""
+    loaded = read(workspace_of(options.directory))
+    code = FAILED if loaded.problems else DONE
+    if options.json:
+        problems = [problem_facts(problem) for problem in loaded.problems]
+        console.json({"ok": not problems, "problems": problems, "notes": list(loaded.notes)})
+        return code
+    for problem in loaded.problems:
+        console.note(str(problem))
+    for note in loaded.notes:
+        console.note(note)
+    console.say(f"{len(loaded.problems)} wrong." if loaded.problems else "Nothing is wrong.")
+    return code

@@ -1,0 +1,61 @@
+"""The way out: everything this program prints passes here, and nothing hidden gets through.
+
+Owns both streams, the choice of signs, and the shape of JSON on stdout. Text is made safe at this door,
+whoever wrote it; JSON carries hidden characters as escapes only.
+"""
+
+import json
+import sys
+from typing import TextIO
+
+from workbench.cli.signs import Signs, signs_for
+from workbench.domain.values import Json
+from workbench.text.safe import has_hidden, safe
+
+
+class Console:
+    """Print to a person or to a program."""
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self.out = out or sys.stdout
+        self.err = err or sys.stderr
+        self.signs: Signs = signs_for(self.out.encoding)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether what is said is read by a person at a terminal."""
+        return self.out.isatty()
+
+    def say(self, text: str = "") -> None:
+        """Print lines on stdout."""
+        self.write(text + "\n")
+
+    def write(self, text: str) -> None:
+        """Print a piece of text on stdout, at once."""
+        self.out.write(safe(text))
+        self.out.flush()
+
+    def note(self, text: str) -> None:
+        """Print lines on stderr."""
+        self.err.write(safe(text) + "\n")
+        self.err.flush()
+
+    def json(self, value: Json) -> None:
+        """Print one JSON document on stdout."""
+        self.json_line(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+    def json_line(self, text: str) -> None:
+        """Print JSON text on stdout with hidden characters as escapes."""
+        self.out.write(escaped(text) + "\n")
+        self.out.flush()
+
+
+def escaped(text: str) -> str:
+    """Return JSON text that means the same and holds no character that steers a terminal."""
+    if not has_hidden(text):
+        return text
+    return "".join(_escape(character) if has_hidden(character) else character for character in text)
+
+
+def _escape(character: str) -> str:
+    return json.dumps(character)[1:-1]

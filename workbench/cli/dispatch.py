@@ -1,0 +1,177 @@
+"""From words to a command: finds it in the table, imports it, parses its arguments, runs it.
+
+Owns help, usage errors and the last line of defence: whatever a command raises ends here as short lines on
+stderr and an exit code.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import NoReturn, cast
+
+from workbench import __version__
+from workbench.cli.commands import COMMANDS, CommandModule, Entry
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE, Misuse, report, silence
+from workbench.text.safe import safe
+
+_HELP = ("-h", "--help")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The words of a command line, taken apart as far as the table reaches."""
+
+    path: tuple[str, ...]
+    entry: Entry
+    rest: tuple[str, ...]
+    directory: str | None = None
+    wants_help: bool = False
+    wants_version: bool = False
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that explains itself in the house's three lines."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise Misuse(f"{self.prog} was not started", message, f"see {self.prog} --help")
+
+
+def dispatch(words: Sequence[str], console: Console | None = None) -> int:
+    """Run the command that the words name and return its exit code."""
+    _make_encodable()
+    console = console or Console()
+    try:
+        code = _run(words, console)
+        console.out.flush()
+    except BrokenPipeError:
+        return silence(console)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else DONE
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- the one place where errors become words
+        return _reported(error, console)
+    return code
+
+
+def _reported(error: BaseException, console: Console) -> int:
+    try:
+        return report(error, console)
+    except BrokenPipeError:
+        return silence(console)
+
+
+def _run(words: Sequence[str], console: Console) -> int:
+    request = split(words)
+    if request.wants_version:
+        console.say(f"workbench {__version__}")
+        return DONE
+    if request.wants_help:
+        console.say(overview(request.path, request.entry))
+        return DONE
+    if request.entry.below:
+        return _incomplete(request)
+    module = cast("CommandModule", importlib.import_module(request.entry.module))
+    options = parser_for(request.path, request.entry, module).parse_args(
+        list(request.rest), argparse.Namespace(directory=request.directory)
+    )
+    return module.execute(options, console)
+
+
+def split(words: Sequence[str]) -> Request:
+    """Walk down the table as far as the words name commands.
+
+    Raises:
+        Misuse: A word is no command or option of the place it stands at.
+    """
+    entry, path, directory = Entry(summary="", below=COMMANDS), (), None
+    rest = list(words)
+    while entry.below and rest:
+        word = rest.pop(0)
+        if word in _HELP or word == "--version":
+            return _asked(path, entry, word)
+        if word.startswith("-C"):
+            directory = word[2:] or (rest.pop(0) if rest else _no_folder())
+            continue
+        entry, path = _below(entry, path, word), (*path, word)
+    return Request(path=path, entry=entry, rest=tuple(rest), directory=directory)
+
+
+def _asked(path: tuple[str, ...], entry: Entry, word: str) -> Request:
+    is_help = word in _HELP
+    return Request(path=path, entry=entry, rest=(), wants_help=is_help, wants_version=not is_help)
+
+
+def _below(entry: Entry, path: tuple[str, ...], word: str) -> Entry:
+    found = entry.below.get(word)
+    if found is None:
+        names = ", ".join(_visible(entry.below))
+        kind = "option" if word.startswith("-") else "command"
+        asked = " ".join(["workbench", *path])
+        raise Misuse(
+            f"{asked} has no {kind} “{safe(word, keep_newlines=False)}”",
+            f"there is {names}",
+            f"see {asked} --help",
+        )
+    return found
+
+
+def _no_folder() -> NoReturn:
+    raise Misuse("workbench was not started", "-C needs a folder behind it", "see workbench --help")
+
+
+def _incomplete(request: Request) -> NoReturn:
+    asked = " ".join(["workbench", *request.path])
+    names = ", ".join(_visible(request.entry.below))
+    raise Misuse(f"{asked} was not started", f"it needs a command: {names}", f"see {asked} --help")
+
+
+def parser_for(path: Sequence[str], entry: Entry, module: CommandModule) -> argparse.ArgumentParser:
+    """Return the parser of one command."""
+    parser = Parser(
+        prog=" ".join(["workbench", *path]),
+        description=entry.summary[0].upper() + entry.summary[1:] + ".",
+        epilog="example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-C", dest="directory", metavar="DIR", help="work there instead of in this folder")
+    module.configure(parser)
+    return parser
+
+
+def overview(path: Sequence[str], entry: Entry) -> str:
+    """Return the help of the program or of a group of commands."""
+    asked = " ".join(["workbench", *path])
+    shown = {name: found for name, found in entry.below.items() if not found.is_hidden}
+    width = max(len(name) for name in shown)
+    lines = [f"usage: {asked} [-C DIR] COMMAND …", ""]
+    lines += [f"  {name.ljust(width)}  {found.summary}" for name, found in shown.items()]
+    lines += ["", "  -C DIR       work there instead of in this folder", "  --help       of each command too"]
+    if not path:
+        lines += ["  --version    print the version"]
+    return "\n".join([*lines, "", "example:", f"  {_EXAMPLES[path[0] if path else '']}"])
+
+
+_EXAMPLES: Mapping[str, str] = {
+    "": "workbench demo",
+    "approvals": "workbench approvals watch",
+    "sessions": "workbench sessions list --json",
+    "host": "workbench host status",
+    "config": "workbench config show",
+    "tools": "workbench tools schema read_file",
+}
+
+
+def _visible(below: Mapping[str, Entry]) -> list[str]:
+    return [name for name, entry in below.items() if not entry.is_hidden]
+
+
+def _make_encodable() -> None:
+    """Let streams of other encodings show what they cannot as escapes instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

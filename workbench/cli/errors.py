@@ -1,0 +1,137 @@
+"""Errors as people read them: what did not happen, why, what to do; and the exit code.
+
+Owns the one place where an exception becomes words. It must never print a traceback unless
+`WORKBENCH_DEBUG=1` asks for it; an unknown exception goes to the log in the data folder, scrubbed.
+"""
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Final
+
+from workbench.cli.console import Console
+
+DONE: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+PARKED: Final = 3
+UNANSWERED: Final = 4
+INTERRUPTED: Final = 130
+
+
+class Refusal(Exception):
+    """Something that a command did not do.
+
+    Attributes:
+        what: What did not happen.
+        why: The reason.
+        remedy: What the reader can do.
+        code: The exit code.
+    """
+
+    code = FAILED
+
+    def __init__(self, what: str, why: str, remedy: str) -> None:
+        super().__init__(f"{what}: {why}; {remedy}")
+        self.what, self.why, self.remedy = what, why, remedy
+
+
+class Misuse(Refusal):
+    """The command line itself makes no sense."""
+
+    code = USAGE
+
+
+def words(error: BaseException) -> tuple[str, ...] | None:
+    """Return the lines for an error that explains itself; None for any other."""
+    remedy = getattr(error, "remedy", None)
+    if not isinstance(remedy, str):
+        return _own_words(error)
+    what = _text(error, "what") or _text(error, "path")
+    why = _text(error, "why")
+    lines = (what, why, remedy) if what and why else (what or why or str(error), remedy)
+    return tuple(sentence(line) for line in lines if line)
+
+
+def _own_words(error: BaseException) -> tuple[str, ...] | None:
+    """Return the message of an error of this program that has no parts; its authors wrote it for people."""
+    is_ours = type(error).__module__.startswith("workbench.")
+    return (sentence(str(error)),) if is_ours and isinstance(error, Exception) and str(error) else None
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence: a capital first, a full stop last."""
+    text = " ".join(text.split())
+    if text[:1].islower() and not _is_name(text.split(" ", 1)[0]):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "?", ":")) else text + "."
+
+
+def report(error: BaseException, console: Console) -> int:
+    """Say on stderr what went wrong and return the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    explained = words(error)
+    if explained is None and os.environ.get("WORKBENCH_DEBUG") == "1":
+        explained = ("".join(traceback.format_exception(error)).rstrip(),)
+    for line in explained or (_unknown(error),):
+        console.note(line)
+    return _code(error)
+
+
+def silence(console: Console) -> int:
+    """Make stdout harmless after its reader went away, and return the exit code."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (console.out, console.err):
+        try:
+            os.dup2(null, stream.fileno())
+        except (OSError, ValueError):
+            continue
+    os.close(null)
+    return FAILED
+
+
+def _code(error: BaseException) -> int:
+    code = getattr(error, "code", None)
+    return code if isinstance(error, Refusal) and isinstance(code, int) else FAILED
+
+
+def _text(error: BaseException, name: str) -> str:
+    found = getattr(error, name, "")
+    return found if isinstance(found, str) else ""
+
+
+def _is_name(word: str) -> bool:
+    """Paths, commands and keys keep their case."""
+    return any(character in word for character in "/.:_=") or word == "workbench"
+
+
+def _unknown(error: BaseException) -> str:
+    problem = sentence(f"Something failed that should not: {type(error).__name__}")
+    path = _log("".join(traceback.format_exception(error)))
+    if path is None:
+        return f"{problem} No log could be written; WORKBENCH_DEBUG=1 shows the details."
+    return f"{problem} The log is {path}"
+
+
+def _log(text: str) -> Path | None:
+    from workbench.effects.files import open_append
+    from workbench.journal.home import Home
+    from workbench.text.human import iso
+    from workbench.text.scrub import scrub
+
+    try:
+        path = Home.open().logs / "cli.log"
+        head = f"{iso(_now())} pid {os.getpid()} workbench {' '.join(sys.argv[1:3])}\n"
+        with open_append(path) as file:
+            file.write(scrub(head + text).text.encode("utf-8", "backslashreplace"))
+    except Exception:  # noqa: BLE001 -- the log is the last resort; failing to write it must not hide the cause
+        return None
+    return path
+
+
+def _now() -> int:
+    from workbench.effects.clock import SystemClock
+
+    return SystemClock().now()

@@ -1,0 +1,25 @@
+"""The entry point of the command: answers `--version` at once, hands everything else to `dispatch`.
+
+It must import nothing but the standard library's basics and the package's own docstring module, so that
+asking for the version costs no more than starting Python.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from workbench import __version__
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        argv: The words after the command's name; if not given those of this process.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words == ["--version"]:
+        sys.stdout.write(f"workbench {__version__}\n")
+        return 0
+    from workbench.cli.dispatch import dispatch
+
+    return dispatch(words)

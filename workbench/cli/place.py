@@ -1,0 +1,48 @@
+"""Where a command works: the workspace, the data folder and its journal, opened for one command.
+
+Owns that a workspace is exactly the folder named (its real path), never a parent of it, and that the
+journal is closed again. Opens nothing that was not asked for.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.cli.errors import Refusal
+from workbench.domain.values import Actor
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
+
+def workspace_of(directory: str | None) -> str:
+    """Return the real path of the named folder, else of the current one.
+
+    Raises:
+        Refusal: There is no such folder.
+    """
+    given = directory if directory is not None else "."
+    try:
+        path = Path(given).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "the path cannot be followed"
+        raise Refusal(f"{given} is no workspace", why, "name a folder that is there with -C DIR") from None
+    if not path.is_dir():
+        raise Refusal(f"{given} is no workspace", "it is a file", "name a folder with -C DIR")
+    return str(path)
+
+
+@contextmanager
+def opened() -> Generator[tuple[Home, Journal], None, None]:
+    """Open the data folder and its journal for one command."""
+    home = Home.open()
+    journal = Journal.open(home)
+    try:
+        yield home, journal
+    finally:
+        journal.close()
+
+
+def person() -> Actor:
+    """Return who acts when somebody types a command."""
+    return Actor(kind="user", pid=os.getpid(), via="cli")

@@ -1,0 +1,62 @@
+"""The queue as the command line reads it: which actions, in which order, with what their rows say beside.
+
+Owns filters and order (least time first). Reads the index tables and the proposals; changes nothing.
+"""
+
+from collections.abc import Iterable
+
+from workbench.cli.errors import Refusal
+from workbench.cli.lookup import proposal_of, recorded_hunks
+from workbench.cli.render.rows import Asked
+from workbench.domain.rows import Action
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal.journal import Journal
+
+_NEVER = 1 << 62
+
+
+def waiting(journal: Journal, workspace: str | None = None) -> list[Action]:
+    """Return what waits, least time first; of one workspace if one is named."""
+    pending = journal.actions(states=("pending",))
+    return sorted(
+        _of(journal, pending, workspace), key=lambda action: (action.expires_at or _NEVER, action.opened_at)
+    )
+
+
+def decided(journal: Journal, workspace: str | None = None) -> list[Action]:
+    """Return what does not wait any more, newest decision first."""
+    others = (action for action in journal.actions() if action.state != "pending")
+    return sorted(_of(journal, others, workspace), key=lambda action: -(action.decided_at or 0))
+
+
+def asked(journal: Journal, action: Action, *, with_hunks: bool = False) -> Asked:
+    """Return an action with its session's title, its call and, if wanted, how many hunks it has."""
+    session = journal.session(action.session_id) if action.session_id != SYSTEM_SESSION else None
+    return Asked(
+        action=action,
+        title=session.title if session else "",
+        hunks=_hunk_count(journal, action) if with_hunks and action.files else 0,
+        call=journal.call(action.call_id) if action.call_id else None,
+    )
+
+
+def workspace_of_action(journal: Journal, action: Action) -> str:
+    """Return the workspace that an action is about."""
+    named = action.subject.get("workspace")
+    if isinstance(named, str):
+        return named
+    session = journal.session(action.session_id)
+    return session.workspace if session else ""
+
+
+def _of(journal: Journal, actions: Iterable[Action], workspace: str | None) -> Iterable[Action]:
+    if workspace is None:
+        return actions
+    return (action for action in actions if workspace_of_action(journal, action) == workspace)
+
+
+def _hunk_count(journal: Journal, action: Action) -> int:
+    try:
+        return len(recorded_hunks(journal, proposal_of(journal, action)))
+    except Refusal:
+        return 0

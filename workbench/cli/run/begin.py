@@ -1,0 +1,139 @@
+"""Which session a run is about: a new one, or one that goes on.
+
+Owns the checks that come before a session exists, so that nothing is created that could not run. A
+session keeps its workspace, provider, model and recording for life.
+"""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.cli.errors import Misuse, Refusal
+from workbench.cli.lookup import session_named
+from workbench.cli.place import person, workspace_of
+from workbench.config.values import Config
+from workbench.domain.machines import TERMINAL_SESSIONS
+from workbench.domain.rows import Session
+from workbench.domain.values import Json
+from workbench.host import sessions
+from workbench.journal.journal import Journal
+from workbench.providers.recorded import Recording, RecordingBroken, load
+from workbench.providers.registry import kinds
+from workbench.text.safe import one_line
+
+_TITLE_CELLS = 60
+_KEPT = ("provider", "model", "recording")
+"""Options that only a new session takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a new session will be made of."""
+
+    provider: str
+    model: str
+    configuration: dict[str, Json]
+
+
+def check_words(options: Namespace) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        Misuse: Says which.
+    """
+    goes_on = options.goes_on or options.session is not None
+    if options.prompt is None and not goes_on:
+        raise Misuse("nothing was run", "there is no prompt", "say what to do with -p TEXT")
+    if options.prompt is not None and not options.prompt.strip():
+        raise Misuse("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
+    given = [name for name in _KEPT if getattr(options, name) is not None]
+    if goes_on and given:
+        why = f"a session keeps what it was begun with, so --{given[0]} has no place here"
+        raise Misuse("nothing was run", why, f"leave --{given[0]} out, or begin a new session")
+
+
+def existing(journal: Journal, options: Namespace) -> Session | None:
+    """Return the session that is to go on; None for a new one.
+
+    Raises:
+        Refusal: There is none, or it has ended.
+    """
+    if options.session is not None:
+        return _usable(session_named(journal, options.session), options)
+    if not options.goes_on:
+        return None
+    workspace = workspace_of(options.directory)
+    found = sessions.newest(journal, workspace)
+    if found is None:
+        why = f"no session of {workspace} can go on"
+        raise Refusal("nothing was continued", why, "begin one with workbench run -p TEXT")
+    return found
+
+
+def _usable(session: Session, options: Namespace) -> Session:
+    what = f"session {session.id[:8]} was not continued"
+    if session.kind != "chat":
+        raise Refusal(what, f"it is a session of kind {session.kind}", "name a chat session")
+    if session.status in TERMINAL_SESSIONS:
+        raise Refusal(what, f"it is {session.status}", "begin a new one with workbench run -p TEXT")
+    if options.directory is not None and workspace_of(options.directory) != session.workspace:
+        raise Refusal(what, f"its workspace is {session.workspace}", "leave -C out")
+    return session
+
+
+def planned(options: Namespace, config: Config) -> Plan:
+    """Return what a new session is made of; a recording is read and checked first.
+
+    Raises:
+        Misuse: The provider is not there, or has nothing to work with.
+        Refusal: The recording cannot be played.
+    """
+    provider = options.provider or ("recorded" if options.recording else config.default_provider)
+    if provider is None or not provider.strip():
+        remedy = f"name one with --provider: {', '.join(kinds())}"
+        raise Misuse("nothing was run", "no provider is named", remedy)
+    if provider not in kinds():
+        why = f"there is no provider “{one_line(provider, 40)}” in this version"
+        raise Misuse("nothing was run", why, f"the providers there are: {', '.join(kinds())}")
+    if options.recording is None:
+        raise Misuse("nothing was run", f"{provider} plays a recording", "name one with --recording FILE")
+    recording = playable(options.recording)
+    facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
+    model = recording.model if options.model is None else options.model
+    return Plan(provider=provider, model=model, configuration={"recording": facts})
+
+
+def playable(path: str) -> Recording:
+    """Read and check a recording by its real path.
+
+    Raises:
+        Refusal: It cannot be played; names line and key.
+    """
+    try:
+        return load(Path(path).expanduser().resolve())
+    except RecordingBroken as error:
+        raise Refusal("no session was begun", str(error), "mend it, or name another") from None
+
+
+def begun(journal: Journal, plan: Plan, workspace: str, prompt: str) -> str:
+    """Begin a session, say the prompt, and return the session's id."""
+    lines = prompt.strip().splitlines()
+    session_id = sessions.create(
+        journal,
+        workspace=workspace,
+        provider=plan.provider,
+        model=plan.model,
+        title=one_line(lines[0], _TITLE_CELLS),
+        configuration=plan.configuration,
+        actor=person(),
+    )
+    sessions.submit(journal, session_id, prompt, person())
+    return session_id
+
+
+def resumed(journal: Journal, session: Session, prompt: str | None) -> None:
+    """Let a session go on, with something said or without."""
+    if prompt is None:
+        sessions.continue_(journal, session.id, person())
+    else:
+        sessions.submit(journal, session.id, prompt, person())

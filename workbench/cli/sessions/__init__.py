@@ -1,0 +1,1 @@
+"""Look at sessions as the journal has them; nothing here changes one."""

@@ -1,0 +1,39 @@
+"""`workbench sessions list`: sessions of exactly this workspace, the last changed first."""
+
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE
+from workbench.cli.place import opened, workspace_of
+from workbench.cli.render.facts import session_facts
+from workbench.cli.render.rows import session_row, table
+from workbench.cli.sessions.filters import add_filters, filtered, filters_of
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal.decide import expire_due
+
+EXAMPLE = "workbench sessions list --status paused --json"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the filters."""
+    parser.add_argument("--all", action="store_true", help="of every workspace")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_filters(parser)
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """List sessions."""
+    filters = filters_of(options)
+    workspace = None if options.all else workspace_of(options.directory)
+    with opened() as (_, journal):
+        expire_due(journal)
+        found = [s for s in journal.sessions(workspace=workspace) if s.id != SYSTEM_SESSION]
+        asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
+        page, now = filtered(found, filters), journal.now()
+    if options.json:
+        console.json([session_facts(session, asks[session.id]) for session in page])
+        return DONE
+    rows = [session_row(session, asks[session.id], console.signs, now) for session in page]
+    console.say(table(rows, "No session yet." if not found else "Nothing matches."))
+    return DONE

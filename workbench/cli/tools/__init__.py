@@ -1,0 +1,1 @@
+"""The catalogue of tools as data; nothing here runs one."""

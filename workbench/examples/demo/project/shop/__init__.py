@@ -1,0 +1,1 @@
+"""A shop, as far as a demo needs one."""
