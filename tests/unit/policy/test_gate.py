@@ -202,6 +202,13 @@ def test_who_grants_is_named(work):
     assert spoken(call("create_file", path="a", content=""), context(work, read_grant=True))[0] == "ask"
 
 
+def test_only_a_tool_that_reads_and_is_harmless_is_granted_reading(work):
+    for changed in ({"capability": "network"}, {"risk_level": "dangerous"}):
+        some = {"read_file": replace(KNOWN["read_file"], **changed)}
+        where = context(work, descriptors=some, read_only="auto", read_grant=True)
+        assert spoken(READING, where) == ("ask", "ask", "default")
+
+
 def test_an_ask_rule_comes_before_every_grant(work):
     asking = rule(id="R2", effect="ask", pattern="Bash(git diff*)")
     where = context(work, allow=globs("*"), rules=(rule(), asking))

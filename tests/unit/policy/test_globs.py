@@ -135,6 +135,12 @@ def test_a_denied_path_is_denied_in_every_spelling(pattern, relative, expected):
     assert is_path_matched(pattern, relative, purpose="deny") is expected
 
 
+def test_of_several_paths_a_grant_covers_all_and_a_deny_any():
+    both = path_target("src/a.py") | {"other": path_target("lib/b.py")["path"]}
+    for purpose, expected in (("grant", False), ("ceiling", False), ("deny", True)):
+        assert matches(Glob(text="Read(src/**)"), READ, {}, both, None, purpose=purpose) is expected
+
+
 def test_a_denied_link_and_its_target_are_both_denied():
     target = {"path": ResolvedPath(path="/w/real", relative="real", exists=True, given="./x/../link")}
     for pattern, expected in (("Read(link)", True), ("Read(real)", True), ("Read(x)", False)):

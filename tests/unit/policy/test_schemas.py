@@ -93,10 +93,13 @@ def test_a_good_schema_has_no_problems():
     )
 
 
-def test_a_reference_that_slipped_in_is_not_fetched():
+def test_a_reference_that_slipped_in_is_not_fetched(monkeypatch):
+    fetched = []
+    monkeypatch.setattr("urllib.request.urlopen", fetched.append)
     found = check({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}, {"a": 1})
     assert found
     assert found[0].startswith("schema:")
+    assert fetched == []
 
 
 def test_a_runaway_pattern_does_not_hang():
