@@ -86,5 +86,5 @@ def test_the_headless_packages_load_no_screen():
 
 
 def test_reading_the_journal_loads_no_validator():
-    loaded = loaded_after("import workbench.journal.journal, workbench.config.load, workbench.changes.hunks")
+    loaded = loaded_after("import workbench.journal.journal, workbench.config.layers, workbench.changes.hunks")
     assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}

@@ -65,10 +65,18 @@ _Change = Callable[[TurnCall], TurnCall]
 
 def apply(state: TurnState, event: Event) -> TurnState:
     """Return the state after an event; events of other sessions and unknown kinds change nothing."""
-    handler = _HANDLERS.get(type(event.body))
-    if handler is None or (state.created is not None and event.session_id != state.session_id):
+    if state.created is not None and event.session_id != state.session_id:
         return state
-    return handler(state, event)
+    handler = _HANDLERS.get(type(event.body))
+    state = handler(state, event) if handler else state
+    has_word = _has_word(state, event)
+    return state if has_word == state.has_word else replace(state, has_word=has_word)
+
+
+def _has_word(state: TurnState, event: Event) -> bool:
+    if isinstance(event.body, PromptSubmitted | ContinueRequested):
+        return True
+    return state.has_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
 
 
 # --- sessions and leases -------------------------------------------------------------------------
@@ -103,6 +111,10 @@ def _lease_taken(state: TurnState, event: Event) -> TurnState:
         return state
     phase = "answered" if state.turn.phase == "answered" else "unanswered"
     turn = replace(state.turn, phase=phase)
+    if state.has_word:
+        # The human spoke to a session whose driver was dead: that word, not the driver, lets it go on.
+        turn = replace(turn, takes_prompts=bool(state.waiting))
+        return replace(state, turn=turn, is_held=False, is_lost=False)
     return replace(state, turn=turn, is_held=True, is_lost=True, expected_pause="host lost")
 
 

@@ -121,6 +121,8 @@ class TurnState:
     """No model call until a human speaks."""
     is_lost: bool = False
     """Held because a driver died with a turn open."""
+    has_word: bool = False
+    """A human spoke and no driver has said anything since: the next one may go on at once."""
     expected_pause: PauseReason | None = None
     """The pause whose cause has been folded; its own event must not undo what a human said since."""
     wants_turn: bool = False

@@ -68,7 +68,10 @@ PAUSE_AFTER = {"interrupted": "user", "unattended": "unattended", "limit": "limi
 def spoken_since_it_was_held(events):
     """Read the rule off the events alone: the newest cause of a hold has a human's word after it."""
     spoken, open_turn, is_released, is_interrupted, told = True, None, False, False, None
+    unheard = False
     for one in events:
+        said = isinstance(one.body, ev.PromptSubmitted | ev.ContinueRequested)
+        unheard = said or (unheard and isinstance(one.body, ev.LeaseTaken))
         match one.body:
             case ev.PromptSubmitted() | ev.ContinueRequested():
                 spoken, is_interrupted = True, False
@@ -83,7 +86,7 @@ def spoken_since_it_was_held(events):
             case ev.LeaseReleased():
                 is_released = True
             case ev.LeaseTaken():
-                if open_turn and not is_released:
+                if open_turn and not is_released and not unheard:
                     spoken, told = False, "host lost"
                 is_released = False
             case ev.SessionStatusChanged(reason=reason) if reason in HOLDING and reason != told:
@@ -193,7 +196,7 @@ def test_a_fold_may_be_cut_anywhere(tape, where):
 def test_a_crash_anywhere_calls_no_model_before_a_human_speaks(tape, where):
     *_, world = lived(tape)
     kept = world.events[: 1 + where % len(world.events)]
-    if isinstance(kept[-1].body, ev.LeaseReleased):
+    while kept and isinstance(kept[-1].body, ev.LeaseReleased | ev.PromptSubmitted | ev.ContinueRequested):
         kept.pop()
     state = apply(fold(kept), t.lease(10**6))
     is_open = state.turn is not None
