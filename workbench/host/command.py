@@ -6,6 +6,7 @@ stays flat whatever the command prints: the first and the last part are kept.
 
 import asyncio
 import codecs
+from collections.abc import Coroutine
 from typing import Literal
 
 from workbench.domain.events import CallFinished, OutputStreamed, ProcessStarted
@@ -74,9 +75,20 @@ async def run_command(desk: Desk, file: Dossier, spec: CommandSpec, stop: asynci
         kept.feed(data)
         live.feed(data)
 
-    end = await command.go(on_output, spec.timeout_seconds, stop, limits.output_blob_bytes)
+    end = await _followed(command.go(on_output, spec.timeout_seconds, stop, limits.output_blob_bytes))
     live.close()
     return _finished(desk, kept, end, spec)
+
+
+async def _followed(running: Coroutine[None, None, Exit]) -> Exit:
+    """Follow a command to its end; its first step, without waiting for anything, lets it go."""
+    following = asyncio.create_task(running)
+    await asyncio.sleep(0)
+    try:
+        point("call.released")
+        return await following
+    finally:
+        following.cancel()
 
 
 class _Live:
