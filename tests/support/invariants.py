@@ -1,0 +1,134 @@
+"""What must hold after every crash, checked from outside: events, tables, files, processes.
+
+Nothing here knows where a driver died.
+"""
+
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.support.scenarios import RAN
+from workbench.domain import events as e
+from workbench.domain.machines import CALL_MOVES, SETTLED_CALLS
+from workbench.effects.descent import TEMPORARY
+from workbench.effects.proctable import carries, processes
+from workbench.journal.rebuild import differences, integrity
+
+ENDINGS = {
+    "succeeded": {"", "recovered", "partial"},
+    "interrupted": {"nothing written", "rolled back", "outcome unknown"},
+    "cancelled": {"stale", "lapsed", "withdrawn", "stopped"},
+    "rejected": {"rejected"},
+    "expired": {"expired"},
+}
+"""Every ending of a call that the crash table allows in sessions where nothing fails by itself."""
+
+
+def check_rest(stage):
+    """Check a session that was taken over, at rest, before a human has said anything."""
+    _no_model_call_by_itself(stage)
+    for row in stage.journal.calls(stage.session_id):
+        assert row.state != "executing", f"{row.provider_call_id} is executing and nobody does"
+    check_disk(stage)
+
+
+def _no_model_call_by_itself(stage):
+    events = stage.journal.events(stage.session_id)
+    leases = [event.position for event in events if isinstance(event.body, e.LeaseTaken)]
+    started = [event.position for event in events if isinstance(event.body, e.TurnStarted)]
+    words = [
+        event.position for event in events if isinstance(event.body, e.PromptSubmitted | e.ContinueRequested)
+    ]
+    asked = max((position for position in started if position < leases[-1]), default=0)
+    since = [position for position in started if position > leases[-1]]
+    assert not since or max(words) > asked, "a model was called because a driver came back"
+
+
+def check_end(stage):
+    """Check a session that has come to its end."""
+    assert differences(stage.journal) == []
+    assert integrity(stage.journal) == []
+    assert stage.waiting() == []
+    for row in stage.journal.calls(stage.session_id):
+        assert row.state in SETTLED_CALLS, f"{row.provider_call_id} is {row.state} at the end"
+        assert row.detail in ENDINGS.get(row.state, ()), f"{row.provider_call_id}: {row.state} ({row.detail})"
+    _no_call_twice(stage)
+    check_disk(stage)
+    check_commands(stage)
+
+
+def check_told(stage, told):
+    """Check that every event that a driver was told of is there, at its position."""
+    there = {event.position: event.id for event in stage.journal.events()}
+    lost = [pair for pair in told if there.get(pair[0]) != pair[1]]
+    assert lost == [], f"acknowledged and lost: {lost}"
+
+
+def _no_call_twice(stage):
+    counts = Counter()
+    for event in stage.journal.events(stage.session_id):
+        body = event.body
+        if isinstance(body, e.CallExecuting | e.CallFinished):
+            counts[event.call_id, event.kind] += 1
+        if isinstance(body, e.FileChanged):
+            counts[event.call_id, event.kind, body.path] += 1
+    assert [key for key, count in counts.items() if count > 1] == []
+
+
+def check_disk(stage):
+    """Check that every file is what the recorded changes make of it, and that nothing lies beside them."""
+    keyed = stage.journal.blobs.keyed
+    expected = {name: {keyed(data.encode())} for name, data in stage.scenario.files.items()}
+    for body in stage.bodies(e.FileChanged):
+        expected[body.path] = {body.after}
+    for name, data in stage.scenario.outside.items():
+        expected[name] |= {keyed(data.encode())}
+    found = {}
+    for path in stage.workspace.rglob("*"):
+        assert not TEMPORARY.fullmatch(path.name), f"{path.name} was left behind"
+        if path.is_file() and path.name != RAN:
+            found[str(path.relative_to(stage.workspace))] = keyed(path.read_bytes())
+    for name in found.keys() | expected.keys():
+        assert found.get(name) in expected.get(name, {None}), f"{name} is neither before nor after"
+
+
+def check_commands(stage):
+    """Check by the lines that commands leave that none ran twice, and that none of them is left."""
+    path = stage.workspace / RAN
+    lines = Counter(path.read_text().splitlines() if path.exists() else ())
+    rows = stage.calls()
+    begun = {
+        event.call_id
+        for event in stage.journal.events(stage.session_id)
+        if isinstance(event.body, e.CallExecuting)
+    }
+    for name in stage.scenario.commands:
+        most = 1 if name in rows and rows[name].id in begun else 0
+        least = 1 if name in rows and rows[name].state == "succeeded" else 0
+        assert least <= lines[name] <= most, f"{name} ran {lines[name]} times, {rows.get(name)}"
+    if stage.scenario.commands:
+        check_no_process(rows[name].id for name in stage.scenario.commands if name in rows)
+
+
+def check_no_process(marks, patience=3.0):
+    """Check that nothing lives that carries the mark of a call; a helper may take a moment to notice."""
+    marks = tuple(marks)
+    until = time.monotonic() + patience
+    while left := living(marks):
+        assert time.monotonic() < until, f"processes {left} carry the mark of a call that is over"
+        time.sleep(0.002)
+
+
+def living(marks):
+    """Return the processes of this user that carry a mark."""
+    rows = [row for row in processes().values() if row.is_alive and row.pid != os.getpid()]
+    return [row.pid for row in rows if any(carries(row.pid, mark) for mark in marks)]
+
+
+def temporaries(folder: Path):
+    """Return the temporary files that are left below a folder."""
+    return [path for path in folder.rglob("*") if TEMPORARY.fullmatch(path.name)]
+
+
+assert set(ENDINGS) <= set(CALL_MOVES)
