@@ -68,13 +68,16 @@ def test_the_object():
 
 
 def test_which_actions_belong_to_a_run():
-    old = action(id="old", opened_at=3, state="approved", decided_at=NOW - 1)
-    answered = action(id="answered", opened_at=3, state="approved", decided_at=NOW + 1)
-    waiting, fresh = (
+    rows = [
+        action(id="old", opened_at=3, state="approved", decided_at=NOW - 1),
+        action(id="carried-out", opened_at=3, state="approved", decided_at=NOW - 1),
+        action(id="answered", opened_at=3, state="approved", decided_at=NOW + 1),
         action(id="waiting", opened_at=3),
         action(id="fresh", opened_at=9, state="rejected", decided_at=NOW + 2),
-    )
-    assert [row.id for row in of_this_run([old, answered, waiting, fresh], 5, NOW)] == [
+    ]
+    calls = [call(action_id="old", finished_at=NOW - 1), call(action_id="carried-out", finished_at=NOW)]
+    assert [row.id for row in of_this_run(rows, calls, 5, NOW)] == [
+        "carried-out",
         "answered",
         "waiting",
         "fresh",

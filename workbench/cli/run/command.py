@@ -178,7 +178,7 @@ def _told(run: Run, ending: Ending, printer: Printer) -> int:
     if session is None:
         raise Refusal("the run has no result", "its session was deleted meanwhile", "begin a new one")
     code = exit_code(witness.tally, ending)
-    actions = of_this_run(journal.actions(session.id), witness.start, run.since)
+    actions = of_this_run(journal.actions(session.id), journal.calls(session.id), witness.start, run.since)
     denied = [call for key in witness.tally.denied if (call := journal.call(key)) is not None]
     waiting = [action for action in actions if action.state == "pending"]
     printer.end(result_facts(session, witness.tally, actions, denied, code), waiting)

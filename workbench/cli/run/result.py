@@ -83,18 +83,23 @@ def result_facts(
     }
 
 
-def of_this_run(actions: Iterable[Action], start: int, since: int) -> list[Action]:
-    """Return the actions that were opened or decided in a run, or that still wait.
+def of_this_run(actions: Iterable[Action], calls: Iterable[Call], start: int, since: int) -> list[Action]:
+    """Return the actions that were opened, decided or carried out in a run, or that still wait.
 
     Args:
         actions: Of the session.
+        calls: Of the session.
         start: Position at which the run began.
         since: Time at which it began.
     """
+    ended = {call.action_id for call in calls if (call.finished_at or 0) >= since}
     return [
         action
         for action in actions
-        if action.opened_at > start or action.state == "pending" or (action.decided_at or 0) >= since
+        if action.opened_at > start
+        or action.state == "pending"
+        or (action.decided_at or 0) >= since
+        or action.id in ended
     ]
 
 

@@ -1,0 +1,107 @@
+"""The smaller commands: trust, config, host, tools, doctor, and the shapes of their JSON."""
+
+import json
+import sqlite3
+
+import pytest
+
+from workbench.journal.home import Home
+
+DOCTORS = ["data folder", "permissions", "database", "schema", "tables", "stored bytes", "drivers", "SQLite"]
+
+
+def test_trust_is_given_shown_and_taken_back(shell):
+    (shell.workspace / ".workbench.json").write_text("{}")
+    assert shell.json("trust", "--show", "--json")["trusted"] is False
+    assert shell("trust", "--read") == 0
+    assert "Governing files: .workbench.json" in shell.out
+    shown = shell.json("trust", str(shell.workspace), "--show", "--json")
+    assert (shown["trusted"], shown["read_grant"], shown["workspace"]) == (True, True, str(shell.workspace))
+    (shell.workspace / ".workbench.json").write_text('{"approvals": {}}')
+    shell("trust", "--show")
+    assert "Its governing files changed since it was trusted." in shell.out
+    assert shell("trust", "--revoke") == 0
+    assert shell("trust", "--revoke") == 0
+    assert "Nothing to take back" in shell.out
+
+
+@pytest.mark.parametrize(
+    "words", [["--revoke", "--read"], ["--json"], ["--show", "--revoke"], ["x", "-C", "y"]]
+)
+def test_trust_contradictions(shell, words):
+    assert shell("trust", *words) == 2
+
+
+def test_config_names_where_each_value_is_from(shell):
+    Home.open()
+    (Home.open().path / "config.json").write_text('{\n "limits": {"max_turns": 7},\n "limit": 3\n}')
+    found = shell.json("config", "show", "--json")
+    assert found["config"]["limits"]["max_turns"] == 7
+    assert found["origins"]["limits.max_turns"].endswith("config.json line 2")
+    assert shell("config", "validate") == 1
+    assert "config.json line 3" in shell.err and "limits" in shell.err
+    assert shell.json("config", "validate", "--json")["ok"] is False
+    assert shell("config", "show") == 0
+    assert "limits.max_turns = 7   (" in shell.out
+
+
+def test_a_configuration_in_order(shell):
+    assert shell("config", "validate") == 0
+    assert shell.out == "Nothing is wrong.\n"
+
+
+def test_no_host_runs(shell):
+    found = shell.json("host", "status", "--json")
+    assert (found["is_running"], found["pid"], found["workspace"]) == (False, None, str(shell.workspace))
+    assert shell("host", "stop") == 0
+    assert shell.out == "No host runs here.\n"
+
+
+@pytest.mark.spec(222)
+def test_tools_and_their_schemas(shell):
+    listed = shell.json("tools", "list", "--json")
+    assert {"create_file", "read_file", "replace_string_in_file", "run_in_terminal"} <= {
+        tool["id"] for tool in listed
+    }
+    found = shell.json("tools", "schema", "read_file")
+    assert found["input_schema"]["required"] == ["path"] and found["examples"]
+    assert shell("tools", "schema", "nonsense") == 1
+
+
+def test_a_healthy_home(shell):
+    found = shell.json("doctor", "--json")
+    assert (found["ok"], [check["name"] for check in found["checks"]]) == (True, DOCTORS)
+
+
+def broken(shell):
+    found = shell.json("doctor", "--json")
+    return [check["name"] for check in found["checks"] if not check["ok"]], found
+
+
+def test_a_table_that_lies_is_found_and_made_anew(shell):
+    shell("trust")
+    database = sqlite3.connect(Home.open().database)
+    database.execute("UPDATE trust SET read_grant = 1")
+    database.commit()
+    database.close()
+    assert broken(shell)[0] == ["tables"]
+    assert shell("doctor") == 1
+    assert "doctor --rebuild makes them anew" in shell.out
+    assert shell("doctor", "--rebuild") == 0
+    assert broken(shell)[0] == []
+
+
+def test_a_lost_blob_and_an_open_folder_are_found(shell):
+    call = {"tool_call": {"id": "c", "name": "create_file", "arguments": {"path": "a", "content": "b"}}}
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [call]}), "--on-approval", "park")
+    home = Home.open()
+    for path in (home.blobs / "sealed").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    home.database.chmod(0o644)
+    names, found = broken(shell)
+    assert names == ["permissions", "stored bytes"]
+    assert "is missing" in json.dumps(found)
+    (row,) = [row for row in shell.json("approvals", "list", "--json") if row["kind"] == "tool"]
+    assert shell("approvals", "show", row["id"]) == 1
+    assert "Traceback" not in shell.err and "not there any more" in shell.err

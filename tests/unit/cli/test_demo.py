@@ -1,0 +1,45 @@
+"""The demo in this process: lines from a pipe answer the three things, each at its turn."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture
+def demo(shell, monkeypatch):
+    def run(lines, *words):
+        reading, writing = os.pipe()
+        os.write(writing, lines.encode())
+        os.close(writing)
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(fileno=lambda: reading, isatty=lambda: False))
+        try:
+            return shell("demo", "--at", str(shell.folder / "demo"), *words)
+        finally:
+            os.close(reading)
+
+    return run
+
+
+def test_three_answers_make_the_tests_green(demo, shell):
+    assert demo("a 1\na 2\na 3\n") == 0
+    assert "May agents read files here without asking?" in shell.out
+    assert "Written: shop/router.py (plus 5 minus 1), shop/errors.py (plus 9 minus 0)." in shell.out
+    assert "Tests: green." in shell.out and "All three tests are green" in shell.out
+    assert demo("") == 0
+    assert "This demo has come to its end." in shell.out
+
+
+def test_a_part_leaves_the_tests_red_and_the_end_of_input_parks(demo, shell):
+    assert demo("yes\na 1 1,3\n") == 3
+    assert "Parked: 2 wait for an answer." in shell.out
+    assert f"workbench demo --at {shell.folder / 'demo'} goes on." in shell.out
+    assert demo("r 1\na 2\n") == 0
+    assert "You took a part of the edit" in shell.out and "Tests: red (exit 1)." in shell.out
+    assert not (shell.folder / "demo" / "project" / "shop" / "errors.py").exists()
+
+
+def test_without_the_grant_reads_are_asked_and_numbered_too(demo, shell):
+    assert demo("no\na 1\na 2\nr 3\nr 4\nr 5\n") == 0
+    assert "2 waiting. 1 read shop/router.py" in shell.out and "3 edit shop/router.py" in shell.out
+    assert "Written: nothing." in shell.out and "Tests: not run." in shell.out

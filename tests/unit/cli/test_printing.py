@@ -1,0 +1,82 @@
+"""Streamed text is shown once, whatever came as pieces and whatever only with the whole reply."""
+
+import pytest
+from conftest import Stream
+from rows_cli import NOW
+
+from workbench.cli.console import Console
+from workbench.cli.run.printing import HumanPrinter, JsonPrinter
+from workbench.cli.run.witness import Witness
+from workbench.domain.events import ErrorRaised, Event, ReplyCompleted, TextStreamed
+from workbench.domain.values import Actor
+
+
+def event(body, position=0):
+    return Event(
+        id=str(position), session_id="s", at=NOW, actor=Actor(kind="host"), body=body, position=position
+    )
+
+
+def piece(text, offset=0, block=0):
+    return event(TextStreamed(block=block, offset=offset, text=text))
+
+
+def whole(text):
+    return event(ReplyCompleted(text=text))
+
+
+def printed(*events):
+    console = Console(Stream(), Stream())
+    HumanPrinter(None, console).see(events)
+    return console.out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "events, text",
+    [
+        ([piece("Hel"), piece("lo", 3), whole("Hello")], "Hello\n"),
+        ([whole("Hello")], "Hello\n"),
+        ([piece("Hel"), whole("Hello")], "Hello\n"),
+        ([piece("Hel"), piece("ello", 1), whole("Hello")], "Hello\n"),
+        ([piece("Hel"), piece("Hel"), whole("Hello")], "Hello\n"),
+        ([piece("one"), piece("two", block=1), whole("onetwo")], "one\ntwo\n"),
+        ([piece("a\n"), whole("a\n"), piece("b"), whole("b")], "a\nb\n"),
+        ([whole("")], ""),
+    ],
+)
+def test_text_is_shown_once(events, text):
+    assert printed(*events) == text
+
+
+def test_errors_go_to_stderr_in_short_lines():
+    console = Console(Stream(), Stream())
+    body = ErrorRaised(code="x", message="the model stopped\x1b", details="after 1 KB", remedy="ask again")
+    for printer in (HumanPrinter(None, console), JsonPrinter(console)):
+        printer.see([event(body)])
+    assert console.out.getvalue() == ""
+    assert console.err.getvalue() == "The model stopped⟨U+001B⟩.\nAfter 1 KB.\nAsk again.\n" * 2
+
+
+class Deaf:
+    def see(self, events):
+        raise BrokenPipeError
+
+    def end(self, facts, waiting):
+        raise AssertionError
+
+
+def test_a_reader_that_went_away_is_remembered_and_not_raised_into_the_driver():
+    witness = Witness(None, "s", Deaf(), 3)
+    witness.see([event(ReplyCompleted(text="x"), 4)])
+    witness.see([event(ReplyCompleted(text="y"), 5)])
+    assert witness.tally.reply == "y"
+    with pytest.raises(BrokenPipeError):
+        witness.require_listener()
+
+
+def test_events_from_before_and_events_twice_are_left_out():
+    console = Console(Stream(), Stream())
+    witness = Witness(None, "s", HumanPrinter(None, console), 3)
+    for position in (2, 3, 4, 4, 3, 5):
+        witness.see([event(ReplyCompleted(text=str(position)), position)])
+    assert console.out.getvalue() == "4\n5\n"

@@ -1,0 +1,211 @@
+"""`run` from end to end in this process: outputs, exit codes, and what is left of a session."""
+
+import json
+
+import pytest
+from rows_cli import HOSTILE, RAW
+
+from workbench.domain.events import LeaseTaken
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.host.places import identity
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverLock, take
+
+SAY = {"reply": [{"text": "Hel"}, {"text": "lo."}]}
+
+
+def ask(name="c1", path="new.txt", content="one\n"):
+    call = {"id": name, "name": "create_file", "arguments": {"path": path, "content": content}}
+    return {"tool_call": call}
+
+
+def sessions(shell):
+    return shell.json("sessions", "list", "--json")
+
+
+def waiting(shell):
+    return [row for row in shell.json("approvals", "list", "--json") if row["kind"] == "tool"]
+
+
+def test_text_comes_once_and_the_session_rests(shell):
+    assert shell("run", "-p", "Say hello", "--recording", shell.recording(SAY)) == 0
+    assert shell.out == "Hello.\n"
+    assert shell.err.startswith("Not trusted: ")
+    (session,) = sessions(shell)
+    assert (session["status"], session["reason"], session["title"]) == ("paused", "run ended", "Say hello")
+
+
+def test_the_recording_is_part_of_the_session(shell):
+    path = shell.recording(SAY)
+    shell("run", "-p", "x", "--recording", path)
+    shown = shell.json("sessions", "show", sessions(shell)[0]["id"], "--json")
+    assert shown["configuration"]["recording"]["path"] == path
+    assert len(shown["configuration"]["recording"]["sha256"]) == 64
+    assert [(m["role"], m["content"]) for m in shown["messages"]] == [("user", "x"), ("assistant", "Hello.")]
+
+
+def test_park_ends_at_the_question_with_its_id_on_stdout(shell):
+    recording = shell.recording({"reply": [ask("c1"), ask("c2", "b.txt")]}, SAY)
+    assert shell("run", "-p", "x", "--recording", recording, "--on-approval", "park") == 3
+    said = shell.out
+    rows = waiting(shell)
+    assert [row["target"] for row in rows] == ["new.txt", "b.txt"]
+    assert all(row["id"] in said for row in rows)
+    assert sessions(shell)[0]["reason"] == "parked"
+
+
+def test_what_was_answered_goes_on_with_continue(shell, monkeypatch):
+    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    recording = shell.recording({"reply": [ask()]}, SAY)
+    shell("run", "-p", "x", "--recording", recording, "--on-approval", "park")
+    (row,) = waiting(shell)
+    assert shell("approvals", "approve", row["id"][:8]) == 0
+    assert "no host could be started" in shell.err
+    assert not (shell.workspace / "new.txt").exists()
+    result = shell.json("run", "--continue", "--output-format", "json")
+    assert (shell.workspace / "new.txt").read_text() == "one\n"
+    assert (result["exit"], result["reply"], result["reason"]) == (0, "Hello.", "run ended")
+    assert [(a["id"], a["state"]) for a in result["actions"]] == [(row["id"], "approved")]
+    assert result["files"] == [{"path": "new.txt", "change": "create", "added": 1, "removed": 0}]
+
+
+def test_deny_says_no_and_is_four(shell):
+    recording = shell.recording({"reply": [ask()]}, SAY)
+    words = ("run", "-p", "x", "--recording", recording, "--on-approval", "deny", "--output-format", "json")
+    result = shell.json(*words)
+    assert (result["exit"], result["reply"]) == (4, "Hello.")
+    assert [(a["id"], a["state"], a["target"]) for a in result["actions"]] == [(None, "denied", "new.txt")]
+    assert not (shell.workspace / "new.txt").exists()
+
+
+def test_deny_answers_questions_from_before(shell):
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}, SAY), "--on-approval", "park")
+    assert shell("run", "--continue", "--on-approval", "deny") == 4
+    (row,) = [a for a in shell.json("approvals", "list", "--decided", "--json") if a["kind"] == "tool"]
+    assert row["state"] == "rejected"
+
+
+def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
+    assert shell("run", "-p", "x", "--recording", shell.recording(SAY), "--output-format", "stream-json") == 0
+    events = [json.loads(line) for line in shell.out.splitlines()]
+    assert [event["sequence_number"] for event in events] == list(range(1, len(events) + 1))
+    kinds = [event["kind"] for event in events]
+    assert kinds[:2] == ["session.created", "prompt.submitted"] and "reply.completed" in kinds
+    assert kinds[-1] == "session.status_changed" and events[-1]["body"]["reason"] == "run ended"
+
+
+def test_an_exhausted_recording_is_an_error_on_stderr_and_one(shell):
+    assert (
+        shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "deny")
+        == 4
+    )
+    assert shell("run", "-p", "x", "--recording", shell.recording()) == 1
+    assert "Recording exhausted (0 of 0)" in shell.err and "Traceback" not in shell.err
+
+
+def test_what_an_agent_writes_does_not_steer_the_terminal(shell):
+    hostile = HOSTILE.replace("\x9b", "")
+    recording = shell.recording(
+        {"reply": [{"text": hostile}, ask(path=f"a{hostile[1:4]}.txt", content=hostile)]}, SAY
+    )
+    shell("run", "-p", hostile, "--recording", recording, "--on-approval", "park")
+    said = shell.out + shell.err
+    for row in waiting(shell):
+        shell("approvals", "show", row["id"])
+        said += shell.out
+    shell("sessions", "list")
+    said += shell.out
+    assert "⟨U+202E⟩" in said and not [raw for raw in RAW if raw in said]
+
+
+@pytest.mark.spec(215)
+def test_another_run_that_drives_the_session_is_named(shell):
+    shell("run", "-p", "x", "--recording", shell.recording(SAY, SAY))
+    key = sessions(shell)[0]["id"]
+    with Journal.open(Home.open()) as journal:
+        driver = identity(journal, str(shell.workspace), "run")
+        with DriverLock(journal, driver):
+            take(journal, key, driver)
+            assert shell("run", "--session", key[:6], "-p", "more") == 1
+            assert f"pid {driver.pid}" in shell.err
+            assert sum(isinstance(e.body, LeaseTaken) for e in journal.events(key)) == 2
+
+
+def test_continue_looks_at_exactly_this_workspace(shell, monkeypatch):
+    shell("run", "-p", "x", "--recording", shell.recording(SAY, SAY))
+    below = shell.workspace / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert shell("run", "--continue", "-p", "y") == 1
+    assert sessions(shell) == []
+    assert shell.json("sessions", "list", "--all", "--json")[0]["id"] != SYSTEM_SESSION
+    monkeypatch.chdir(shell.workspace)
+    assert shell("run", "--continue", "-p", "y") == 0
+    assert shell.out == "Hello.\n"
+
+
+@pytest.mark.spec(209)
+def test_a_second_answer_has_no_effect_and_says_who_was_first(shell, monkeypatch):
+    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
+    (row,) = waiting(shell)
+    assert shell("approvals", "reject", row["id"], "--reason", "no") == 0
+    assert shell("approvals", "approve", row["id"]) == 1
+    assert "It was rejected by user (cli, pid" in shell.err
+    shown = shell.json("approvals", "show", row["id"], "--json")
+    assert (shown["state"], shown["decision"]["reason"], shown["outcome"]["state"]) == (
+        "rejected",
+        "no",
+        "rejected",
+    )
+
+
+def test_answers_are_refused_inside_an_agent(shell, monkeypatch):
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
+    (row,) = waiting(shell)
+    monkeypatch.setenv("WORKBENCH_AGENT", "1")
+    for words in (
+        ["approve", row["id"]],
+        ["reject", row["id"]],
+        ["extend", row["id"]],
+        ["undo", row["id"]],
+        ["refresh", row["id"]],
+    ):
+        assert shell("approvals", *words) == 1, words
+        assert "agents cannot answer for a human" in shell.err
+    assert shell("trust") == 1
+    assert [found["state"] for found in waiting(shell)] == ["pending"]
+
+
+def test_several_ids_and_the_highest_code(shell, monkeypatch):
+    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
+    (row,) = waiting(shell)
+    assert shell("approvals", "approve", "ffffffff", row["id"]) == 1
+    assert shell.out.startswith("Approved: write new.txt")
+
+
+def test_extending_gives_a_new_id(shell):
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
+    (row,) = waiting(shell)
+    assert shell("approvals", "extend", row["id"]) == 0
+    (after,) = waiting(shell)
+    assert (
+        after["supersedes"] == row["id"]
+        and after["id"] in (shell("approvals", "list", "--json"), shell.out)[1]
+    )
+    assert shell("approvals", "approve", row["id"]) == 1
+    assert after["id"] in shell.err
+
+
+def test_the_proposal_can_be_written_differently(shell, monkeypatch):
+    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}, SAY), "--on-approval", "park")
+    (row,) = waiting(shell)
+    mine = shell.folder / "mine.txt"
+    mine.write_bytes(b"mine\r\n\xff")
+    assert shell("approvals", "approve", row["id"], "--edited", str(shell.folder / "gone")) == 1
+    assert shell("approvals", "approve", row["id"], "--edited", str(mine)) == 0
+    assert shell("run", "--continue") == 0
+    assert (shell.workspace / "new.txt").read_bytes() == b"mine\r\n\xff"
