@@ -1,0 +1,86 @@
+"""The installed program, as a user has it: processes, pipes and a pseudo-terminal."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.stage import call, exchange, recording, result, text
+
+SCRIPT = recording(
+    exchange(
+        text("I write it. "),
+        call("c1", "create_file", path="hello.py", content="print('hello')\n"),
+        call("c2", "run_in_terminal", command="python3 hello.py"),
+        {"usage": {"input_tokens": 100, "output_tokens": 20}},
+    ),
+    exchange(text("Nobody wanted it."), when=result("c1", "rejected")),
+    exchange(text("Denied, then."), when=result("c1", "denied")),
+    exchange(text("Done: it says hello."), when=result("c2", "succeeded", "hello")),
+    exchange(text("So be it.")),
+)
+
+
+class Shop:
+    """A user's machine: a home, a project, a shell to start things in."""
+
+    def __init__(self, root: Path):
+        self.root, self.project, self.home = root, root / "project", root / "home"
+        self.project.mkdir()
+        self.recording = root / "session.json"
+        self.recording.write_text(json.dumps(SCRIPT))
+        self.started = []
+
+    def env(self, **more):
+        return {**os.environ, "WORKBENCH_HOME": str(self.home), "PYTHONUNBUFFERED": "1", **more}
+
+    def argv(self, *words):
+        return [sys.executable, "-m", "workbench", *words]
+
+    def start(self, *words, cwd=None, env=None, **more):
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+        process = subprocess.Popen(self.argv(*words), cwd=cwd or self.project, env=env or self.env(), text=True, **pipes)
+        self.started.append(process)
+        return process
+
+    def call(self, *words, code=0, cwd=None, env=None, stdin=None):
+        done = subprocess.run(
+            self.argv(*words), cwd=cwd or self.project, env=env or self.env(), input=stdin, text=True,
+            capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+        return done
+
+    def json(self, *words, code=0):
+        return json.loads(self.call(*words, "--json", code=code).stdout)
+
+    def run(self, *more, prompt="say hello"):
+        return self.start("run", "-p", prompt, "--provider", "recorded", "--recording", str(self.recording), *more)
+
+    def waiting(self, count, seconds=30.0):
+        """Wait until so many tool actions are in the queue, and return them."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.home.exists():
+                found = [a for a in self.json("approvals", "list") if a["kind"] == "tool" and a["state"] == "pending"]
+                if len(found) == count:
+                    return found
+            time.sleep(0.05)
+        raise AssertionError(f"{count} actions did not come to wait")
+
+
+@pytest.fixture
+def shop(tmp_path):
+    made = Shop(tmp_path)
+    yield made
+    for process in made.started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+    if made.home.exists():
+        made.call("host", "stop")
