@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'format: nothing to do\n'
