@@ -20,8 +20,11 @@ class JournalError(Exception):
     """
 
     def __init__(self, what: str, why: str, remedy: str) -> None:
-        super().__init__(f"{what}: {why}; {remedy}")
+        super().__init__(what, why, remedy)
         self.what, self.why, self.remedy = what, why, remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}; {self.remedy}"
 
 
 class HomeRefused(JournalError):
@@ -84,6 +87,7 @@ class Driven(JournalError):
     """Another process drives the session.
 
     Attributes:
+        session_id: The session.
         pid: Its process id.
         driver: `host` or `run`.
         host_id: Its id among the drivers.
@@ -95,7 +99,10 @@ class Driven(JournalError):
             f"it is driven by {'a host' if driver == 'host' else 'workbench run'} (pid {pid})",
             "wait until that ends, or stop it",
         )
-        self.pid, self.driver, self.host_id = pid, driver, host_id
+        self.session_id, self.pid, self.driver, self.host_id = session_id, pid, driver, host_id
+
+    def __reduce__(self) -> tuple[type["Driven"], tuple[str, int, str, str]]:
+        return Driven, (self.session_id, self.pid, self.driver, self.host_id)
 
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})

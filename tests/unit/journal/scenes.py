@@ -125,29 +125,30 @@ def streamed(journal: Journal, session_id: str, offset: int, text: str = "word "
     return journal.event(body, session_id, HOST, turn_id="t1")
 
 
-def history(journal: Journal) -> Sequence[list[Event]]:
+def history(journal: Journal, session: str = "s") -> Sequence[list[Event]]:
     """Return the appends of one session's life, fast and durable, in order; nothing is appended."""
     seal = journal.blobs.seal(b"after")
+    call = "c1" if session == "s" else f"c-{session}"
     plan = FilePlan(path="a.py", base=None, after="k", mode=0o644, after_ref=seal)
 
     def one(body: Body, **ids: Any) -> Event:
-        return journal.event(body, "s", HOST, turn_id="t1", **ids)
+        return journal.event(body, session, HOST, turn_id="t1", **ids)
 
     return [
         [one(SessionCreated(workspace="/w")), one(status("initializing")), one(status("ready"))],
         [one(PromptSubmitted(text="make a.py")), one(status("processing"))],
         [one(TurnStarted(provider="recorded", model="m"))],
-        [streamed(journal, "s", 0)],
-        [streamed(journal, "s", 5, "x" * 3000)],
-        [one(reply("c1"))],
+        [streamed(journal, session, 0)],
+        [streamed(journal, session, 5, "x" * 3000)],
+        [one(reply(call))],
         [
-            one(CallProposed(tool="create_file", verdict=ALLOW, files=(plan,)), call_id="c1"),
+            one(CallProposed(tool="create_file", verdict=ALLOW, files=(plan,)), call_id=call),
         ],
-        [one(CallExecuting(digest="d"), call_id="c1")],
-        [streamed(journal, "s", 3005)],
+        [one(CallExecuting(digest="d"), call_id=call)],
+        [streamed(journal, session, 3005)],
         [
-            one(FileChanged(path="a.py", change="create", before=None, after="k", after_ref=seal), call_id="c1"),
-            one(CallFinished(state="succeeded", summary="y" * 9000), call_id="c1"),
+            one(FileChanged(path="a.py", change="create", before=None, after="k", after_ref=seal), call_id=call),
+            one(CallFinished(state="succeeded", summary="y" * 9000), call_id=call),
         ],
         [one(TurnEnded(outcome="done")), one(status("ready"))],
     ]  # fmt: skip
