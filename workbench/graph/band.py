@@ -5,13 +5,14 @@ Owns coordinates: which cell a layer, a row and a trunk have, given the widths o
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from workbench.graph.channel import LEFT, RIGHT
 from workbench.graph.columns import Gap
 from workbench.graph.glyphs import ACROSS, CROSSING, DOWNWARD, D, L, R, U
 from workbench.graph.layout import Layout
 from workbench.graph.levels import chain
-from workbench.graph.picture import Cell, Picture, Place, lined_up
+from workbench.graph.picture import Cell, Kind, Picture, Place, lined_up
 from workbench.text.width import cells as width_of
 
 
@@ -23,6 +24,10 @@ class Label:
     slot: int = 0
     """Cells reserved for badges."""
     mark: str = ""
+    below: int = 0
+    """Lines below the step that are reserved for its items."""
+    least: int = 0
+    """Cells that it takes even with a short name."""
 
     @property
     def tail(self) -> int:
@@ -33,7 +38,7 @@ class Label:
     @property
     def cells(self) -> int:
         """Cells of sign, name, slot and mark."""
-        return 2 + width_of(self.name) + self.tail
+        return max(self.least, 2 + width_of(self.name) + self.tail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +55,17 @@ class Frame:
     y: tuple[int, ...]
     """The line of each row."""
     height: int
+    inset: int = 1
+    """Cells on either side of a label: one, or two where a card is drawn around it."""
 
     def port(self, v: int) -> int:
         """Return the first cell of the line that leaves a vertex."""
-        label = self.labels[v] if v < self.layout.net.steps else None
-        start = self.layer_x[self.layout.net.layer[v]]
-        return start if label is None else start + 4 + width_of(label.name)
+        layer = self.layout.net.layer[v]
+        if v >= self.layout.net.steps:
+            return self.layer_x[layer]
+        if self.inset > 1:
+            return self.gap_x[layer]
+        return self.layer_x[layer] + 4 + width_of(self.labels[v].name)
 
     def trunk_x(self, gap: int, trunk: int) -> int:
         """Return the column of a trunk."""
@@ -66,7 +76,7 @@ class Frame:
         layout = self.layout
         vertices, bus = chain(layout.net, edge)
         points = [(self.port(edge[0]), self.y[layout.row[edge[0]]])]
-        for u, v in zip(vertices, vertices[1:], strict=False):
+        for u, v in pairwise(vertices):
             gap = layout.net.layer[u]
             via = bus if bus is not None and layout.net.buses[bus].gap == gap else None
             for trunk, row in layout.gaps[gap].way(u, v, via):
@@ -79,7 +89,7 @@ class Frame:
         """Yield every cell of the line of an edge with the arms that it uses."""
         points = self.corners(edge)
         found = {points[0]: L, points[-1]: R}
-        for (x, y), (end_x, end_y) in zip(points, points[1:], strict=False):
+        for (x, y), (end_x, end_y) in pairwise(points):
             while (x, y) != (end_x, end_y):
                 step_x, step_y = (end_x > x) - (end_x < x), (end_y > y) - (end_y < y)
                 away, back = (R, L) if step_x > 0 else (D, U) if step_y > 0 else (U, D)
@@ -89,21 +99,19 @@ class Frame:
         return [(x, y, arms) for (x, y), arms in found.items()]
 
 
-def frame(
-    layout: Layout, labels: Sequence[Label], *, y: Sequence[int] | None = None, height: int | None = None
-) -> Frame:
+def frame(layout: Layout, labels: Sequence[Label], *, around: int = 0) -> Frame:
     """Give every layer, gap and row its cells.
 
     Args:
         layout: What to draw.
         labels: By step.
-        y: The line of each row, where rows do not follow one another.
-        height: All lines, then.
+        around: Lines of a card above and below its name (0 = no cards).
     """
     widths = [0] * layout.layers
+    inset = 2 if around else 1
     for v, label in enumerate(labels):
         at = layout.net.layer[v]
-        widths[at] = max(widths[at], label.cells + 2)
+        widths[at] = max(widths[at], label.cells + 2 * inset)
     layer_x: list[int] = []
     gap_x: list[int] = []
     x = 0
@@ -113,15 +121,31 @@ def frame(
         if at < len(layout.gaps):
             gap_x.append(x)
             x += gap_width(layout.gaps[at])
+    y, height = _lines(layout, labels, around)
     return Frame(
         layout=layout,
         labels=labels,
         layer_x=tuple(layer_x),
         gap_x=tuple(gap_x),
-        width=x,
-        y=tuple(range(layout.height)) if y is None else tuple(y),
-        height=layout.height if height is None else height,
+        width=x if around else max(0, x - 1),
+        y=tuple(y),
+        height=height,
+        inset=inset,
     )
+
+
+def _lines(layout: Layout, labels: Sequence[Label], around: int) -> tuple[list[int], int]:
+    above, below = [0] * layout.height, [0] * layout.height
+    for v, label in enumerate(labels):
+        row = layout.row[v]
+        above[row] = min(around, 1)
+        below[row] = max(below[row], around + label.below)
+    y: list[int] = []
+    line = 0
+    for over, under in zip(above, below, strict=True):
+        y.append(line + over)
+        line += over + 1 + under
+    return y, line
 
 
 def gap_width(gap: Gap) -> int:
@@ -180,7 +204,7 @@ def places(at: Frame) -> list[Place]:
     """Place names, slots and marks."""
     found: list[Place] = []
     for v, label in enumerate(at.labels):
-        x = at.layer_x[at.layout.net.layer[v]] + 1
+        x = at.layer_x[at.layout.net.layer[v]] + at.inset
         found.append(
             Place(
                 y=at.y[at.layout.row[v]],
@@ -191,6 +215,8 @@ def places(at: Frame) -> list[Place]:
                 room=label.slot,
                 mark=label.mark,
                 end=x + label.cells,
+                below=label.below,
+                below_room=label.cells,
             )
         )
     return found
@@ -199,12 +225,18 @@ def places(at: Frame) -> list[Place]:
 def band(layout: Layout, labels: Sequence[Label], *, is_ascii: bool = False) -> Picture:
     """Draw a layout as one band."""
     at = frame(layout, labels)
-    found = places(at)
+    return picture(at, "band", cells(at), places(at), is_ascii=is_ascii)
+
+
+def picture(
+    at: Frame, kind: Kind, grid: Sequence[bytearray], found: Sequence[Place], *, is_ascii: bool
+) -> Picture:
+    """Make a picture of what was drawn."""
     return Picture(
-        kind="band",
-        layout=layout,
+        kind=kind,
+        layout=at.layout,
         width=at.width,
-        cells=tuple(bytes(row) for row in cells(at)),
+        cells=tuple(bytes(row) for row in grid),
         places=tuple(found),
         is_ascii=is_ascii,
         tracer=at,

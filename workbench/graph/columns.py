@@ -7,6 +7,7 @@ Rows are whole numbers here; what a row or a column measures on a screen is not 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from workbench.graph.channel import LEFT, RIGHT, Channel, Key
 
@@ -49,7 +50,9 @@ class Gap:
         a, b = self.leaving.get(u), self.entering.get(v)
         trunks = [t for t in (a, None if bus is None else self.bus_trunk[bus], b) if t is not None]
         trunks = list(dict.fromkeys(trunks))
-        rows: list[int | None] = [self.private[pair] for pair in zip(trunks, trunks[1:], strict=False)]
+        if not trunks:
+            return []
+        rows: list[int | None] = [self.private[pair] for pair in pairwise(trunks)]
         if v in self.jogs:
             jog, row = self.jogs[v]
             trunks.append(jog)

@@ -11,13 +11,14 @@ CROSSING = 16 | ACROSS | DOWNWARD
 """A vertical line with a horizontal one passing under it."""
 ROUND = 32
 """Added to the corners of wires and cards, which are no junctions."""
-FOLDED = "▾"
+FOLDED = ("▾", "-")
+"""The sign of a step whose items are listed."""
 
 _UNICODE = " ╴╶─╵┘└┴╷┐┌┬│┤├┼"
 _ASCII = " --- ''+ ..+|+++"
 _ROUND_UNICODE = _UNICODE.translate(str.maketrans("┘└┐┌", "╯╰╮╭"))
-_ROUND_ASCII = " ---|+'+|+++|+++"
-"""The last corner of a wire is `'`, or it would seem to join the wire that leaves in the line below."""
+_ROUND_ASCII = " ---|+'+|.++|+++"
+"""Only the lower right and the upper left corner are `+`: stacked wires would seem to touch otherwise."""
 _WEIGHTS = " ╷╻╵│╽╹╿┃╶┌┎└├┟┖┞┠╺┍┏┕┝┢┗┡┣╴┐┒┘┤┧┚┦┨─┬┰┴┼╁┸╀╂╼┮┲┶┾╆┺╄╊╸┑┓┙┥┪┛┩┫╾┭┱┵┽╅┹╃╉━┯┳┷┿╈┻╇╋"
 """Every mix of weights: 27 left + 9 right + 3 up + down, each 0 none, 1 light, 2 heavy."""
 
@@ -36,8 +37,8 @@ def draw(cells: bytes, *, is_ascii: bool) -> str:
 
 
 _MAPS = (
-    {code: glyph for code, glyph in enumerate(UNICODE)},
-    {code: glyph for code, glyph in enumerate(ASCII)},
+    dict(enumerate(UNICODE)),
+    dict(enumerate(ASCII)),
 )
 
 

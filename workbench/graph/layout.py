@@ -15,6 +15,8 @@ from workbench.graph.model import Graph, implied, topological
 
 _TRIED = 120
 """Steps up to which four layouts are compared."""
+_LANES = 4
+"""Vertices a step from which it is better to have fewer lanes than early steps on the left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,15 @@ def _net(graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] |
     needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
     feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
     found = topological(needs, feeds)
-    layer = levels.layers(needs, feeds, found, floor)
-    buses = levels.bundles(feeds, needs)
+    net = _layered(needs, feeds, levels.layers(needs, feeds, found, floor))
+    if floor is None and len(net.layer) > _LANES * len(needs) + _TRIED:
+        net = _layered(needs, feeds, levels.layers(needs, feeds, found, is_eager=True))
+    return net
+
+
+def _layered(needs: list[list[int]], feeds: list[list[int]], layer: list[int]) -> Net:
+    feeds = [list(row) for row in feeds]
+    buses = levels.bundles(feeds, [list(row) for row in needs])
     return levels.layered(layer, feeds, buses)
 
 

@@ -70,7 +70,14 @@ def _take_out(near: list[list[int]], far: list[list[int]], row: tuple[int, ...],
         far[u] = [v for v in far[u] if v not in gone]
 
 
-def layers(needs: Rows, feeds: Rows, order: Sequence[int], floor: Sequence[int] | None = None) -> list[int]:
+def layers(
+    needs: Rows,
+    feeds: Rows,
+    order: Sequence[int],
+    floor: Sequence[int] | None = None,
+    *,
+    is_eager: bool = False,
+) -> list[int]:
     """Give each step its layer: longest path, then pulled right towards its successors.
 
     Args:
@@ -79,6 +86,7 @@ def layers(needs: Rows, feeds: Rows, order: Sequence[int], floor: Sequence[int] 
         order: A topological order.
         floor: Layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
             only where a new predecessor pushes them.
+        is_eager: Pull steps with as many in-edges as out-edges, too, which saves lanes.
     """
     layer = [0] * len(needs) if floor is None else [max(0, at) for at in floor]
     for v in order:
@@ -87,15 +95,15 @@ def layers(needs: Rows, feeds: Rows, order: Sequence[int], floor: Sequence[int] 
                 layer[v] = layer[p] + 1
     if floor is None:
         for _ in range(3):
-            if not _pull(needs, feeds, order, layer):
+            if not _pull(needs, feeds, order, layer, 0 if is_eager else 1):
                 break
     return layer
 
 
-def _pull(needs: Rows, feeds: Rows, order: Sequence[int], layer: list[int]) -> bool:
+def _pull(needs: Rows, feeds: Rows, order: Sequence[int], layer: list[int], more: int) -> bool:
     moved = False
     for v in reversed(order):
-        if feeds[v] and len(feeds[v]) > len(needs[v]):
+        if feeds[v] and len(feeds[v]) >= len(needs[v]) + more:
             first = min(layer[w] for w in feeds[v]) - 1
             moved |= first > layer[v]
             layer[v] = max(layer[v], first)

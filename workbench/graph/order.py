@@ -4,7 +4,7 @@ Owns sweeps, the crossing count and the greedy switch. The result depends on not
 arguments: sorts are stable, no set is iterated.
 """
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +12,9 @@ from workbench.graph.levels import Net
 
 _LINKS = 256
 """A bus of more pairs than this is thinned out for the sweeps."""
+_TURNS = 12
+_MANY = 8000
+"""Vertices from which a few sweeps have to do."""
 _SWITCHED = 400
 """Vertices up to which neighbours are switched to a fixed point."""
 
@@ -106,13 +109,16 @@ def _depth_first(net: Net, joined: Links, group: Sequence[int]) -> list[int]:
 
 def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[list[int]]:
     place = [0.0] * size
+    value = [0.0] * size
+    for row in rows:
+        _number(row, place)
     index = [0] * size
     best, fewest, idle = [list(row) for row in rows], crossings(rows, joined, index), 0
-    for turn in range(12):
+    for turn in range(_TURNS if size < _MANY else 3):
         if not fewest or idle == 3:
             break
         one_sided = turn in (8, 9)
-        _sweep(rows, joined, place, forward=(turn % 2 == 0) == plan.forward, one_sided=one_sided)
+        _sweep(rows, joined, (place, value), forward=(turn % 2 == 0) == plan.forward, one_sided=one_sided)
         count = crossings(rows, joined, index)
         idle += 1
         if count < fewest:
@@ -121,17 +127,25 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
 
 
 def _sweep(
-    rows: list[list[int]], joined: Links, place: list[float], *, forward: bool, one_sided: bool
+    rows: list[list[int]],
+    joined: Links,
+    scratch: tuple[list[float], list[float]],
+    *,
+    forward: bool,
+    one_sided: bool,
 ) -> None:
-    for row in rows:
-        _number(row, place)
+    place, value = scratch
     ups, downs = joined.ups, joined.downs
     near = ups if forward else downs
-    value = [0.0] * len(place)
     for row in rows if forward else reversed(rows):
+        if len(row) < 2:
+            continue
         for v in row:
             around = near[v] if one_sided else ups[v] + downs[v]
-            value[v] = sum([place[w] for w in around]) / len(around) if around else place[v]
+            if len(around) == 1:
+                value[v] = place[around[0]]
+            else:
+                value[v] = sum([place[w] for w in around]) / len(around) if around else place[v]
         row.sort(key=value.__getitem__)
         _number(row, place)
 
@@ -150,28 +164,26 @@ def crossings(rows: Sequence[Sequence[int]], joined: Links, index: list[int]) ->
         joined: Who is joined to whom.
         index: Room for one number a vertex; overwritten.
     """
-    count = 0
-    downs = joined.downs
     for row in rows:
         for at, v in enumerate(row):
             index[v] = at
-    for row in rows[:-1]:
-        ends: list[int] = []
-        last = -1
-        for v in row:
-            targets = downs[v]
-            if len(targets) > 1:
-                targets = sorted([index[w] for w in targets])
-            elif targets:
-                targets = [index[targets[0]]]
-            below = [len(ends) - bisect_right(ends, at) for at in targets] if ends else []
-            count += sum(below)
-            for at in targets:
-                if at >= last:
-                    ends.append(at)
-                    last = at
-                else:
-                    insort(ends, at)
+    return sum([_crossings_below(row, joined.downs, index) for row in rows[:-1]])
+
+
+def _crossings_below(row: Sequence[int], downs: list[list[int]], index: list[int]) -> int:
+    count = 0
+    ends: list[int] = []
+    last = -1
+    for v in row:
+        targets = downs[v]
+        for at in sorted([index[w] for w in targets]) if len(targets) > 1 else [index[w] for w in targets]:
+            if at >= last:
+                ends.append(at)
+                last = at
+            else:
+                before = bisect_right(ends, at)
+                count += len(ends) - before
+                ends.insert(before, at)
     return count
 
 
@@ -182,7 +194,7 @@ def _switch(rows: list[list[int]], joined: Links, size: int) -> None:
         for at, v in enumerate(row):
             index[v] = at
     for _ in range(8):
-        if not any([_switch_row(row, joined, index) for row in rows]):
+        if sum(_switch_row(row, joined, index) for row in rows) == 0:
             return
 
 

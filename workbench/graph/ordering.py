@@ -4,8 +4,6 @@ Owns the incremental topological order of the vertical lines of one gap (after P
 that would close a cycle is refused, so whoever asks must have another way.
 """
 
-from collections.abc import Callable
-
 
 class Ordering:
     """Numbers 0, 1, 2 … with a partial order between them."""
@@ -44,22 +42,23 @@ class Ordering:
 
     def _reorder(self, a: int, b: int) -> bool:
         at = self._at
-        ahead = _reach(self.after, b, lambda v: at[v] <= at[a])
+        low, high = at[b], at[a]
+        ahead = _reach(self.after, at, b, range(low, high + 1))
         if a in ahead:
             return False
-        behind = _reach(self._before, a, lambda v: at[v] >= at[b])
+        behind = _reach(self._before, at, a, range(low, high + 1))
         moved = sorted(behind, key=at.__getitem__) + sorted(ahead, key=at.__getitem__)
-        for v, place in zip(moved, sorted(at[v] for v in moved), strict=True):
+        for v, place in zip(moved, sorted([at[v] for v in moved]), strict=True):
             at[v] = place
         return True
 
 
-def _reach(edges: list[list[int]], start: int, is_near: Callable[[int], bool]) -> dict[int, None]:
+def _reach(edges: list[list[int]], at: list[int], start: int, near: range) -> dict[int, None]:
     found = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in found and is_near(w):
+            if w not in found and at[w] in near:
                 found[w] = None
                 stack.append(w)
     return found

@@ -4,8 +4,10 @@ Owns how a line is put together. A change of state is a change of one line; plac
 the structure and are shared by all lines ever drawn of it.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal, Protocol
 
 from workbench.graph.facts import PENDING, Facts, badge, sign
@@ -49,7 +51,23 @@ class Place:
     aligned: bool = False
     """Badges end at `badge_x`."""
     fact_y: int | None = None
-    """Another line for badges (cards)."""
+    """The line of the badges where they have one of their own (cards)."""
+    below: int = 0
+    """Lines below the step that are reserved for its items."""
+    below_room: int = 0
+    """Cells of such a line, from the sign on."""
+
+    def moved(self, x: int, lines: Mapping[int, int]) -> "Place":
+        """Return the same place, `x` cells to the right and on other lines."""
+        return replace(
+            self,
+            sign_x=self.sign_x + x,
+            name_x=self.name_x + x,
+            badge_x=self.badge_x + x,
+            end=self.end + x,
+            y=lines[self.y],
+            fact_y=None if self.fact_y is None else lines[self.fact_y],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +97,6 @@ class Picture:
     """By step."""
     is_ascii: bool
     tracer: Tracer
-    items: Mapping[int, tuple[tuple[int, int], ...]] = field(
-        default_factory=dict[int, tuple[tuple[int, int], ...]]
-    )
-    """By y: step and number of the listed item that is drawn there."""
     on_line: Mapping[int, tuple[int, ...]]
     """By y: the steps drawn there from left to right."""
 
@@ -95,33 +109,64 @@ class Picture:
         """Return the steps, by index."""
         return self.layout.graph.steps
 
-    def line(self, y: int, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None) -> str:
+    def line(
+        self,
+        y: int,
+        facts: Mapping[int, Facts] | None = None,
+        trace: Trace | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+    ) -> str:
         """Draw one line.
 
         Args:
             y: 0 is the topmost.
             facts: By step; a step without any has not started.
             trace: Lines to draw heavy.
+            items: By step: the lines that are listed below it.
         """
-        return "".join(run.text for run in self.runs(y, facts, trace)).rstrip()
+        return "".join(run.text for run in self.runs(y, facts, trace, items)).rstrip()
 
-    def lines(self, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None) -> list[str]:
+    def lines(
+        self,
+        facts: Mapping[int, Facts] | None = None,
+        trace: Trace | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+    ) -> list[str]:
         """Draw all lines."""
-        return [self.line(y, facts, trace) for y in range(self.height)]
+        return [self.line(y, facts, trace, items) for y in range(self.height)]
 
     def runs(
-        self, y: int, facts: Mapping[int, Facts] | None = None, trace: Trace | None = None
+        self,
+        y: int,
+        facts: Mapping[int, Facts] | None = None,
+        trace: Trace | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+        span: tuple[int, int] | None = None,
     ) -> Iterator[Run]:
-        """Yield the parts of one line from left to right, without gaps."""
-        wires = draw(self.cells[y], is_ascii=self.is_ascii)
+        """Yield the parts of one line from left to right, without gaps.
+
+        Args:
+            y: 0 is the topmost.
+            facts: By step; a step without any has not started.
+            trace: Lines to draw heavy.
+            items: By step: the lines that are listed below it.
+            span: The cells that are seen; steps are not cut, so that a run may begin before or end after.
+        """
+        x, end = span or (0, len(self.cells[y]))
         bold = (trace or {}).get(y, {})
-        x = 0
-        for step in self.on_line.get(y, ()):
-            for run in self._texts(step, y, (facts or {}).get(step, PENDING)):
-                yield from self._wire(wires, bold, x, run.x, y)
+        for step in self.seen(y, x, end):
+            for run in self._texts(step, y, (facts or {}).get(step, PENDING), (items or {}).get(step, ())):
+                yield from self._wire(bold, x, run.x, y)
                 yield run
                 x = run.x + width_of(run.text)
-        yield from self._wire(wires, bold, x, len(wires), y)
+        yield from self._wire(bold, x, end, y)
+
+    def seen(self, y: int, x: int, end: int) -> Sequence[int]:
+        """Return the steps of a line that lie at least partly between two cells."""
+        row = self.on_line.get(y, ())
+        first = bisect_right(row, x, key=lambda at: self.places[at].end)
+        last = bisect_left(row, end, key=lambda at: self.places[at].sign_x)
+        return row[first:last]
 
     def trace(self, edges: Iterable[tuple[int, int]]) -> Trace:
         """Collect the cells of some edges, to draw them heavy or in another colour."""
@@ -132,39 +177,35 @@ class Picture:
                 row[x] = row.get(x, 0) | arms
         return found
 
-    def _wire(self, wires: str, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[Run]:
-        start = x
-        while bold and start < end:
-            stop = start
-            is_bold = start in bold
-            while stop < end and (stop in bold) == is_bold:
-                stop += 1
-            text = wires[start:stop]
+    def _wire(self, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[Run]:
+        codes = self.cells[y]
+        if not bold:
+            if x < end:
+                yield Run(x=x, text=draw(codes[x:end], is_ascii=self.is_ascii), role="wire")
+            return
+        for is_bold, group in groupby(range(x, end), key=bold.__contains__):
+            cells = list(group)
+            text = draw(codes[cells[0] : cells[-1] + 1], is_ascii=self.is_ascii)
             if is_bold:
-                codes = self.cells[y]
-                text = "".join(
-                    heavy(codes[at], bold[at], is_ascii=self.is_ascii) for at in range(start, stop)
-                )
-            yield Run(x=start, text=text, role="heavy" if is_bold else "wire")
-            start = stop
-        if start < end:
-            yield Run(x=start, text=wires[start:end], role="wire")
+                text = "".join(heavy(codes[at], bold[at], is_ascii=self.is_ascii) for at in cells)
+            yield Run(x=cells[0], text=text, role="heavy" if is_bold else "wire")
 
-    def _texts(self, at: int, y: int, facts: Facts) -> Iterator[Run]:
+    def _texts(self, at: int, y: int, facts: Facts, items: Sequence[str]) -> Iterator[Run]:
         place = self.places[at]
         step = self.steps()[at]
         if y == place.y:
-            mark = (
-                (FOLDED if not self.is_ascii else "-")
-                if step.is_open
-                else sign(facts, is_ascii=self.is_ascii)
-            )
+            mark = FOLDED[self.is_ascii] if step.is_open else sign(facts, is_ascii=self.is_ascii)
             yield Run(x=place.sign_x, text=mark, role="sign", step=at)
             yield Run(x=place.name_x, text=place.name + " ", role="name", step=at)
         if y == (place.y if place.fact_y is None else place.fact_y):
-            yield from self._badge(at, place, badge(step, facts, place.room, is_ascii=self.is_ascii))
+            yield from self._badge(at, place, facts)
+        number = y - (place.fact_y or place.y) - 1
+        if 0 <= number < min(place.below, len(items)):
+            text = cut(items[number], place.below_room)
+            yield Run(x=place.sign_x, text=text, role="item", step=at)
 
-    def _badge(self, at: int, place: Place, text: str) -> Iterator[Run]:
+    def _badge(self, at: int, place: Place, facts: Facts) -> Iterator[Run]:
+        text = badge(self.steps()[at], facts, place.room, is_ascii=self.is_ascii)
         text = f"{text} {place.mark}".strip()
         if text and place.aligned:
             yield Run(x=place.badge_x - width_of(text), text=text, role="badge", step=at)
@@ -176,7 +217,8 @@ def lined_up(places: Sequence[Place]) -> dict[int, tuple[int, ...]]:
     """Collect the steps of each line from left to right."""
     found: dict[int, list[int]] = {}
     for at, place in enumerate(places):
-        for y in {place.y, place.y if place.fact_y is None else place.fact_y}:
+        last = (place.y if place.fact_y is None else place.fact_y) + place.below
+        for y in range(place.y, last + 1):
             found.setdefault(y, []).append(at)
     return {y: tuple(sorted(row, key=lambda at: places[at].sign_x)) for y, row in found.items()}
 

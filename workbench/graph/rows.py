@@ -23,8 +23,9 @@ def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[i
     row = {v: at for layer in layers for at, v in enumerate(layer)}
     back, forth = layers[::-1], layers
     for _ in range(3):
-        _pass(back, joined.downs, joined.ups, row, steps)
-        _pass(forth, joined.ups, joined.downs, row, steps)
+        moved = _pass(back, joined.downs, joined.ups, row, steps)
+        if not _pass(forth, joined.ups, joined.downs, row, steps) and not moved:
+            break
     _pass(back, joined.downs, joined.ups, row, steps)
     _straighten(forth, joined, row)
     top = min(row.values(), default=0)
@@ -37,32 +38,30 @@ def _pass(
     far: list[list[int]],
     row: dict[int, int],
     steps: int,
-) -> None:
+) -> bool:
+    moved = False
     for layer in layers:
         targets: list[float] = []
         weights: list[float] = []
         for v in layer:
             around = near[v]
-            targets.append(_median([row[w] for w in around]) if around else row[v])
-            weights.append(_weight(v, around, far, steps))
+            if len(around) == 1:
+                u = around[0]
+                targets.append(row[u])
+                weights.append(_LANE if v >= steps and u >= steps else _CHAIN if len(far[u]) == 1 else _PLAIN)
+            else:
+                targets.append(_median([row[w] for w in around]) if around else row[v])
+                weights.append(_PLAIN)
         for v, at in zip(layer, fit(targets, weights), strict=True):
+            moved |= row[v] != at
             row[v] = at
+    return moved
 
 
 def _median(rows: list[int]) -> float:
-    if len(rows) == 1:
-        return rows[0]
     rows.sort()
     half = len(rows) // 2
     return rows[half] if len(rows) % 2 else (rows[half - 1] + rows[half]) / 2
-
-
-def _weight(v: int, around: list[int], far: list[list[int]], steps: int) -> float:
-    if len(around) != 1:
-        return _PLAIN
-    if v >= steps and around[0] >= steps:
-        return _LANE
-    return _CHAIN if len(far[around[0]]) == 1 else _PLAIN
 
 
 def fit(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
@@ -75,20 +74,30 @@ def fit(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
     Returns:
         Strictly increasing rows. A vertex that gets its own way is rounded half down, a group half up.
     """
-    pools: list[tuple[float, float, int]] = []  # mean, weight, count
-    for at, (target, weight) in enumerate(zip(targets, weights, strict=True)):
-        mean, count = target - at, 1
-        while pools and pools[-1][0] >= mean:
-            above, heavy, more = pools.pop()
-            mean = (above * heavy + mean * weight) / (heavy + weight)
-            weight, count = weight + heavy, count + more
-        pools.append((mean, weight, count))
+    means: list[float] = []
+    heavy: list[float] = []
+    counts: list[int] = []
+    for at, target in enumerate(targets):
+        mean, weight, count = target - at, weights[at], 1
+        while means and means[-1] >= mean:
+            more = heavy.pop()
+            mean = (means.pop() * more + mean * weight) / (more + weight)
+            weight += more
+            count += counts.pop()
+        means.append(mean)
+        heavy.append(weight)
+        counts.append(count)
+    return _rounded(means, counts)
+
+
+def _rounded(means: list[float], counts: list[int]) -> list[int]:
     rows: list[int] = []
-    for mean, _, count in pools:
-        first = ceil(mean - 0.5) if count == 1 else floor(mean + 0.5)
-        for _ in range(count):
-            wished = first + len(rows)
-            rows.append(max(wished, rows[-1] + 1) if rows else wished)
+    free = -(10**9)
+    for mean, count in zip(means, counts, strict=True):
+        first = (ceil(mean - 0.5) if count == 1 else floor(mean + 0.5)) + len(rows)
+        first = max(first, free)
+        free = first + count
+        rows.extend(range(first, free))
     return rows
 
 

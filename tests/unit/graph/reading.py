@@ -22,10 +22,11 @@ class Sheet:
         self.starts, self.boxed = {}, {}
         for step, place in enumerate(picture.places):
             self.starts[place.sign_x, place.y] = step
-            for x in range(place.sign_x, place.end):
+            for x in [place.sign_x, *range(place.name_x, place.end)]:
                 self.boxed[x, place.y] = step
-                self.lines[place.y][x] = " "
-        self.is_ascii = picture.is_ascii
+                if x < picture.width:
+                    self.lines[place.y][x] = " "
+        self.is_ascii, self.is_list = picture.is_ascii, picture.kind == "list"
         self.arms = {}
         for y, line in enumerate(self.lines):
             for x, glyph in enumerate(line):
@@ -41,18 +42,21 @@ class Sheet:
         if glyph in "-|":
             return L | R if glyph == "-" else U | D
         left, right = self.at(x - 1, y) == "-", self.at(x + 1, y) == "-"
-        up, down = self.at(x, y - 1) in "|+.", self.at(x, y + 1) in "|+'"
+        up, down = self._vertical(x, y - 1, "|+."), self._vertical(x, y + 1, "|+'")
         if glyph in ".'":
             assert left != right, f"two ways at {x},{y}"
             return (L if left else R) | (D if glyph == "." else U)
         assert glyph == "+"
         return left * L | right * R | up * U | down * D
 
+    def _vertical(self, x, y, glyphs):
+        return self.at(x, y) in glyphs or (self.is_list and (x, y) in self.starts)
+
     def is_turn(self, x, y):
         glyph = self.at(x, y)
         if not self.is_ascii:
             return glyph in TURNS
-        return glyph == "+" and self.arms[x, y] in (L | D, R | D, L | U)
+        return glyph == "+" and self.arms[x, y] in (R | D, L | U)
 
 
 def expand(line, width):
@@ -95,7 +99,7 @@ def follow(sheet, x, y):
         leftward = sheet.is_turn(x, y) or way == L
         for out in (L, R, U, D):
             if arms & out and out != OPPOSITE[way] and (out != L or leftward):
-                todo.append((x + STEP[out][0], y + STEP[out][1], out))
+                todo += [(x + STEP[out][0], y + STEP[out][1], out)]
     return reached
 
 
@@ -108,7 +112,7 @@ def loose_arms(picture, lines):
             found.append((x, y, "stub"))
         for way in (L, R, U, D):
             if arms & way and not answered(sheet, x, y, way):
-                found.append((x, y, way))
+                found += [(x, y, way)]
     return found
 
 
@@ -119,11 +123,13 @@ def answered(sheet, x, y, way):
     if arms & OPPOSITE[way]:
         return True
     if way in (U, D):
-        return False
+        return sheet.is_list and near in sheet.starts
     if arms == U | D:  # a crossing: the line must come out behind it
         return bool(sheet.arms.get((near[0] + dx, y), 0) & OPPOSITE[way])
     if arms:
         return False
+    if sheet.is_list:
+        return near in sheet.starts
     if way == R:
         return (near[0] + 1, y) in sheet.starts
     return near in sheet.boxed or (near[0] - 1, y) in sheet.boxed

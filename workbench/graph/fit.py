@@ -1,0 +1,129 @@
+"""The drawing that fits a pane: one band, wrapped bands, shorter names, at last the compact list.
+
+Owns the ladder. Labels are shortened only as long as no two of them become equal, and never below 13
+cells in a band.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from workbench.graph.band import Label, band, frame
+from workbench.graph.cards import cards
+from workbench.graph.compact import listed
+from workbench.graph.facts import as_ascii, slot
+from workbench.graph.layout import Layout
+from workbench.graph.model import LONGEST_NAME, Graph, Step, shown
+from workbench.graph.picture import Picture, cut_name
+from workbench.graph.wrap import wrapped
+
+LEVELS = ((24, True), (20, True), (16, True), (20, False), (16, False), (13, False))
+"""Cells of a name, and whether room for badges is kept."""
+_CARDS = 12
+"""Steps up to which cards may be chosen."""
+_ITEMS = 8
+"""Lines of an open matrix."""
+_ITEM_CELLS = 34
+_MARK = 13
+
+Slots = Callable[[Step], int]
+"""Tells how many cells to reserve for the badges of a step."""
+
+
+def no_slots(_: Step) -> int:
+    """Reserve nothing: for a pipeline that does not run."""
+    return 0
+
+
+def fit(
+    layout: Layout,
+    width: int,
+    *,
+    slots: Slots = slot,
+    wanted: Literal["auto", "band", "wrapped", "list", "cards"] = "auto",
+    height: int | None = None,
+    is_ascii: bool = False,
+) -> Picture:
+    """Draw a layout so that it fits a pane.
+
+    Args:
+        layout: What to draw.
+        width: Cells of the pane.
+        slots: Cells to reserve for badges; by default what a step may need while it lives.
+        wanted: A kind of drawing that the user chose. It is drawn even if it does not fit.
+        height: Lines of the pane; given, few steps become cards where there is room.
+        is_ascii: Draw in ASCII; the layout must have been arranged with `apart`.
+    """
+    rungs = _rungs(layout.graph, slots, is_ascii=is_ascii)
+    few = len(layout.graph.steps) <= _CARDS
+    found = None
+    if wanted == "cards":
+        found = _cards(layout, rungs[0], None, None, is_ascii=is_ascii)
+    elif wanted == "auto" and height is not None and few:
+        found = _cards(layout, rungs[0], width, height, is_ascii=is_ascii)
+    if found is None and wanted != "list":
+        found = _in_bands(layout, rungs, width, wanted, is_ascii=is_ascii)
+    if found is None:
+        whole = labels(layout.graph, LONGEST_NAME, slots, is_ascii=is_ascii)
+        found = listed(layout, whole, width, is_ascii=is_ascii)
+    return found
+
+
+def labels(graph: Graph, room: int, slots: Slots, *, is_ascii: bool = False) -> list[Label]:
+    """Write the labels of all steps in at most `room` cells each, plus what is reserved for badges."""
+    marks = ["" for _ in graph.steps]
+    for at, to in graph.back:
+        marks[at] = f"{marks[at]} ↩ {cut_name(shown(graph.steps[to]), _MARK)}".strip()
+    return [
+        _label(step, mark, room, slots(step), is_ascii=is_ascii)
+        for step, mark in zip(graph.steps, marks, strict=True)
+    ]
+
+
+def _label(step: Step, mark: str, room: int, reserved: int, *, is_ascii: bool) -> Label:
+    name = as_ascii(shown(step)) if is_ascii else shown(step)
+    count = 0 if step.many is None else len(name) - name.rindex(" ")
+    kept = cut_name(name[: len(name) - count], room, is_ascii=is_ascii) + name[len(name) - count :]
+    below = min(_ITEMS, len(step.items or ())) if step.is_open else 0
+    return Label(
+        name=kept,
+        slot=reserved,
+        mark=as_ascii(mark) if is_ascii else mark,
+        below=below,
+        least=_ITEM_CELLS if below else 0,
+    )
+
+
+def _rungs(graph: Graph, slots: Slots, *, is_ascii: bool) -> list[list[Label]]:
+    """Write the labels of each level, without the levels at which two different names look the same."""
+    different = len({shown(step) for step in graph.steps})
+    rungs: list[list[Label]] = []
+    for room, has_slots in LEVELS:
+        found = labels(graph, room, slots if has_slots else no_slots, is_ascii=is_ascii)
+        if not rungs or len({label.name for label in found}) == different:
+            rungs.append(found)
+    alike = len({label.name for label in rungs[0]}) < different
+    return rungs[1:] if alike and len(rungs) > 1 else rungs
+
+
+def _in_bands(
+    layout: Layout, rungs: Sequence[list[Label]], width: int, wanted: str, *, is_ascii: bool
+) -> Picture | None:
+    for rung in rungs:
+        if wanted != "wrapped" and frame(layout, rung).width <= width:
+            return band(layout, rung, is_ascii=is_ascii)
+        found = wrapped(layout, rung, width, is_ascii=is_ascii) if wanted != "band" else None
+        if found is not None:
+            return found
+    return band(layout, rungs[-1], is_ascii=is_ascii) if wanted == "band" else None
+
+
+def _cards(
+    layout: Layout, full: Sequence[Label], width: int | None, height: int | None, *, is_ascii: bool
+) -> Picture | None:
+    """Draw cards, with facts if there is room; None where even the small ones are too large."""
+    found = None
+    for has_facts in (True, False):
+        found = cards(layout, full, has_facts=has_facts, is_ascii=is_ascii)
+        if found.width <= (width or found.width) and found.height <= (height or found.height):
+            return found
+    return found if width is None else None
