@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from workbench.agents.state import Prompt, Reply, Said, Turn, TurnCall, TurnState
+from workbench.agents.state import Past, Prompt, Reply, Said, Turn, TurnCall, TurnState
 from workbench.domain.events import (
     ActionApproved,
     ActionBecameStale,
@@ -195,11 +195,12 @@ def _reply_completed(state: TurnState, event: Event) -> TurnState:
         state = _take_prompts(state)
     elif event.turn_id in (None, state.turn.id):
         state = replace(state, turn=replace(state.turn, phase="answered", round=body.round))
-    said = (Said(prompts=state.said),) if state.said else ()
-    before = (state.reply,) if state.reply else ()
+    past = Past(state.reply, state.past) if state.reply else state.past
+    if state.said:
+        past = Past(Said(prompts=state.said), past)
     left = (call for call in state.calls if not call.is_settled)
     return replace(
-        _used(state, body.exchange), past=(*state.past, *before, *said), said=(),
+        _used(state, body.exchange), past=past, said=(),
         reply=Reply(body=body, calls=tuple(map(_announced, body.calls))),
         stragglers=(*state.stragglers, *left),
     )  # fmt: skip

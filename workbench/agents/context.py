@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from workbench.agents.results import result
-from workbench.agents.state import Prompt, Reply, Said, TurnCall, TurnState
+from workbench.agents.state import Past, Prompt, Reply, Said, TurnCall, TurnState
 from workbench.domain.messages import Message, MessageCall
 from workbench.domain.values import BlobRef, Json, JsonObject, ReplyCall
 from workbench.text import canonical
@@ -34,9 +34,9 @@ def messages(
     """
     writer = _Writer(unseal=unseal, wire_names=wire_names)
     user = writer.user(state.unsent)
-    past = (*state.past, state.reply) if state.reply else state.past
     calls = writer.reply(state.reply) if state.reply and state.calls else ()
-    kept = _window(writer.earlier(past[:-1] if calls else past), limit - len(calls) - len(user))
+    past = Past(state.reply, state.past) if state.reply and not calls else state.past
+    kept = _window(writer.earlier(past or ()), limit - len(calls) - len(user))
     return (*writer.system(state), *_merged((*kept, *calls, *user))), (*calls[1:], *user)
 
 
@@ -75,8 +75,9 @@ class _Writer:
         text = self.exact(created.system_prompt, created.system_prompt_ref) if created else ""
         return (Message(role="system", content=text),) if text else ()
 
-    def earlier(self, past: tuple[Said | Reply, ...]) -> Iterator[Messages]:
-        for item in reversed(past):
+    def earlier(self, past: Iterable[Said | Reply]) -> Iterator[Messages]:
+        """Yield the messages of what was said, the newest first."""
+        for item in past:
             yield self.user(item.prompts) if isinstance(item, Said) else self.reply(item)
 
     def user(self, prompts: tuple[Prompt, ...]) -> Messages:

@@ -4,6 +4,7 @@ Owns the shape of that state and the questions that one value answers about itse
 about what happens next (see `due`) and is never changed in place (see `applying`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,6 +96,27 @@ class Reply:
     calls: tuple[TurnCall, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """One thing that was said, and what was said before it; adding to it copies nothing."""
+
+    item: Said | Reply
+    before: "Past | None" = None
+
+    def __iter__(self) -> Iterator[Said | Reply]:
+        """Yield everything, the newest first."""
+        link: Past | None = self
+        while link is not None:
+            yield link.item
+            link = link.before
+
+    def __eq__(self, other: object) -> bool:
+        """Compare item by item, however long it is."""
+        return isinstance(other, Past) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """The open turn."""
@@ -127,7 +149,8 @@ class TurnState:
     """The pause whose cause has been folded; its own event must not undo what a human said since."""
     wants_turn: bool = False
     turn: Turn | None = None
-    past: tuple[Said | Reply, ...] = ()
+    past: "Past | None" = None
+    """What was said before the newest reply, the newest first."""
     reply: Reply | None = None
     """The newest reply; its calls are the ones that move."""
     said: tuple[Prompt, ...] = ()
