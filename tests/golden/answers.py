@@ -304,5 +304,3 @@ def stacked_edits(scene):
     yield
     scene.approve(scene.one(), 18)
     yield
-
-

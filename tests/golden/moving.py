@@ -82,10 +82,14 @@ def undo_change(scene):
     scene.undo(module, after=65)
     yield
     # Work of the human in the same file: taking the other change back would lose it.
-    scene.passes(120).write("src/shop/cart.py", scene.text("src/shop/cart.py") + "\n\n# discounts: next week\n")
+    scene.passes(120).write(
+        "src/shop/cart.py", scene.text("src/shop/cart.py") + "\n\n# discounts: next week\n"
+    )
     scene.undo(cart, after=5)
     yield
-    scene.write("src/shop/cart.py", scene.text("src/shop/cart.py").removesuffix("\n\n# discounts: next week\n"))
+    scene.write(
+        "src/shop/cart.py", scene.text("src/shop/cart.py").removesuffix("\n\n# discounts: next week\n")
+    )
     scene.undo(cart, after=14)
     yield
     scene.say("I took both back: prices come from the database.", after=30)

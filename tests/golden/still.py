@@ -14,15 +14,16 @@ import uuid
 from dataclasses import replace
 from unittest import mock
 
-from workbench.domain.events import CallFinished, HookRan, ProcessStarted, SecurityNoted
-from workbench.effects.clock import ManualClock
-from workbench.host import command, drive, model_call, watch
-from workbench.host.runner import Runner
-from workbench.host.stream import INTERVAL, Deltas
 from workbench.agents.effects import CallModel, Execute, StopCall, StopModel
 from workbench.agents.turn import todo
+from workbench.domain.events import CallFinished, HookRan, ProcessStarted, SecurityNoted
+from workbench.effects.clock import ManualClock
+from workbench.host import command, drive, model_call, models, watch
+from workbench.host.runner import Runner
+from workbench.host.stream import INTERVAL, Deltas
 from workbench.journal.blobs import Blobs
 from workbench.journal.journal import Journal
+from workbench.providers.recording import load
 
 START = 1_795_262_400_000_000
 """2026-11-21T12:00:00Z in microseconds."""
@@ -211,6 +212,8 @@ def stillness(clock, turns):
             (model_call, "Deltas", functools.partial(StillText, clock)),
             (command, "Deltas", functools.partial(StillLines, clock)),
             (command, "prepare", _marked),
+            # Read anew at every call of the model otherwise, which costs a long session most of its time.
+            (models, "load", functools.cache(load)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

@@ -25,7 +25,7 @@ LEGACY = "Liste der Artikel: \xc4pfel, Birnen, Quitten\nStand: M\xe4rz\n".encode
         said(f"Read this: {ESCAPE}[2J{ESCAPE}[1;31mall is well{ESCAPE}[0m [bold red]really[/] "
              f"{LINK} and user\u202efdp.exe, pass\u200bword, \U000e0041\U000e0042."),
         create("c1", "docs/read\u202edm.me", "[@click=app.quit]no markup[/]\nzero\u200bwidth\n"),
-        run("c2", f"printf '\\033[2J\\033[31mred\\033[0m \\342\\200\\256txt.sh\\r\\b\\n'; : 'fix\u202egnp.exe'"),
+        run("c2", "printf '\\033[2J\\033[31mred\\033[0m \\342\\200\\256txt.sh\\r\\b\\n'; : 'fix\u202egnp.exe'"),
         create("c3", "docs/[link=file:///etc]notes.md", f"# Notes\n\n{TITLE}{ESCAPE}[8mhidden{ESCAPE}[0m\n"),
         edit("c4", "docs/legacy.txt", "Quitten", "Quitten, Kirschen"),
         read("c5", "/opt/shop/.env"),
