@@ -103,8 +103,9 @@ def _text(error: BaseException, name: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Paths, commands and keys keep their case."""
-    return any(character in word for character in "/.:_=") or word == "workbench"
+    """Paths, commands, keys and ids keep their case."""
+    is_marked = any(character in "/.:_=" or character.isdigit() for character in word)
+    return is_marked or word == "workbench"
 
 
 def _unknown(error: BaseException) -> str:

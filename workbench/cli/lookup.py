@@ -36,10 +36,12 @@ def unique(given: str, ids: Iterable[str], thing: str, where: str) -> str:
         return given
     if len(given) < SHORTEST:
         raise Refusal(
-            f"there is no {thing} “{named}”", f"a short id has at least {SHORTEST} characters", f"see {where}"
+            f"there is no {thing} “{named}”",
+            f"a short id has at least {SHORTEST} characters",
+            f"{where} shows them",
         )
     if not found:
-        raise Refusal(f"there is no {thing} “{named}”", "no id begins with that", f"see {where}")
+        raise Refusal(f"there is no {thing} “{named}”", "no id begins with that", f"{where} shows them")
     if len(found) > 1:
         shown = ", ".join(found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
         why = f"{len(found)} begin so: {shown}"
@@ -55,7 +57,7 @@ def _row_of(
 ) -> _Row:
     row = one(given) or one(unique(given, ids(), thing, where))
     if row is None:
-        raise Refusal(f"there is no {thing} “{one_line(given, 80)}”", "it was deleted", f"see {where}")
+        raise Refusal(f"there is no {thing} “{one_line(given, 80)}”", "it was deleted", f"{where} shows them")
     return row
 
 

@@ -6,6 +6,7 @@ from conftest import Stream
 from workbench.cli.approvals.linemode import LineMode
 from workbench.cli.approvals.watch import change_line
 from workbench.cli.console import Console
+from workbench.domain.events import ActionBecameStale
 from workbench.domain.values import Actor, Decision
 from workbench.effects.clock import SystemClock
 from workbench.journal.decide import decide, extend
@@ -174,6 +175,19 @@ def test_lines_that_decide_nothing(talk):
     heard = {line: talk.type(line) for line in NOTHING}
     assert [line for line, said in NOTHING.items() if said not in heard[line] or "\x1b" in heard[line]] == []
     assert (talk.state(talk.edit), talk.state(talk.new)) == ("pending", "pending")
+
+
+def test_approving_what_is_stale_asks_anew_and_approves_nothing(talk):
+    talk.mode.look()
+    stale = talk.journal.event(
+        ActionBecameStale(paths=("a.py",)), talk.edit.session_id, Actor(kind="host"), action_id=talk.edit.id
+    )
+    talk.journal.append([stale])
+    assert talk.mode.look()
+    assert "1 stale, edit a.py." in talk.said()
+    assert talk.type("a 1").startswith("1 is stale and was not approved")
+    assert talk.journal.events(talk.edit.session_id)[-1].kind == "refresh.requested"
+    assert talk.state(talk.edit) == "pending" and talk.answered[0].id == talk.edit.id
 
 
 def test_quit_leaves(talk):

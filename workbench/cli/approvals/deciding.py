@@ -107,13 +107,19 @@ def _reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[
     table = {
         "decided": (f"it was {now.state} by {result.by or now.decided_by} at {at}", show),
         "expired": ("nobody answered in time, it expired", "let the agent ask again"),
-        "superseded": (f"{successor} stands in for it", f"see workbench approvals show {successor}"),
+        "superseded": (
+            f"{successor} stands in for it",
+            f"workbench approvals show {successor} shows that one",
+        ),
         "cancelled": ("it was withdrawn", show),
-        "stale": (f"changed since it was proposed: {paths}", f"workbench approvals refresh {action.id}"),
+        "stale": (
+            f"changed since it was proposed: {paths}",
+            f"workbench approvals refresh {action.id} makes the new diff",
+        ),
         "digest": ("it is not what was shown", show),
         "limit": (limit, "answer it, or let the agent ask again"),
         "choice": (f"it offers {', '.join(now.choices) or 'no choice'}", "answer with one of these"),
-        "unknown": ("there is no such action any more", "see workbench approvals list"),
+        "unknown": ("there is no such action any more", "workbench approvals list shows what waits"),
     }
     return table.get(str(result.why), ("the journal refused it", show))
 

@@ -24,6 +24,7 @@ from workbench.cli.render.diff import hunk_heads
 from workbench.cli.render.rows import left, sentence, target_of
 from workbench.domain.rows import Action
 from workbench.domain.values import Decision
+from workbench.host.sessions import refresh
 from workbench.journal.decide import decide, expire_due
 from workbench.journal.journal import Journal
 from workbench.text.human import spoken
@@ -170,6 +171,9 @@ class LineMode:
                 self._console.say(f"{bound.number} skipped, it goes on waiting.")
 
     def _decide(self, typed: Typed, bound: Bound, action: Action) -> None:
+        if action.stale_paths and action.state == "pending" and typed.verb == "approve":
+            self._refresh(bound, action)
+            return
         word = "approved" if typed.verb == "approve" else "rejected"
         decision = self._decision(typed, action)
         result = decide(self._journal, decision, bound.digest, person())
@@ -178,6 +182,14 @@ class LineMode:
         self._said[action.id] = "rejected" if decision.verdict == "reject" else "approved"
         part = "" if decision.selection is None else f" {taken_words(decision.selection)} of"
         self._console.say(f"{bound.number} {self._said[action.id]},{part} {action.verb} {target_of(action)}.")
+        self._on_answered(action)
+
+    def _refresh(self, bound: Bound, action: Action) -> None:
+        """Ask for the new diff instead of approving one that was made for the old text."""
+        refresh(self._journal, action.id, person())
+        self._console.say(
+            f"{bound.number} is stale and was not approved; it is asked anew under a new number."
+        )
         self._on_answered(action)
 
     def _decision(self, typed: Typed, action: Action) -> Decision:

@@ -47,6 +47,8 @@ def require_stale(action: Action) -> None:
         code = UNANSWERED if action.state == "expired" else FAILED
         successor = f"; {action.successor} stands in for it" if action.successor else ""
         why = f"it does not wait any more, it is {action.state}{successor}"
-        raise NotAnswered(what, why, f"workbench approvals show {action.successor or action.id}", code)
+        raise NotAnswered(
+            what, why, f"workbench approvals show {action.successor or action.id} shows it", code
+        )
     if not action.stale_paths:
         raise NotAnswered(what, "its files are as they were", "approve or reject it", FAILED)

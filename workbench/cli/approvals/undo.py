@@ -47,5 +47,5 @@ def require_applied(journal: Journal, action: Action) -> None:
         raise NotAnswered(what, "it changed no file", "undo is for edits and new files", FAILED)
     if call is None or call.state != "succeeded":
         state = call.state if call else action.state
-        why, remedy = f"it was not applied, it is {state}", f"workbench approvals show {action.id}"
+        why, remedy = f"it was not applied, it is {state}", f"workbench approvals show {action.id} shows it"
         raise NotAnswered(what, why, remedy, FAILED)

@@ -1,0 +1,113 @@
+"""A run whose session a host drives: it asks by events, shows the same, and ends with the same codes."""
+
+import threading
+
+import pytest
+
+from workbench.domain.events import (
+    InterruptRequested,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionStatusChanged,
+    TurnEnded,
+    TurnStarted,
+)
+from workbench.domain.values import Actor
+from workbench.host import sessions
+from workbench.host.places import identity
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverLock, guard, take
+
+ME = Actor(kind="user", via="cli")
+
+
+@pytest.fixture
+def host(shell):
+    with Journal.open(Home.open()) as journal:
+        key = sessions.create(
+            journal, workspace=str(shell.workspace), provider="recorded", model="m", actor=ME
+        )
+        driver = identity(journal, str(shell.workspace), "host")
+        with DriverLock(journal, driver):
+            yield FakeHost(journal, key, driver)
+
+
+class FakeHost:
+    """Holds the lease, and answers in a thread when it is asked."""
+
+    def __init__(self, journal, key, driver):
+        self.journal, self.key, self.actor = journal, key, driver.actor
+        self.guard = guard(take(journal, key, driver))
+        self.append(*(SessionStatusChanged(status=status) for status in ("initializing", "ready")))
+
+    def append(self, *bodies):
+        events = [self.journal.event(body, self.key, self.actor, turn_id="t1") for body in bodies]
+        self.journal.append(events, guard=self.guard)
+
+    def wait_for(self, kind):
+        cursor = 0
+        while True:
+            for event in self.journal.events(self.key, after=cursor):
+                cursor = event.position
+                if isinstance(event.body, kind):
+                    return
+            assert self.journal.wait(cursor, 20)
+
+    def answering(self, *steps):
+        def act():
+            for kind, bodies in steps:
+                self.wait_for(kind)
+                self.append(*bodies)
+
+        thread = threading.Thread(target=act)
+        thread.start()
+        return thread
+
+
+STARTED = TurnStarted(provider="recorded", model="m")
+PROCESSING = SessionStatusChanged(status="processing")
+READY = SessionStatusChanged(status="ready")
+
+
+def turn(outcome):
+    return (
+        PromptSubmitted,
+        (STARTED, PROCESSING, ReplyCompleted(text="Hi."), TurnEnded(outcome=outcome), READY),
+    )
+
+
+@pytest.mark.spec(215)
+@pytest.mark.parametrize("outcome, code", [("done", 0), ("error", 1), ("limit", 1), ("unattended", 4)])
+def test_a_driven_session_is_followed(shell, host, outcome, code):
+    thread = host.answering(turn(outcome))
+    assert shell("run", "--session", host.key, "-p", "say hi") == code
+    thread.join()
+    assert shell.out == "Hi.\n"
+    statuses = [
+        e.body.status for e in host.journal.events(host.key) if isinstance(e.body, SessionStatusChanged)
+    ]
+    assert statuses == ["initializing", "ready", "processing", "ready"]
+
+
+def test_ctrl_c_is_passed_on_and_waited_for(shell, host, monkeypatch):
+    from workbench.cli.run.witness import Witness
+
+    presses = iter([True])
+    wait = Witness.wait
+
+    def pressed(self, seconds):
+        if any(isinstance(e.body, TurnStarted) for e in self.journal.events(self.session_id)) and next(
+            presses, False
+        ):
+            raise KeyboardInterrupt
+        wait(self, seconds)
+
+    monkeypatch.setattr(Witness, "wait", pressed)
+    thread = host.answering(
+        (PromptSubmitted, (STARTED, PROCESSING)),
+        (InterruptRequested, (TurnEnded(outcome="interrupted"), READY)),
+    )
+    assert shell("run", "--session", host.key, "-p", "say hi") == 130
+    thread.join()
+    assert "Interrupted." in shell.err
