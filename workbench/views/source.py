@@ -1,0 +1,85 @@
+"""What the screen reads, live or replayed: the one door between panes' views and wherever events are.
+
+A Source answers questions and never changes anything. `tui.live` implements it over the journal, a replay
+over a fold of recorded events.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from workbench.domain.events import ActionOpened, Event
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import Hunk, JsonObject
+
+
+class Gone(Exception):
+    """What was asked for is not there any more: sealed bytes were deleted or are damaged."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Source(Protocol):
+    """Rows and events as they stand at a moment."""
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether answers count here; False in a replay."""
+        ...
+
+    def now(self) -> int:
+        """Return the moment that is shown, in microseconds."""
+        ...
+
+    def position(self) -> int:
+        """Return the position of the newest event that the answers below include."""
+        ...
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return sessions, newest activity first."""
+        ...
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session."""
+        ...
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all pending actions and the newest decided ones."""
+        ...
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action."""
+        ...
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the calls of a session in their order."""
+        ...
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call."""
+        ...
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, from the first behind `after`."""
+        ...
+
+    def opened(self, action: Action) -> ActionOpened | None:
+        """Return the proposal as it was recorded; None when its session was deleted."""
+        ...
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks: of a live pending action from its sealed bytes, else as recorded.
+
+        Raises:
+            Gone: the bytes of a pending action are not there any more.
+        """
+        ...
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters: of a live pending action as the agent wrote them, else as recorded.
+
+        Raises:
+            Gone: the sealed parameters of a pending action are not there any more.
+        """
+        ...
