@@ -29,6 +29,7 @@ from workbench.host import sessions, watch
 from workbench.host.drive import drive_session
 from workbench.host.kit import open_kit
 from workbench.host.models import paced_by
+from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
 PATIENCE = 20.0
@@ -135,7 +136,14 @@ class CrashStage(Stage):
             return asyncio.run(run())
         finally:
             watch.TICK = before
+            self._leave()
+
+    def _leave(self):
+        try:
             self.lock.close()
+        except JournalError:
+            # A process would end here, and the kernel free its lock.
+            self.lock._lock.release()
 
     def perform(self, *, is_takeover):
         """Drive to the end, with a human at hand; a driver that takes over rests once before he comes."""
@@ -157,7 +165,7 @@ class CrashStage(Stage):
     # --- drivers that die -------------------------------------------------------------------------
 
     def die(self, *deaths, is_takeover=False):
-        """Perform in a fork that dies at fault points, given as (name, nth)."""
+        """Perform in a fork that dies at fault points; see `arm`."""
         return self.forked(lambda: self.perform(is_takeover=is_takeover), *deaths)
 
     def forked(self, act, *deaths):
@@ -181,8 +189,8 @@ class CrashStage(Stage):
             os.close(reading)
             os.setsid()
             signal.alarm(60)
-            for name, nth in deaths:
-                faults.armed(name, "exit", nth)
+            for death in deaths:
+                arm(*death)
             with self.at_work(writing):
                 act()
             code = 0
@@ -195,10 +203,11 @@ class CrashStage(Stage):
         """Take over in this process and go on to the end; check everything on the way."""
         with self.at_work():
             try:
-                self.perform(is_takeover=True)
+                progress = self.perform(is_takeover=True)
                 check_end(self)
             except AssertionError as error:
                 raise AssertionError(f"{error}\n{self.story()}") from error
+        return progress
 
     def check(self, *ends):
         """Check that nothing of what dead drivers were told is lost."""
@@ -224,6 +233,11 @@ def _death(code, text):
     return End(code=code, told=tuple((int(position), key) for position, key in pairs))
 
 
+def arm(name, nth=1, then=None):
+    """Arm a death at a point; with `then`, only another death is armed when that point is passed."""
+    faults.armed(name, "exit" if then is None else lambda: arm(*then), nth)
+
+
 class Human:
     """Answers what waits, lets go on what was held, and says when it is over."""
 
@@ -232,13 +246,18 @@ class Human:
         self.is_resting_first = is_resting_first
         self.words = 0
 
+    @staticmethod
+    def rest(stage):
+        """Take over until the session rests, with no human there, and check it."""
+        stage.drive(lambda progress: progress.is_resting)
+        check_rest(stage)
+
     def looks(self, progress):
         if not progress.is_resting:
             return False
         if self.is_resting_first:
             self.is_resting_first = False
             check_rest(self.stage)
-            # What is waited for may be decided already, and the driver may leave at rest.
         return self._acts(progress)
 
     def _acts(self, progress):

@@ -36,6 +36,9 @@ def check_rest(stage):
 def _no_model_call_by_itself(stage):
     events = stage.journal.events(stage.session_id)
     leases = [event.position for event in events if isinstance(event.body, e.LeaseTaken)]
+    released = {event.body.epoch for event in events if isinstance(event.body, e.LeaseReleased)}
+    if len(leases) - 1 in released:
+        return  # Handed over in order: there an answer is the word that lets it go on.
     started = [event.position for event in events if isinstance(event.body, e.TurnStarted)]
     words = [
         event.position for event in events if isinstance(event.body, e.PromptSubmitted | e.ContinueRequested)
@@ -83,7 +86,7 @@ def check_disk(stage):
     for body in stage.bodies(e.FileChanged):
         expected[body.path] = {body.after}
     for name, data in stage.scenario.outside.items():
-        expected[name] |= {keyed(data.encode())}
+        expected.setdefault(name, {None}).add(keyed(data.encode()))
     found = {}
     for path in stage.workspace.rglob("*"):
         assert not TEMPORARY.fullmatch(path.name), f"{path.name} was left behind"
