@@ -1,0 +1,181 @@
+"""The live journal as the screen reads it, and the feed that says when there is something new.
+
+Owns which rows the screen asks for and how often it looks: as often as the doorbell rings, at most 30 times
+a second, and not at all while it is silent. It never writes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from workbench.changes.answer import ImagesGone, action_hunks, exact_parameters
+from workbench.domain.events import ActionOpened, Event
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
+from workbench.journal.journal import Journal
+from workbench.views.source import Gone
+
+FRAMES: Final = 30
+"""Looks at the journal a second, at most."""
+
+_SESSIONS_LOOKED_AT: Final = 12
+"""Sessions whose decided actions are listed: the newest ones."""
+
+_KEPT: Final = 64
+"""Proposals and hunks kept; an action never changes."""
+
+V = TypeVar("V")
+
+
+class JournalSource:
+    """A workspace's part of a journal, as `views.source.Source`."""
+
+    def __init__(self, journal: Journal, workspace: str) -> None:
+        self._journal, self._workspace = journal, workspace
+        self._opened: OrderedDict[str, ActionOpened] = OrderedDict()
+        self._hunks: OrderedDict[str, tuple[Hunk, ...]] = OrderedDict()
+
+    @property
+    def is_live(self) -> bool:
+        """Return True: answers count."""
+        return True
+
+    def now(self) -> int:
+        """Return the journal's time."""
+        return self._journal.now()
+
+    def position(self) -> int:
+        """Return the newest position."""
+        return self._journal.last_position()
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return the workspace's sessions, newest activity first."""
+        return self._journal.sessions(self._workspace, archived=False, limit=limit)
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session."""
+        return self._journal.session(session_id)
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all pending actions and the newest decided ones of the newest sessions."""
+        pending = [one for one in self._journal.actions(states=("pending",)) if self.is_here(one)]
+        decided = [
+            action
+            for session in self.sessions(_SESSIONS_LOOKED_AT)
+            for action in self._journal.actions(session.id)
+            if action.state not in ("pending", "superseded")
+        ]
+        decided.sort(key=lambda action: -(action.decided_at or 0))
+        return [*pending, *decided[:limit_decided]]
+
+    def is_here(self, action: Action) -> bool:
+        """Return whether an action is about this workspace."""
+        if action.session_id == SYSTEM_SESSION:
+            return action.subject.get("workspace") in (self._workspace, None)
+        session = self._journal.session(action.session_id)
+        return session is not None and session.workspace == self._workspace
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action."""
+        return self._journal.action(action_id)
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the calls of a session in their order."""
+        return self._journal.calls(session_id)
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call."""
+        return self._journal.call(call_id)
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, from the first behind `after`."""
+        return self._journal.events(session_id, after, limit)
+
+    def opened(self, action: Action) -> ActionOpened | None:
+        """Return the proposal as it was recorded; None when its session was deleted."""
+        found = self._opened.get(action.id)
+        if found is None:
+            event = self._journal.reader.event_at(action.opened_at)
+            if event is None or not isinstance(event.body, ActionOpened):
+                return None
+            found = _kept(self._opened, action.id, event.body)
+        return found
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks: of a pending action from its sealed bytes, else as recorded.
+
+        Raises:
+            Gone: the bytes of a pending action are not there any more.
+        """
+        opened = self.opened(action)
+        if opened is None:
+            return ()
+        if action.state != "pending":
+            return opened.hunks
+        found = self._hunks.get(action.id)
+        if found is None:
+            try:
+                found = _kept(self._hunks, action.id, action_hunks(opened, self._journal.blobs))
+            except ImagesGone as error:
+                raise Gone(error.why) from None
+        return found
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters: of a pending action as the agent wrote them, else as recorded.
+
+        Raises:
+            Gone: the sealed parameters of a pending action are not there any more.
+        """
+        opened = self.opened(action)
+        if opened is None:
+            return {}
+        if action.state != "pending":
+            return opened.parameters
+        try:
+            return exact_parameters(opened.parameters, opened.parameters_ref, self._journal.blobs)
+        except ImagesGone as error:
+            raise Gone(error.why) from None
+
+
+def _kept(cache: "OrderedDict[str, V]", key: str, value: V) -> V:
+    cache[key] = value
+    if len(cache) > _KEPT:
+        cache.popitem(last=False)
+    return value
+
+
+class Feed:
+    """What came since the last look; one message a ring, however often it rings before the look."""
+
+    def __init__(self, journal: Journal, tell: Callable[[], object]) -> None:
+        """Begin behind the newest event; `tell` is called in the doorbell's thread."""
+        self._journal, self._tell = journal, tell
+        self.cursor = journal.last_position()
+        self._is_told = False
+        self._unsubscribe: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Listen from now on."""
+        self._unsubscribe = self._journal.on_ring(self._rung)
+
+    def stop(self) -> None:
+        """Listen no more; twice is harmless."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    def _rung(self) -> None:
+        if not self._is_told:
+            self._is_told = True
+            self._tell()
+
+    def fresh(self, limit: int = 5_000) -> list[Event]:
+        """Return the events since the last look, of all sessions; more than `limit` come at the next."""
+        # First the flag: a ring between the two is told once more, never lost.
+        self._is_told = False
+        found = self._journal.events(None, self.cursor, limit)
+        if found:
+            self.cursor = found[-1].position
+        if len(found) == limit:
+            self._rung()
+        return found

@@ -1,0 +1,213 @@
+"""What panes tell the screen: messages of one line each, routed by the main screen.
+
+They say what the user wants or what was drawn; they never carry widgets.
+"""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from workbench.domain.values import Approval, Taken
+from workbench.journal.decide import DecisionResult
+
+
+@dataclass
+class Decide(Message):
+    """The user answers an action; `digest` is of what was drawn."""
+
+    action_id: str
+    verdict: Approval
+    digest: str
+    selection: tuple[Taken, ...] | None = None
+    edited: dict[str, bytes] | None = None
+    reason: str | None = None
+    choice: str | None = None
+    text: str | None = None
+
+
+@dataclass
+class Decided(Message):
+    """What became of an answer."""
+
+    action_id: str
+    verdict: str
+    result: DecisionResult | None
+    error: str = ""
+
+
+@dataclass
+class Extend(Message):
+    """The user gives an action 15 minutes more."""
+
+    action_id: str
+
+
+@dataclass
+class Refresh(Message):
+    """The user wants a stale action proposed anew."""
+
+    action_id: str
+
+
+@dataclass
+class Undo(Message):
+    """The user wants an applied change taken back."""
+
+    action_id: str
+
+
+@dataclass
+class EditAction(Message):
+    """The user wants to change a proposal in an editor."""
+
+    action_id: str
+
+
+@dataclass
+class ReasonAsked(Message):
+    """The user rejects with a reason, or answers in words: a line replaces composer and footer.
+
+    `purpose` is `reject`, `answer` or `batch`; `title` is what the line is about.
+    """
+
+    purpose: str
+    title: str
+    action_ids: tuple[str, ...]
+    digests: tuple[str, ...]
+
+
+@dataclass
+class ReasonGiven(Message):
+    """The line was sent; an empty text sends none."""
+
+    asked: ReasonAsked
+    text: str
+
+
+@dataclass
+class ReasonDropped(Message):
+    """The line was left with escape; nothing is done."""
+
+
+@dataclass
+class DetailWanted(Message):
+    """The cursor of the queue came to an action (None: to nothing)."""
+
+    action_id: str | None
+
+
+@dataclass
+class BatchAsked(Message):
+    """The user wants the table of the marked actions; `verdict` is which answer was pressed."""
+
+    verdict: Approval
+
+
+@dataclass
+class SessionChosen(Message):
+    """The user wants to see a session."""
+
+    session_id: str
+
+
+@dataclass
+class PromptSent(Message):
+    """The user said something in the composer."""
+
+    text: str
+
+
+@dataclass
+class Interrupt(Message):
+    """The user stops the agent of the shown session."""
+
+
+@dataclass
+class Continue(Message):
+    """The user lets the shown session go on."""
+
+
+@dataclass
+class Retry(Message):
+    """The user asks the model again after an error."""
+
+
+@dataclass
+class GoTo(Message):
+    """The user wants another place: its number (0 to 9)."""
+
+    place: int
+
+
+@dataclass
+class BackToPane(Message):
+    """Escape in the composer: the focus returns to the pane it came from."""
+
+
+@dataclass
+class FirstWaiting(Message):
+    """The user wants the waiting action with least time (`ctrl+g`, enter in an empty composer)."""
+
+
+@dataclass
+class OpenDetail(Message):
+    """Enter in a list: deeper into what is under the cursor, by the id of its row."""
+
+    pane: str
+    row_id: str
+
+
+@dataclass
+class Copy(Message):
+    """The user copies a text."""
+
+    text: str
+    what: str
+
+
+@dataclass
+class PipeAsked(Message):
+    """The user gives a text to a shell command that the screen asks for."""
+
+    text: str
+
+
+@dataclass
+class Said(Message):
+    """A sentence for the status row, for four seconds."""
+
+    text: str
+    is_error: bool = False
+
+
+@dataclass
+class KeysChanged(Message):
+    """What a key does or why it is off has changed: the footer is drawn again."""
+
+
+@dataclass
+class HunksShown(Message):
+    """Hunks of an action were drawn whole: receipts."""
+
+    action_id: str
+    hunks: frozenset[int]
+
+
+@dataclass
+class HistoryWanted(Message):
+    """A pane was scrolled to where it needs older events of the shown session."""
+
+    before: int
+
+
+@dataclass
+class SourceChanged(Message):
+    """The journal has new events; posted from the doorbell's thread."""
+
+
+@dataclass
+class CommandTyped(Message):
+    """A `/command` of the composer, with what followed it."""
+
+    name: str
+    rest: str = ""

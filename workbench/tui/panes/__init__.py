@@ -1,0 +1,1 @@
+"""Panes: each is shown one view and answers with messages; no pane knows another."""

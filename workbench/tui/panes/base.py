@@ -1,0 +1,116 @@
+"""What every pane is: a title row, a body, one input (`show`) and messages as output.
+
+Owns how a pane takes its keys from the table: static bindings of all its scopes, of which those of the
+scopes in force count. A key that is off says why.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+
+from workbench.tui import keymap
+from workbench.tui.messages import KeysChanged, Said
+from workbench.tui.widgets.lines import LineView
+from workbench.tui.widgets.title import PaneTitle
+
+
+class Pane(Vertical):
+    """A numbered place of the main screen.
+
+    A subclass sets `PLACE`, `NAME`, `SCOPES` and `BINDINGS = keymap.bindings(*SCOPES)`, composes its body and
+    implements `show`.
+    """
+
+    DEFAULT_CSS = "Pane { background: $background; }"
+
+    PLACE: ClassVar[int] = 0
+    NAME: ClassVar[str] = ""
+    TAB: ClassVar[str] = ""
+    """The name in the tab row, when it is shorter."""
+    SCOPES: ClassVar[tuple[str, ...]] = ("list",)
+    """Scopes of the key table whose keys this pane can take, inner ones first."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self.title_row = PaneTitle(self.NAME, self.PLACE)
+
+    def compose(self) -> ComposeResult:
+        """Yield the title and the body."""
+        yield self.title_row
+        yield from self.compose_body()
+
+    @abstractmethod
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield what is below the title row."""
+
+    @abstractmethod
+    def show(self, view: Any) -> None:
+        """Take a new view; the pane's one input."""
+
+    @property
+    @abstractmethod
+    def focus_view(self) -> Widget:
+        """Return the widget that has the focus when the pane has it."""
+
+    @property
+    def list_view(self) -> LineView:
+        """Return the view that list keys move in."""
+        view = self.focus_view
+        assert isinstance(view, LineView)
+        return view
+
+    @property
+    def has_pane_focus(self) -> bool:
+        """Return whether the focus is anywhere in this pane."""
+        return self.has_focus_within
+
+    def set_title(
+        self, facts: Content | None = None, right: Content | None = None, name: str | None = None
+    ) -> None:
+        """Say something beside the pane's name and at the right end of its title."""
+        self.title_row.show(facts, right, name)
+
+    def tick(self, now: int) -> None:
+        """Be told of a new second while something is pending or runs; `now` in microseconds."""
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes in force now, inner ones first; a mode adds or removes some."""
+        return self.SCOPES
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does now: the table's label unless a pane knows better (`approve 2 of 3`)."""
+        return keymap.table()[key_id].label
+
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing now; empty when it is on."""
+        del key_id
+        return ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let only keys of scopes in force through, so that one key may mean another thing in a mode."""
+        if action != "do":
+            return super().check_action(action, parameters)
+        return keymap.wins(str(parameters[0]), self.scopes())
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says for a key, or say why it is off."""
+        if reason := self.why_off(key_id):
+            self.post_message(Said(reason))
+            return
+        keymap.run(key_id, self)
+        self.post_message(KeysChanged())
+
+    def on_descendant_focus(self) -> None:
+        """Show in the title that the keys count here."""
+        self.title_row.set_focused(True)
+
+    def on_descendant_blur(self) -> None:
+        """Show in the title that they do not any more."""
+        self.title_row.set_focused(False)

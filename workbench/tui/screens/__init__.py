@@ -1,0 +1,1 @@
+"""Screens: the main one with its panes, and the dialogs over it."""

@@ -1,0 +1,65 @@
+"""What the screen needs of the rest of the program: one record of callables that the command line fills.
+
+The screen imports no host, no tool and no provider. Every default does nothing and says so, so that tests
+and replays fill in only what they use.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+class NotDone(Exception):
+    """A service could not do what was asked; its text says what, why and what to do."""
+
+
+def _not_here(*_: str) -> None:
+    raise NotDone("Nothing was sent. This screen only shows.")
+
+
+def _no_session(_: str) -> str:
+    raise NotDone("No session was begun. This screen only shows.")
+
+
+def _unable(*_: object) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Callables that reach outside of the screen; those that wait are called in threads.
+
+    Those that ask something of an agent raise `NotDone` or an error with `what`, `why` and `remedy`.
+    """
+
+    submit: Callable[[str, str], None] = _not_here
+    """Session id and prompt: say something to its agent."""
+    interrupt: Callable[[str], None] = _not_here
+    """Session id: stop the running turn."""
+    go_on: Callable[[str], None] = _not_here
+    """Session id: let a paused session go on."""
+    refresh: Callable[[str], None] = _not_here
+    """Action id: have a stale action proposed anew."""
+    undo: Callable[[str], None] = _not_here
+    """Action id: have an applied change taken back."""
+    begin: Callable[[str], str] = _no_session
+    """First prompt: begin a session in the workspace, say it, and return the session's id."""
+    ensure_host: Callable[[str], str] = lambda _: ""
+    """Workspace: see to it that a host drives it; returns why not, empty when one does. May take seconds."""
+    may_answer: Callable[[], str] = lambda: ""
+    """Return why nothing may be answered here (inside an agent), empty when it may."""
+    open_editor: Callable[[str, bytes], bytes | None] = lambda _name, _data: None
+    """File name and bytes: what the user made of them in $EDITOR; None when nothing was saved."""
+    clipboard: Callable[[str], bool] = _unable
+    """Copy a text by a program of the system; False leaves it to the terminal (OSC 52)."""
+    pipe_to: Callable[[str, str], str] = lambda _command, _text: "There is no shell here."
+    """Shell command and its input: run it in the terminal; returns what to say."""
+    notify_desktop: Callable[[str, str], None] = lambda _title, _text: None
+    """Title and sentence of a notice outside of the terminal."""
+    list_files: Callable[[], Sequence[str]] = lambda: ()
+    """Return the workspace's files that are not ignored, for `@file`."""
+    branch: Callable[[], str] = lambda: ""
+    """Return the branch that is checked out, empty when there is none. Called in a thread."""
+    has_model: Callable[[], bool] = lambda: True
+    """Return whether a session can be begun: a model is set up."""
+    pipelines: Callable[[], Sequence[str]] = lambda: ()
+    """Return the pipelines found in the workspace."""

@@ -1,0 +1,55 @@
+"""Colours and signs as widgets get them: from the app, by three functions.
+
+Owns which themes there are and how the house variables reach Textual. What the colours are is `draw.tokens`.
+"""
+
+from typing import Any, Final, Protocol, cast
+
+from textual.geometry import Offset
+from textual.widget import Widget
+
+from workbench.draw.glyphs import Glyphs
+from workbench.draw.syntax import Painter
+from workbench.draw.tokens import Ink
+
+THEMES: Final = ("workbench-dark", "workbench-light")
+"""Our own; every theme of Textual works as well."""
+
+
+class Drawing(Protocol):
+    """What widgets ask of the app to draw with."""
+
+    ink: Ink
+    glyphs: Glyphs
+    painter: Painter | None
+    cursor_position: Offset
+
+    def monotonic(self) -> float:
+        """Return the seconds of a clock that never goes back."""
+        ...
+
+    @property
+    def key_time(self) -> float:
+        """Return when the key that is being handled arrived."""
+        ...
+
+
+def drawing(widget: Widget) -> Drawing:
+    """Return the app as widgets see it."""
+    # Textual leaves the type of an app's return value open; nothing here depends on it.
+    return cast("Drawing", cast("Any", widget).app)
+
+
+def ink(widget: Widget) -> Ink:
+    """Return the colours in force."""
+    return drawing(widget).ink
+
+
+def glyphs(widget: Widget) -> Glyphs:
+    """Return the signs in force."""
+    return drawing(widget).glyphs
+
+
+def painter(widget: Widget) -> Painter | None:
+    """Return what paints code; None until the first frame is on the screen."""
+    return drawing(widget).painter

@@ -1,0 +1,325 @@
+"""Lists and logs that are drawn line by line: `LineView`, and `RowList` with a cursor that belongs to an id.
+
+Owns scrolling, the strip cache, the anchor (new rows never move the row under the cursor), the flash of a
+changed row and the mouse. It knows no colours and no rows: subclasses draw strips of exactly the width.
+"""
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.style import Style as RichStyle
+from textual import events
+from textual.geometry import Offset, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from workbench.tui.theme import drawing
+
+FLASH_SECONDS = 0.15
+
+
+class LineView(ScrollView, can_focus=True, inherit_bindings=False):
+    """A number of lines, of which only those on the screen are ever drawn.
+
+    Subclasses implement `draw_line`. A strip is drawn once and kept until `invalidate`, a resize, a change of
+    theme or of focus.
+    """
+
+    DEFAULT_CSS = """
+    LineView { scrollbar-size: 0 0; overflow-x: hidden; overflow-y: auto; background: $background; }
+    """
+
+    def __init__(self, *, key: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=key, classes=classes)
+        self._line_count = 0
+        self._strips: dict[int, Strip] = {}
+        self.is_following = False
+        """Whether the view stays at its end when lines are added there."""
+
+    # --- what subclasses say --------------------------------------------------------------------
+
+    @abstractmethod
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Return the strip of one line, of exactly `width` cells."""
+
+    def on_width(self, width: int) -> None:
+        """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
+
+    # --- what they use --------------------------------------------------------------------------
+
+    @property
+    def line_count(self) -> int:
+        """Return how many lines there are."""
+        return self._line_count
+
+    @property
+    def width(self) -> int:
+        """Return the cells of a line."""
+        return max(1, self.scrollable_content_region.width)
+
+    @property
+    def first_line(self) -> int:
+        """Return the line at the top of the screen."""
+        return self.scroll_offset.y
+
+    @property
+    def visible_lines(self) -> range:
+        """Return the lines that are on the screen."""
+        return range(self.first_line, min(self._line_count, self.first_line + self.size.height))
+
+    @property
+    def is_at_end(self) -> bool:
+        """Return whether the last line is on the screen."""
+        return self.first_line + self.size.height >= self._line_count
+
+    def set_line_count(self, count: int, *, shift: int = 0) -> None:
+        """Say how many lines there are now.
+
+        Args:
+            count: All lines.
+            shift: How many lines came to stand above the one that must keep its place on the screen.
+        """
+        top = self.first_line + shift
+        self._line_count = count
+        self.virtual_size = Size(self.width, count)
+        if self.is_following:
+            self.scroll_to_line(count)
+        elif shift:
+            self.scroll_to_line(top)
+
+    def scroll_to_line(self, line: int) -> None:
+        """Put a line at the top, as far as there are lines below it."""
+        self.scroll_to(y=max(0, min(line, self._line_count - self.size.height)), animate=False, force=True)
+
+    def reveal(self, first: int, last: int | None = None) -> None:
+        """Scroll as little as needed to have lines on the screen; the first wins if not all fit."""
+        last = first if last is None else last
+        top, height = self.first_line, self.size.height
+        if last >= top + height:
+            top = last - height + 1
+        if first < top:
+            top = first
+        if top != self.first_line:
+            self.scroll_to_line(top)
+
+    def invalidate(self, lines: Iterable[int] | None = None) -> None:
+        """Have lines drawn again; all of them unless some are named."""
+        if lines is None:
+            self._strips.clear()
+            self.refresh()
+            return
+        for line in lines:
+            self._strips.pop(line, None)
+            self.refresh_line(line)
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line of the screen; below the last one nothing."""
+        line, width = y + self.scroll_offset.y, self.size.width
+        if line >= self._line_count:
+            return Strip.blank(width, self.rich_style)
+        strip = self._strips.get(line)
+        if strip is None:
+            strip = self._strips[line] = self.draw_line(line, width)
+        return strip
+
+    @property
+    def base_style(self) -> RichStyle:
+        """Return the colours of the widget, for blank cells."""
+        return self.rich_style
+
+    def notify_style_update(self) -> None:
+        """Draw everything again in other colours."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew in another width."""
+        self._strips.clear()
+        self.on_width(event.size.width)
+        if self.is_following:
+            self.scroll_to_line(self._line_count)
+
+    def on_focus(self) -> None:
+        """Draw the cursor of a focused view."""
+        self.invalidate()
+
+    def on_blur(self) -> None:
+        """Draw the cursor of a view that has lost the focus."""
+        self.invalidate()
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row as `RowList` draws it."""
+
+    row_id: str
+    line: int
+    is_cursor: bool
+    is_focused: bool
+    is_flashing: bool
+
+
+class RowList(LineView):
+    """Rows of one line each, known by ids; the cursor belongs to an id and only keys and clicks move it.
+
+    Subclasses implement `draw_row`. Ids that start with `-` are captions: the cursor passes over them.
+    """
+
+    @dataclass
+    class Moved(Message):
+        """The user moved the cursor, or the row under it is gone and its neighbour has it."""
+
+        view: "RowList"
+        row_id: str | None
+
+        @property
+        def control(self) -> "RowList":
+            """Return the list that sent it."""
+            return self.view
+
+    @dataclass
+    class Opened(Message):
+        """A row was clicked twice."""
+
+        view: "RowList"
+        row_id: str
+
+    @dataclass
+    class Clicked(Message):
+        """A cell of a row was clicked once, after the cursor came to it."""
+
+        view: "RowList"
+        row_id: str
+        column: int
+
+    def __init__(self, *, key: str | None = None, classes: str | None = None) -> None:
+        super().__init__(key=key, classes=classes)
+        self.ids: tuple[str, ...] = ()
+        self._lines: dict[str, int] = {}
+        self._flashing: frozenset[str] = frozenset()
+        self.cursor: str | None = None
+
+    @abstractmethod
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Return the strip of a row, of exactly `width` cells."""
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw the row at a line."""
+        row_id = self.ids[line]
+        return self.draw_row(
+            Placed(
+                row_id=row_id,
+                line=line,
+                is_cursor=row_id == self.cursor,
+                is_focused=self.has_focus,
+                is_flashing=row_id in self._flashing,
+            ),
+            width,
+        )
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    def set_ids(self, ids: Sequence[str], changed: Collection[str] | None = None) -> None:
+        """Say which rows there are, in order; the row under the cursor keeps its line on the screen.
+
+        Args:
+            ids: All rows.
+            changed: Those that look different; None is all of them.
+        """
+        before, ids = self.ids, tuple(ids)
+        if ids == before:
+            lines = None if changed is None else [self._lines[key] for key in changed if key in self._lines]
+            self.invalidate(lines)
+            return
+        old_line = self._lines.get(self.cursor or "")
+        self.ids = ids
+        self._lines = {key: line for line, key in enumerate(ids)}
+        cursor = self.cursor if self.cursor in self._lines else self._heir(before, old_line)
+        self._strips.clear()
+        line = self._lines.get(cursor or "")
+        self.set_line_count(len(ids), shift=0 if line is None or old_line is None else line - old_line)
+        self.refresh()
+        if cursor != self.cursor:
+            self.cursor = cursor
+            self.post_message(self.Moved(self, cursor))
+
+    def _heir(self, before: tuple[str, ...], line: int | None) -> str | None:
+        """Return who has the cursor after its row is gone: the next one that is left, else the one before."""
+        if line is None:
+            return next((key for key in self.ids if not key.startswith("-")), None)
+        for key in (*before[line + 1 :], *reversed(before[:line])):
+            if key in self._lines and not key.startswith("-"):
+                return key
+        return next((key for key in self.ids if not key.startswith("-")), None)
+
+    def line_of(self, row_id: str) -> int | None:
+        """Return the line of a row."""
+        return self._lines.get(row_id)
+
+    def flash(self, row_ids: Iterable[str]) -> None:
+        """Reverse rows for 150 ms: their state has changed."""
+        self._flashing |= frozenset(row_ids)
+        self._redraw(self._flashing)
+        self.set_timer(FLASH_SECONDS, self._end_flash)
+
+    def _end_flash(self) -> None:
+        rows, self._flashing = self._flashing, frozenset()
+        self._redraw(rows)
+
+    def _redraw(self, row_ids: Iterable[str | None]) -> None:
+        self.invalidate([self._lines[key] for key in row_ids if key in self._lines])
+
+    # --- the cursor -----------------------------------------------------------------------------
+
+    def put_cursor(self, row_id: str | None) -> None:
+        """Put the cursor on a row at the user's wish and scroll to it."""
+        if row_id is not None and row_id not in self._lines:
+            return
+        before, self.cursor = self.cursor, row_id
+        self._redraw((before, row_id))
+        if row_id is not None:
+            self.reveal(self._lines[row_id])
+        if before != row_id:
+            self.post_message(self.Moved(self, row_id))
+        self._place_terminal_cursor()
+
+    def move(self, rows: int) -> None:
+        """Move the cursor by a number of rows, as far as there are any."""
+        known = [key for key in self.ids if not key.startswith("-")]
+        if not known:
+            return
+        at = known.index(self.cursor) + rows if self.cursor in known else 0
+        self.put_cursor(known[max(0, min(at, len(known) - 1))])
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Move the cursor to the first or the last row."""
+        self.move(len(self.ids) if is_last else -len(self.ids))
+
+    def _place_terminal_cursor(self) -> None:
+        # Screen readers and magnifiers follow the terminal's own cursor: the first letter of the row.
+        line = self._lines.get(self.cursor or "")
+        if line is not None and self.has_focus and line in self.visible_lines:
+            drawing(self).cursor_position = self.region.offset + Offset(3, line - self.first_line)
+
+    def on_focus(self) -> None:
+        """Show whose keys count."""
+        super().on_focus()
+        self._place_terminal_cursor()
+
+    # --- the mouse ------------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        """Move to the clicked row; a second click opens it."""
+        line = event.y + self.first_line
+        if not 0 <= line < len(self.ids) or self.ids[line].startswith("-"):
+            return
+        row_id = self.ids[line]
+        self.put_cursor(row_id)
+        if event.chain >= 2:
+            self.post_message(self.Opened(self, row_id))
+        else:
+            self.post_message(self.Clicked(self, row_id, event.x))

@@ -1,0 +1,77 @@
+"""The title row of a pane: `─ 2 Approvals  ◆ 4 ──── by time left ─`, in reverse while the pane has the focus.
+
+Owns how name, facts and rule share one row. Facts are Content; names are our own words.
+"""
+
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from workbench.tui.theme import glyphs
+
+
+class PaneTitle(Widget):
+    """One row over a pane."""
+
+    DEFAULT_CSS = "PaneTitle { height: 1; width: 1fr; color: $foreground; }"
+
+    @dataclass
+    class Pressed(Message):
+        """The title was clicked: the pane wants the focus."""
+
+        title: "PaneTitle"
+
+    def __init__(self, name: str, number: int | None = None, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self._number, self._words = number, name
+        self._facts, self._right = Content(""), Content("")
+        self.is_focused = False
+
+    def show(
+        self, facts: Content | None = None, right: Content | None = None, name: str | None = None
+    ) -> None:
+        """Set what is said beside the name and at the right end; None leaves a part as it is."""
+        facts, right = facts or self._facts, right or self._right
+        if (facts.is_same(self._facts), right.is_same(self._right), name or self._words) == (
+            True,
+            True,
+            self._words,
+        ):
+            return
+        self._facts, self._right, self._words = facts, right, name or self._words
+        self.refresh()
+
+    def set_focused(self, is_focused: bool) -> None:
+        """Show whether the keys count here."""
+        if is_focused != self.is_focused:
+            self.is_focused = is_focused
+            self.refresh()
+
+    def render(self) -> Content:
+        """Return the row: name, facts, rule, facts."""
+        rule = "$info" if self.is_focused else "$rule"
+        line = glyphs(self).line("─")
+        left = self._left(line, rule)
+        right = Content.assemble(" ", self._right, " ", (line, rule)) if self._right.plain else Content("")
+        room = self.size.width - left.cell_length - right.cell_length - 1
+        if room < 0 and right.plain:
+            right, room = Content(""), self.size.width - left.cell_length - 1
+        return Content.assemble(left, " ", (line * max(0, room), rule), right).truncate(self.size.width)
+
+    def _left(self, line: str, rule: str) -> Content:
+        name = self._words if self._number is None else f"{self._number} {self._words}"
+        style = "bold $background on $info" if self.is_focused else "bold $foreground"
+        gap = "" if self.is_focused else " "
+        shown = Content.styled(f" {name} " if self.is_focused else name, style)
+        parts = [Content.styled(line, rule), Content(gap), shown]
+        if self._facts.plain:
+            parts += [Content(" "), self._facts]
+        return Content("").join(parts)
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the focus."""
+        event.stop()
+        self.post_message(self.Pressed(self))
