@@ -61,6 +61,7 @@ def test_every_scenario_has_its_session():
 
 
 @each_session
+@pytest.mark.spec(165)
 def test_made_again_it_is_the_same(name):
     stored = {
         str(path.relative_to(golden.FOLDER / name)): path.read_bytes()
@@ -138,8 +139,10 @@ def test_it_holds_no_secret_no_control_character_and_no_trace_of_a_machine(name)
     assert [trace for trace in ("/tmp", "/private", "/var/", str(Path.home())) if trace in text] == []
 
 
-def test_a_secret_that_was_scrubbed_left_its_mark():
-    text = (golden.FOLDER / "secrets" / "session.jsonl").read_text(encoding="utf-8")
+@pytest.mark.spec(202)
+def test_a_secret_that_the_agent_used_left_its_mark_only():
+    text = made("secrets").files["session.jsonl"].decode()
+    assert [secret for secret in SECRETS if secret in text] == []
     assert "⟨secret: github-token⟩" in text
     assert "⟨secret: aws-key⟩" in text
 
