@@ -55,6 +55,7 @@ _APPROVALS = {
 _SESSIONS = {
     "list": _leaf("sessions.listing", "the sessions of this workspace"),
     "show": _leaf("sessions.show", "one session: what was said, asked, decided and written"),
+    "export": _leaf("sessions.export", "a session as its events, or in the words of another system"),
 }
 
 _HOST = {

@@ -1,0 +1,368 @@
+"""A real session of ours in the words of S0, S2 and S4, and S0's files with what is wrong in them."""
+
+import copy
+import json
+
+import pytest
+
+from tests.support.stage import Stage, call, exchange, recording, text
+from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
+from workbench.formats import assistant, kaiak, wink, words
+
+USAGE = {"usage": {"input_tokens": 10, "output_tokens": 4}}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """One session: an approved edit, a rejected command, a failed one, then another prompt."""
+    script = recording(
+        exchange(
+            text("I change two things."),
+            call("c1", "create_file", path="n.txt", content="new\n"),
+            call("c2", "run_in_terminal", command="true"),
+            call("c3", "run_in_terminal", command="echo oops >&2; exit 2"),
+            USAGE,
+        ),
+        exchange(text("Done."), USAGE),
+        exchange(text("Bye."), USAGE),
+    )
+    stage = Stage(tmp_path_factory.mktemp("played"), script)
+    stage.begin("first", system_prompt="Be brief.", active_tools=("create_file", "run_in_terminal"))
+    stage.drive()
+    one, two, three = stage.waiting()
+    waiting = assistant.session(stage.session(), events(stage), stage.journal.actions())
+    stage.approve(one)
+    stage.reject(two, "no need")
+    stage.approve(three)
+    stage.drive()
+    stage.say("second")
+    stage.drive()
+    stage.at_asking = waiting
+    yield stage
+    stage.close()
+
+
+def events(stage):
+    return stage.journal.events(stage.session_id)
+
+
+def rows(stage):
+    return stage.journal.calls(stage.session_id)
+
+
+# --- S0 --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(played):
+    return wink.write(played.session(), events(played), rows(played))
+
+
+@pytest.mark.spec(1, 14, 18, 19, 70)
+def test_our_session_as_a_wink_file_reads_back_without_a_problem(played, file):
+    again = wink.read(json.dumps(file))
+    assert again.problems == ()
+    assert again.document == json.loads(json.dumps(file))
+    assert [m["role"] for m in again.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    assert set(file) == {
+        "id",
+        "working_dir",
+        "model",
+        "created_at",
+        "updated_at",
+        "status",
+        "messages",
+        "tool_results",
+    }
+
+
+@pytest.mark.spec(20, 21, 23, 29)
+def test_calls_in_a_wink_file_have_its_words_and_times(file):
+    (spoken,) = [m for m in file["messages"] if m.get("tool_calls")]
+    by_id = {c["id"]: c for c in spoken["tool_calls"]}
+    assert {k: c["status"] for k, c in by_id.items()} == {"c1": "executed", "c2": "rejected", "c3": "failed"}
+    assert by_id["c1"]["approval_method"] == "manual"
+    assert "executed_at" not in by_id["c2"]
+    assert by_id["c1"]["requested_at"] <= by_id["c1"]["executed_at"]
+
+
+@pytest.mark.spec(30, 31, 35)
+def test_every_call_that_ran_has_one_result(file):
+    by_id = {r["tool_call_id"]: r for r in file["tool_results"]}
+    assert len(file["tool_results"]) == len(by_id) == 2
+    assert (by_id["c1"]["success"], by_id["c1"]["error"], by_id["c1"]["files_affected"]) == (
+        True,
+        "",
+        ["n.txt"],
+    )
+    assert by_id["c1"]["metadata"] == {"bytes_written": 4}
+    assert (by_id["c3"]["success"], "exit code 2" in by_id["c3"]["error"]) == (False, True)
+    assert all(isinstance(r["execution_time_ms"], int) for r in by_id.values())
+
+
+def test_every_status_of_ours_has_a_word_in_every_seed():
+    assert set(words.WINK_STATUS) == set(words.KAIAK_STATUS) == set(SESSION_MOVES)
+    assert set(words.WINK_CALL) == set(words.KAIAK_CALL) == set(words.RECORD_STATUS) == set(CALL_MOVES)
+    assert set(words.WINK_STATUS.values()) == set(wink.STATUSES)
+    assert set(words.WINK_CALL.values()) == set(wink.CALL_STATUSES)
+
+
+@pytest.mark.spec(22)
+def test_the_legal_moves_of_a_call_are_those_of_the_seed():
+    ours = {(words.WINK_CALL[a], words.WINK_CALL[b]) for a, after in CALL_MOVES.items() for b in after}
+    kept = {(a, b) for a, b in ours if a != b}
+    assert kept - {("approved", "rejected")} == wink.CALL_MOVES
+
+
+GOOD = {
+    "id": "s", "working_dir": "/w", "model": "m", "created_at": "2025-11-10T10:00:00Z", "updated_at": "2025-11-10T10:05:00Z",
+    "status": "active", "theme": "kept",
+    "messages": [
+        {"role": "user", "content": "hi", "timestamp": "2025-11-10T10:00:00Z"},
+        {"role": "assistant", "content": "", "timestamp": "2025-11-10T10:00:01Z", "tool_calls": [{"id": "c", "tool_name": "t", "parameters": {}}]},
+        {"role": "tool", "content": "ok", "timestamp": "2025-11-10T10:00:02Z", "tool_call_id": "c"},
+    ],
+    "tool_results": [{"tool_call_id": "c", "success": True, "output": "ok", "files_affected": ["a/b.py"]}],
+}  # fmt: skip
+
+
+def changed(path, value):
+    document = copy.deepcopy(GOOD)
+    at = document
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return document
+
+
+def test_a_good_file_has_no_problem_and_unknown_fields_stay():
+    found = wink.read(json.dumps(GOOD))
+    assert (found.problems, found.document["theme"]) == ((), "kept")
+
+
+M, R = "messages", "tool_results"
+
+
+@pytest.mark.parametrize(
+    ("document", "where"),
+    [
+        pytest.param(changed(["status"], "sleeping"), "status", marks=pytest.mark.spec(5)),
+        pytest.param(changed(["working_dir"], "w"), "working_dir", marks=pytest.mark.spec(2)),
+        pytest.param(changed(["model"], " "), "model", marks=pytest.mark.spec(4)),
+        pytest.param(changed([M, 0, "role"], "robot"), "messages[0].role", marks=pytest.mark.spec(14)),
+        pytest.param(changed([M, 0, "content"], ""), "messages[0].content", marks=pytest.mark.spec(15)),
+        pytest.param(
+            changed([M, 0, "tool_calls"], [{"id": "x"}]), "messages[0].tool_calls", marks=pytest.mark.spec(16)
+        ),
+        pytest.param(
+            changed([M, 2, "tool_call_id"], None), "messages[2].tool_call_id", marks=pytest.mark.spec(17)
+        ),
+        pytest.param(
+            changed([M, 2, "tool_call_id"], "q"), "messages[2].tool_call_id", marks=pytest.mark.spec(17)
+        ),
+        pytest.param(
+            changed([M, 1, "timestamp"], "2025-11-10T09:00:00Z"),
+            "messages[1].timestamp",
+            marks=pytest.mark.spec(10),
+        ),
+        pytest.param(
+            changed([M, 1, "tool_calls", 0, "status"], "flying"),
+            "messages[1].tool_calls[0].status",
+            marks=pytest.mark.spec(21),
+        ),
+        pytest.param(
+            changed([R, 0, "tool_call_id"], "q"), "tool_results[0].tool_call_id", marks=pytest.mark.spec(30)
+        ),
+        pytest.param(
+            changed([R], [GOOD[R][0]] * 2), "tool_results[1].tool_call_id", marks=pytest.mark.spec(30)
+        ),
+        pytest.param(changed([R, 0, "error"], "bad"), "tool_results[0].error", marks=pytest.mark.spec(31)),
+        pytest.param(changed([R, 0, "success"], False), "tool_results[0].error", marks=pytest.mark.spec(31)),
+        pytest.param(
+            changed([R, 0, "output"], "x" * 10_241), "tool_results[0].output", marks=pytest.mark.spec(32)
+        ),
+        pytest.param(
+            changed([R, 0, "files_affected"], ["../w2/x"]),
+            "tool_results[0].files_affected",
+            marks=pytest.mark.spec(34),
+        ),
+        pytest.param(
+            changed([R, 0, "files_affected"], ["/w2/x"]),
+            "tool_results[0].files_affected",
+            marks=pytest.mark.spec(34, 65),
+        ),
+    ],
+)
+def test_what_breaks_a_rule_is_named_and_the_rest_is_read(document, where):
+    found = wink.read(json.dumps(document))
+    assert [problem.where for problem in found.problems] == [where]
+    assert found.document["id"] == "s"
+
+
+def test_exactly_the_limit_of_output_is_no_problem():
+    assert wink.read(json.dumps(changed([R, 0, "output"], "x" * 10_240))).problems == ()
+
+
+@pytest.mark.parametrize("data", ["", "[]", '{"id": 1}', '{"id": "a", "id": "b"}'])
+def test_what_is_no_session_file_is_refused(data):
+    with pytest.raises(wink.NotWink):
+        wink.read(data)
+
+
+# --- S2 --------------------------------------------------------------------------------------------
+
+PAYLOADS = {
+    "Progress": {"percentage", "phase", "description"},
+    "AiResponse": {"text", "partial"},
+    "ToolCall": {"tool_call_id", "operation", "result"},
+    "Thinking": {"text"},
+    "UserInteraction": {"interaction_id", "interaction_type", "prompt", "timeout"},
+    "FileModification": {"proposal_id", "file_path", "change_type"},
+    "Error": {"error_code", "message", "details", "recoverable"},
+    "System": {"event", "request_id", "status"},
+}
+
+
+@pytest.mark.spec(140, 141, 142, 149)
+def test_every_event_is_a_message_of_one_kind_with_its_fields(played):
+    found = list(kaiak.messages(events(played)))
+    numbers = [m["sequence_number"] for m in found]
+    assert numbers == sorted(numbers)
+    assert numbers[0] == 1
+    for message in found:
+        assert set(message) == {"id", "session_id", "timestamp", "sequence_number", "content", "source"}
+        ((kind, payload),) = message["content"].items()
+        assert PAYLOADS[kind] <= set(payload)
+        assert message["source"] in {"GooseAgent", "ToolExecution", "SystemMonitoring", "UserInteraction"}
+
+
+@pytest.mark.spec(144)
+def test_partial_answers_joined_are_the_final_one(played):
+    said = [p for m in kaiak.messages(events(played)) for k, p in m["content"].items() if k == "AiResponse"]
+    joined, finals = "", []
+    for part in said:
+        if part["partial"]:
+            joined += part["text"]
+        else:
+            finals.append((joined, part["text"]))
+            joined = ""
+    assert finals == [(final, final) for _, final in finals]
+    assert len(finals) == 3
+
+
+@pytest.mark.spec(145, 146, 147, 157)
+def test_calls_questions_and_changes_as_messages(played):
+    found = [(k, p) for m in kaiak.messages(events(played)) for k, p in m["content"].items()]
+    ids = {row.id for row in rows(played)}
+    operations = [p["operation"] for k, p in found if k == "ToolCall"]
+    assert set(operations) <= {"Start", "Progress", "Complete", "Error"}
+    assert {p["tool_call_id"] for k, p in found if k == "ToolCall"} <= ids
+    ends = [p["result"] for k, p in found if k == "ToolCall" and p["operation"] in ("Complete", "Error")]
+    assert all(
+        ("success" in r, "execution_time_ms" in r, bool(r["error"]) != r["success"]) == (True, True, True)
+        for r in ends
+    )
+    asked = [p for k, p in found if k == "UserInteraction"]
+    assert {(p["interaction_type"], p["timeout"]) for p in asked} == {("Approval", 900)}
+    assert ("n.txt", "Create") in {
+        (p["file_path"], p["change_type"]) for k, p in found if k == "FileModification"
+    }
+
+
+@pytest.mark.spec(151, 152, 153, 154)
+def test_calls_in_the_words_of_kaiak(played):
+    by_id = {
+        row.provider_call_id: kaiak.tool_call(row, played.journal.action(row.action_id))
+        for row in rows(played)
+    }
+    assert {k: (c["status"], c["approval_status"]) for k, c in by_id.items()} == {
+        "c1": ("Completed", "Approved"), "c2": ("Rejected", "Rejected"), "c3": ("Failed", "Approved"),
+    }  # fmt: skip
+    assert by_id["c3"]["result"]["error"]
+
+
+@pytest.mark.spec(132, 136, 138, 228)
+def test_the_session_in_the_words_of_kaiak(played):
+    stream = {"connection_id": "x", "established_at": "2026-01-01T00:00:00Z", "last_message_at": None}
+    found = kaiak.session(played.session(), stream)
+    assert found["token_usage"] == {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
+    assert set(found["configuration"]) == {
+        "provider",
+        "model",
+        "timeout",
+        "max_turns",
+        "enable_tool_interception",
+    }
+    assert (found["status"], found["stream_connection"]) == ("Ready", stream)
+
+
+# --- S4 --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spec(187, 189, 191, 231)
+def test_turns_alternate_from_the_system_prompt(played):
+    found = assistant.session(played.session(), events(played), played.journal.actions())
+    roles = [turn["role"] for turn in found["messages"]]
+    assert assistant.sequence_problem(roles) is None
+    assert [turn["content"] for turn in found["messages"]] == [
+        "Be brief.",
+        "first",
+        "I change two things.\n\nDone.",
+        "second",
+        "Bye.",
+    ]
+    assert all(turn["content"] for turn in found["messages"])
+    assert found["messages"][-1]["metadata"] == {
+        "inputTokens": 10,
+        "outputTokens": 4,
+        "provider": "recorded",
+        "round": 1,
+    }
+
+
+@pytest.mark.spec(189)
+@pytest.mark.parametrize(
+    ("roles", "problem"),
+    [
+        (["user"], "no system"),
+        ([], "no system"),
+        (["system", "user", "user"], "both by user"),
+        (["system", "tool"], "by tool"),
+        (["system", "system"], "both by system"),
+    ],
+)
+def test_an_order_that_does_not_alternate_is_named(roles, problem):
+    assert problem in assistant.sequence_problem(roles)
+
+
+@pytest.mark.spec(190, 205, 208)
+def test_what_waits_names_tools_of_the_session_and_previews_the_change(played):
+    waiting = played.at_asking["pendingApprovals"]
+    assert {action["toolId"] for action in waiting} <= set(played.at_asking["activeTools"])
+    assert [action["diffPreview"] for action in waiting] == ["n.txt +1 -0", None, None]
+
+
+@pytest.mark.spec(199, 200, 201, 210, 231)
+def test_records_of_invocations(played):
+    found = {row.provider_call_id: assistant.record(row) for row in rows(played)}
+    assert {k: r["status"] for k, r in found.items()} == {"c1": "succeeded", "c2": "aborted", "c3": "failed"}
+    assert all(r["resultSummary"] and r["finishedAt"] >= r["startedAt"] for r in found.values())
+    assert set(found["c1"]) == {
+        "id",
+        "sessionId",
+        "toolId",
+        "status",
+        "parameters",
+        "resultSummary",
+        "startedAt",
+        "finishedAt",
+    }
