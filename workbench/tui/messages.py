@@ -97,6 +97,13 @@ class DetailWanted(Message):
 
 
 @dataclass
+class ToolWanted(Message):
+    """The cursor of the tools came to a call (None: to nothing); answered by `show_detail(ToolShown)`."""
+
+    call_id: str | None
+
+
+@dataclass
 class BatchAsked(Message):
     """The user wants the table of the marked actions; `verdict` is which answer was pressed."""
 
