@@ -130,18 +130,20 @@ def _version(database: sql.Database, seen: int | None) -> int | None:
 
 def _watch(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
     """Watch the home folder for writes to the WAL; returns how to stop."""
-    from watchdog.events import FileModifiedEvent, FileSystemEvent, FileSystemEventHandler
+    from watchdog import events
     from watchdog.observers import Observer
 
-    class Handler(FileSystemEventHandler):
-        def dispatch(self, event: FileSystemEvent) -> None:
+    class Handler(events.FileSystemEventHandler):
+        def dispatch(self, event: events.FileSystemEvent) -> None:
             if os.fsdecode(event.src_path).endswith((DATABASE, f"{DATABASE}-wal")):
                 ring()
 
+    # The touch of `announce` is a modification to watchdog 6, and a class of its own from 7 on.
+    touched: type[events.FileSystemEvent] = getattr(events, "FileAttribEvent", events.FileModifiedEvent)
     observer = Observer()
     try:
         # The folder, not the file: the WAL is removed and made again.
-        observer.schedule(Handler(), str(home.path), event_filter=[FileModifiedEvent])
+        observer.schedule(Handler(), str(home.path), event_filter=[events.FileModifiedEvent, touched])
         observer.start()
     except OSError:
         _log.warning("no watch on %s; looking every %s s", home.path, LOOK_SECONDS)

@@ -119,8 +119,10 @@ class LiveTables:
         """Bring the tables to where they stand after an event."""
         for row in fold.apply(event, self):
             self.put(row)
-        if lease := lease_after(event, self.lease(event.session_id)):
-            self.put(lease)
+        if isinstance(event.body, LeaseTaken | LeaseReleased):
+            lease = lease_after(event, self.lease(event.session_id))
+            if lease is not None:
+                self.put(lease)
         for ref in blob_refs(event.body):
             self.database.execute("INSERT OR IGNORE INTO blob_ref VALUES (?, ?)", (ref, event.session_id))
 

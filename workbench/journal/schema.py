@@ -36,7 +36,6 @@ CREATE TABLE session (
     last_prompt_at INTEGER
 );
 CREATE INDEX session_workspace ON session (workspace, updated_at);
-CREATE INDEX session_updated ON session (updated_at);
 CREATE INDEX session_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
 CREATE TABLE call (
     id TEXT PRIMARY KEY, session_id TEXT, turn_id TEXT, ordinal INTEGER, provider_call_id TEXT, tool TEXT,

@@ -76,7 +76,9 @@ def test_a_commit_of_another_process_rings_here(
     journal: Journal, has_watch: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(journal)
-    if not has_watch:
+    if has_watch:
+        monkeypatch.setattr(doorbell, "LOOK_SECONDS", 600.0)
+    else:
         monkeypatch.setattr(doorbell, "_watch", lambda *_: lambda: None)
     command = [sys.executable, "-c", CHILD, str(journal.home.path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:

@@ -14,7 +14,8 @@ from workbench.journal.errors import HomeRefused, JournalCorrupt
 from workbench.journal.home import Home
 
 
-def test_every_folder_and_file_is_private(tmp_path: Path) -> None:
+def test_every_folder_and_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
     home = Home.open(tmp_path / "deep" / "home")
     modes = {
         str(path.relative_to(home.path)): (path.is_dir(), stat.S_IMODE(path.stat().st_mode))

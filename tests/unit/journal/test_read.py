@@ -133,7 +133,6 @@ def _plan(journal: Journal, statement: str) -> str:
         ("SELECT * FROM action WHERE state = 'pending' AND expires_at <= 5", "action_state"),
         ("SELECT * FROM call WHERE session_id = 's'", "call_session"),
         ("SELECT * FROM session WHERE workspace = '/w' ORDER BY updated_at DESC, id", "session_workspace"),
-        ("SELECT * FROM session ORDER BY updated_at DESC, id LIMIT 9", "session_updated"),
         ("SELECT * FROM event WHERE session_id = 's' AND sequence_number >= 5 ORDER BY sequence_number",
          "sqlite_autoindex_event_2 (session_id=? AND sequence_number>?)"),
         ("SELECT 1 FROM event WHERE kind = 'session.deleted' AND json_extract(body, '$.deleted_id') = 'x'",
