@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from workbench.tui import keymap
 from workbench.tui.messages import KeysChanged, Said
-from workbench.tui.widgets.lines import LineView
+from workbench.tui.widgets.lines import LineView, RowList
 from workbench.tui.widgets.title import PaneTitle
 
 
@@ -58,13 +58,6 @@ class Pane(Vertical):
         """Return the widget that has the focus when the pane has it."""
 
     @property
-    def list_view(self) -> LineView:
-        """Return the view that list keys move in."""
-        view = self.focus_view
-        assert isinstance(view, LineView)
-        return view
-
-    @property
     def has_pane_focus(self) -> bool:
         """Return whether the focus is anywhere in this pane."""
         return self.has_focus_within
@@ -77,6 +70,47 @@ class Pane(Vertical):
 
     def tick(self, now: int) -> None:
         """Be told of a new second while something is pending or runs; `now` in microseconds."""
+
+    # --- what list keys ask for; panes override what they have -------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Move the cursor by rows, or scroll by them where there is no cursor."""
+        view = self.focus_view
+        if isinstance(view, RowList):
+            view.move(rows)
+        elif isinstance(view, LineView):
+            view.scroll_to_line(view.first_line + rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last row."""
+        view = self.focus_view
+        if isinstance(view, RowList):
+            view.move_to_end(is_last=is_last)
+        elif isinstance(view, LineView):
+            view.scroll_to_line(view.line_count if is_last else 0)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll half a page of the pane's larger part, down (1) or up (-1)."""
+        view = self.focus_view
+        if isinstance(view, LineView):
+            self.move(direction * max(1, view.size.height // 2))
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) row that waits or failed."""
+        del step
+
+    def ask_filter(self) -> None:
+        """Open the line in which the pane's rows are filtered."""
+
+    def next_order(self) -> None:
+        """Take the next order of rows and say which."""
+
+    def open_row(self) -> None:
+        """Go deeper into the row under the cursor."""
+
+    def copy_text(self) -> str:
+        """Return what `y` copies and `|` pipes: path, command or text under the cursor."""
+        return ""
 
     # --- keys -----------------------------------------------------------------------------------
 
