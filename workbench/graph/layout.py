@@ -14,7 +14,9 @@ from workbench.graph.levels import Net
 from workbench.graph.model import Graph, implied, topological
 
 _TRIED = 120
-"""Steps up to which four layouts are compared."""
+"""Steps up to which several layouts are compared."""
+_FEW = 40
+"""Steps up to which all plans are carried through; above, only the two with the fewest crossings."""
 _LANES = 4
 """Vertices a step from which it is better to have fewer lanes than early steps on the left."""
 
@@ -67,15 +69,23 @@ def arrange(
     net = _net(graph, hidden, None)
     joined = order.links(net)
     groups = order.components(net, joined)
-    plans = order.PLANS if len(graph.steps) <= _TRIED else order.PLANS[:1]
-    found: list[Layout] = []
     tried: list[list[list[list[int]]]] = []
-    for plan in plans:
+    for plan in _plans(len(graph.steps)):
         parts = [order.arrange(net, joined, group, plan) for group in groups]
         if parts not in tried:
             tried.append(parts)
-            found.append(_finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart))
+    if len(graph.steps) > _FEW:
+        index = [0] * len(net.layer)
+        tried.sort(key=lambda parts: sum(order.crossings(rows, joined, index) for rows in parts))
+        tried = tried[:2]
+    found = [_finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart) for parts in tried]
     return min(found, key=Layout.cost) if len(found) > 1 else found[0]
+
+
+def _plans(steps: int) -> Sequence[order.Plan]:
+    if steps > _TRIED:
+        return order.PLANS[:1]
+    return order.PLANS if steps <= _FEW else order.PLANS[: len(order.PLANS) // 2]
 
 
 def _net(graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] | None) -> Net:

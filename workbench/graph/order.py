@@ -12,9 +12,6 @@ from workbench.graph.levels import Net
 
 _LINKS = 256
 """A bus of more pairs than this is thinned out for the sweeps."""
-_TURNS = 12
-_MANY = 8000
-"""Vertices from which a few sweeps have to do."""
 _SWITCHED = 400
 """Vertices up to which neighbours are switched to a fixed point."""
 
@@ -33,14 +30,17 @@ class Plan:
 
     forward: bool = True
     depth_first: bool = True
+    mirrored: bool = False
+    """Start with the last step of the file."""
 
 
-PLANS = (
-    Plan(),
-    Plan(forward=False),
-    Plan(depth_first=False),
-    Plan(forward=False, depth_first=False),
+PLANS = tuple(
+    Plan(forward=forward, depth_first=depth_first, mirrored=mirrored)
+    for forward in (True, False)
+    for mirrored in (False, True)
+    for depth_first in (True, False)
 )
+"""In the order of their worth: the first half finds most of what all find."""
 
 
 def links(net: Net) -> Links:
@@ -83,7 +83,9 @@ def components(net: Net, joined: Links) -> list[list[int]]:
 
 def arrange(net: Net, joined: Links, group: Sequence[int], plan: Plan) -> list[list[int]]:
     """Order one component: start, 8 two-sided sweeps, 2 one-sided, 2 two-sided, best of all kept."""
-    start = _depth_first(net, joined, group) if plan.depth_first else sorted(group)
+    start = (
+        _depth_first(net, joined, group, plan) if plan.depth_first else sorted(group, reverse=plan.mirrored)
+    )
     rows: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v in start:
         rows[net.layer[v]].append(v)
@@ -93,17 +95,16 @@ def arrange(net: Net, joined: Links, group: Sequence[int], plan: Plan) -> list[l
     return best
 
 
-def _depth_first(net: Net, joined: Links, group: Sequence[int]) -> list[int]:
+def _depth_first(net: Net, joined: Links, group: Sequence[int], plan: Plan) -> list[int]:
     seen = [False] * len(net.layer)
     order: list[int] = []
-    roots = sorted(v for v in group if not joined.ups[v])
-    stack = roots[::-1]
+    stack = sorted((v for v in group if not joined.ups[v]), reverse=not plan.mirrored)
     while stack:
         v = stack.pop()
         if not seen[v]:
             seen[v] = True
             order.append(v)
-            stack.extend(sorted(joined.downs[v], reverse=True))
+            stack.extend(sorted(joined.downs[v], reverse=not plan.mirrored))
     return order
 
 
@@ -114,7 +115,7 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
         _number(row, place)
     index = [0] * size
     best, fewest, idle = [list(row) for row in rows], crossings(rows, joined, index), 0
-    for turn in range(_TURNS if size < _MANY else 3):
+    for turn in range(_turns(size)):
         if not fewest or idle == 3:
             break
         one_sided = turn in (8, 9)
@@ -124,6 +125,11 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
         if count < fewest:
             best, fewest, idle = [list(row) for row in rows], count, 0
     return best
+
+
+def _turns(size: int) -> int:
+    """Return how many sweeps a graph gets: very many vertices have to do with few."""
+    return 12 if size < 2000 else 6 if size < 8000 else 3
 
 
 def _sweep(

@@ -1,0 +1,94 @@
+"""Every drawing reads back to exactly its graph, and no arm of it is loose."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.graph.reading import list_successors, loose_arms, successors
+from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, wide
+from workbench.graph.fit import fit
+from workbench.graph.layout import arrange
+
+KINDS = ["band", "wrapped", "list", "cards"]
+
+
+def drawn(layout):
+    found = [set() for _ in layout.graph.steps]
+    for u, v in layout.drawn:
+        found[u].add(v)
+    return found
+
+
+def read(picture, lines):
+    return (list_successors if picture.kind == "list" else successors)(picture, lines)
+
+
+def check(graph, width, kind, is_ascii, show_implied=False):
+    layout = arrange(graph, show_implied=show_implied, apart=is_ascii)
+    picture = fit(layout, width, wanted=kind, is_ascii=is_ascii)
+    lines = picture.lines()
+    assert read(picture, lines) == drawn(layout), "\n".join(lines)
+    assert loose_arms(picture, lines) == [], "\n".join(lines)
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("kind", ["auto", *KINDS])
+@pytest.mark.parametrize("name", REAL)
+def test_real_pipelines_read_back(name, kind, is_ascii):
+    for width in (20, 60, 100):
+        for show_implied in (False, True):
+            check(graph_of(REAL[name]), width, kind, is_ascii, show_implied)
+
+
+@given(graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(KINDS), show=st.booleans())
+def test_any_graph_reads_back(graph, width, kind, show):
+    check(graph, width, kind, False, show)
+
+
+@given(graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(["band", "wrapped", "list"]))
+def test_any_graph_reads_back_in_ascii(graph, width, kind):
+    check(graph, width, kind, True)
+
+
+@pytest.mark.parametrize("kind", ["band", "list"])
+@pytest.mark.parametrize("graph", [wide(200, 20, 2), wide(120, 60, 4), monorepo(20)], ids=["wide", "dense", "monorepo"])
+def test_large_graphs_read_back(graph, kind):
+    check(graph, 200, kind, False)
+
+
+@given(graph=dags(), width=st.sampled_from([30, 60, 200]))
+def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
+    picture = fit(arrange(graph), width)
+    taken = [(place.y, x) for place in picture.places for x in range(place.sign_x, place.end)]
+    assert len(taken) == len(set(taken))
+    assert all(0 <= y < picture.height and 0 <= x < picture.width for y, x in taken)
+
+
+def mutations(picture, lines, glyphs, count, seed):
+    picked = random.Random(seed)
+    cells = [
+        (y, x)
+        for y, line in enumerate(lines)
+        for x, glyph in enumerate(line)
+        if glyph in glyphs and not any(p.y == y and p.sign_x <= x < p.end for p in picture.places)
+    ]
+    for y, x in picked.sample(cells, min(count, len(cells))):
+        other = picked.choice([glyph for glyph in glyphs + " " if glyph != lines[y][x]])
+        yield [*lines[:y], lines[y][:x] + other + lines[y][x + 1 :], *lines[y + 1 :]]
+
+
+@pytest.mark.parametrize("name", ["docs-to-impl", "stages", "monorepo", "impl-speckit"])
+def test_one_wrong_glyph_is_caught(name):
+    layout = arrange(graph_of(REAL[name]), show_implied=True)
+    picture = fit(layout, 400, wanted="band")
+    lines = picture.lines()
+    missed = []
+    for changed in mutations(picture, lines, "─│┌┐└┘├┤┬┴┼", 120, 7):
+        try:
+            is_same = read(picture, changed) == drawn(layout) and not loose_arms(picture, changed)
+        except AssertionError:
+            is_same = False
+        if is_same:
+            missed.append(changed)
+    assert missed == []
