@@ -6,6 +6,7 @@ They say what the user wants or what was drawn; they never carry widgets.
 from dataclasses import dataclass
 
 from textual.message import Message
+from textual.widget import Widget
 
 from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
@@ -64,29 +65,25 @@ class EditAction(Message):
 
 
 @dataclass
-class ReasonAsked(Message):
-    """The user rejects with a reason, or answers in words: a line replaces composer and footer.
+class LineAsked(Message):
+    """A pane needs a line of words; it replaces composer and footer.
 
-    `purpose` is `reject`, `answer` or `batch`; `title` is what the line is about.
+    The pane hears it by `line_heard(purpose, text, is_final)`, and `line_dropped(purpose)` after escape.
     """
 
+    pane: Widget
     purpose: str
+    """`reject`, `answer`, `filter`, `find`, `batch`: the pane's own word."""
     title: str
-    action_ids: tuple[str, ...]
-    digests: tuple[str, ...]
-
-
-@dataclass
-class ReasonGiven(Message):
-    """The line was sent; an empty text sends none."""
-
-    asked: ReasonAsked
-    text: str
-
-
-@dataclass
-class ReasonDropped(Message):
-    """The line was left with escape; nothing is done."""
+    right: str = ""
+    """At the right end of the title: `the agent reads your reason`."""
+    does: str = "do it"
+    """What enter does, in the footer."""
+    text: str = ""
+    history: tuple[str, ...] = ()
+    """Earlier lines, the newest first, for the up key."""
+    is_armed: bool = False
+    """Whether enter decides something: it counts only after 300 ms."""
 
 
 @dataclass

@@ -112,6 +112,12 @@ class Pane(Vertical):
         """Return what `y` copies and `|` pipes: path, command or text under the cursor."""
         return ""
 
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Be told of the line that was asked for (`messages.LineAsked`), at each change and at the end."""
+
+    def line_dropped(self, purpose: str) -> None:
+        """Be told that the line was left with escape."""
+
     # --- keys -----------------------------------------------------------------------------------
 
     def scopes(self) -> tuple[str, ...]:

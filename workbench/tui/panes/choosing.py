@@ -1,0 +1,91 @@
+"""What the user has chosen about actions before answering: parts, lines, choices, edits, marks, receipts.
+
+Pure state of the approvals pane. An action's id always means the same bytes, so nothing here goes stale by
+itself; what is gone from the queue is forgotten.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from workbench.views.detail import ActionDetail
+from workbench.views.selection import Seen, TakenState
+
+
+@dataclass(slots=True)
+class Choosing:
+    """Everything chosen, by action id."""
+
+    taken: dict[str, TakenState] = field(default_factory=dict[str, TakenState])
+    hunks: dict[str, int] = field(default_factory=dict[str, int])
+    """The hunk under the cursor."""
+    choices: dict[str, int] = field(default_factory=dict[str, int])
+    """Which of the offered choices is chosen."""
+    edits: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
+    """What the user made of a proposal in an editor: path to bytes."""
+    seen: Seen = field(default_factory=Seen)
+    marks: set[str] = field(default_factory=set[str])
+    warned: set[str] = field(default_factory=set[str])
+    """Actions whose unseen parts were pointed out once."""
+    line: int | None = None
+    """The changed line under the cursor while lines are chosen."""
+
+    def taken_of(self, detail: ActionDetail) -> TakenState:
+        """Return what is taken of an action."""
+        return self.taken.get(detail.id) or TakenState.of(detail.hunks)
+
+    def hunk_of(self, detail: ActionDetail) -> int | None:
+        """Return the hunk under the cursor; None without hunks."""
+        return min(self.hunks.get(detail.id, 1), len(detail.hunks)) or None
+
+    def choice_of(self, detail: ActionDetail) -> str | None:
+        """Return the key of the chosen choice; None when none is offered."""
+        at = self.choices.get(detail.id, 0)
+        return detail.choices[at].key if at < len(detail.choices) else None
+
+    def choose(self, detail: ActionDetail, step: int) -> None:
+        """Choose the next (1) or previous (-1) of the offered choices."""
+        if detail.choices:
+            at = self.choices.get(detail.id, 0) + step
+            self.choices[detail.id] = max(0, min(at, len(detail.choices) - 1))
+
+    def to_hunk(self, detail: ActionDetail, step: int) -> None:
+        """Go to the next (1) or previous (-1) hunk, as far as there are any."""
+        at = (self.hunk_of(detail) or 1) + step
+        self.hunks[detail.id] = max(1, min(at, len(detail.hunks)))
+
+    def toggle_hunk(self, detail: ActionDetail) -> None:
+        """Leave the hunk under the cursor, or take it."""
+        if hunk := self.hunk_of(detail):
+            self.taken[detail.id] = self.taken_of(detail).toggle_hunk(hunk)
+
+    def toggle_line(self, detail: ActionDetail) -> None:
+        """Leave the line under the cursor, or take it."""
+        hunk = self.hunk_of(detail)
+        if hunk and self.line is not None:
+            self.taken[detail.id] = self.taken_of(detail).toggle_line(hunk, self.line)
+
+    def to_line(self, detail: ActionDetail, step: int) -> None:
+        """Go to the next or previous changed line, into the neighbouring hunk at the ends."""
+        hunk = self.hunk_of(detail)
+        if hunk is None or self.line is None:
+            return
+        size = self.taken_of(detail).line_counts(hunk)[1]
+        at = self.line + step
+        if 1 <= at <= size:
+            self.line = at
+        elif 1 <= hunk + step <= len(detail.hunks):
+            self.hunks[detail.id] = hunk + step
+            self.line = 1 if step > 0 else self.taken_of(detail).line_counts(hunk + step)[1]
+
+    def unseen(self, detail: ActionDetail) -> tuple[int, ...]:
+        """Return the parts that an approval takes and that were not on the screen yet."""
+        return self.seen.unseen(detail.id, self.taken_of(detail), every=detail.must_see_all)
+
+    def forget(self, kept: Collection[str]) -> None:
+        """Forget what is not in the queue any more."""
+        for memory in (self.taken, self.hunks, self.choices, self.edits):
+            for gone in memory.keys() - kept:
+                del memory[gone]
+        self.marks &= set(kept)
+        self.warned &= set(kept)
+        self.seen = self.seen.forget(self.seen.shown.keys() - kept)
