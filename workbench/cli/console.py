@@ -10,7 +10,7 @@ from typing import TextIO
 
 from workbench.cli.signs import Signs, signs_for
 from workbench.domain.values import Json
-from workbench.text.safe import has_hidden, safe
+from workbench.text.safe import escaped_json, safe
 
 
 class Console:
@@ -46,16 +46,5 @@ class Console:
 
     def json_line(self, text: str) -> None:
         """Print JSON text on stdout with hidden characters as escapes."""
-        self.out.write(escaped(text) + "\n")
+        self.out.write(escaped_json(text) + "\n")
         self.out.flush()
-
-
-def escaped(text: str) -> str:
-    """Return JSON text that means the same and holds no character that steers a terminal."""
-    if not has_hidden(text):
-        return text
-    return "".join(_escape(character) if has_hidden(character) else character for character in text)
-
-
-def _escape(character: str) -> str:
-    return json.dumps(character)[1:-1]

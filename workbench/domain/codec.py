@@ -30,6 +30,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep, ReplyCall
 from workbench.text.human import iso, parse_iso
+from workbench.text.safe import escaped_json
 
 TIMES = frozenset({"at", "created_at", "expires_at", "approved_until", "recorded_at"})
 """Fields that hold microseconds inside and ISO 8601 in lines."""
@@ -85,8 +86,9 @@ def to_object(event: Event) -> dict[str, Json]:
 
 
 def to_line(event: Event) -> str:
-    """Return an event as one line of JSON, without the line end."""
-    return json.dumps(to_object(event), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """Return an event as one line of JSON without line end; nothing in it steers a terminal."""
+    line = json.dumps(to_object(event), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return escaped_json(line)
 
 
 def _sparse(value: object) -> dict[str, Json]:

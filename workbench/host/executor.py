@@ -52,7 +52,7 @@ async def execute(desk: Desk, call_id: str, stop: asyncio.Event) -> None:
     if refusal is not None:
         await _finish(desk, file, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error))
     elif await asyncio.to_thread(_has_moved, desk, changes):
-        await propose_anew(desk, call_id)
+        await propose_anew(desk, call_id, "the file changed after it was approved")
     elif not isinstance(passed, Refusal):
         await _run(desk, file, passed, changes, stop)
 
@@ -167,7 +167,7 @@ async def _write(
     finished = CallFinished(
         state="succeeded", summary=_written(changes), hunks_taken=taken, hunks_left=left,
         files_affected=tuple(change.path for change in changes), preview=_written(changes),
-        detail="" if file.is_whole else "partial", duration_ms=_since(desk, started),
+        detail=_how(file), duration_ms=_since(desk, started),
         metadata={"bytes_written": sum(len(change.after or b"") for change in changes)},
     )  # fmt: skip
     await desk.append(
@@ -207,7 +207,7 @@ def _kind(change: FileChange) -> Literal["create", "modify", "delete"]:
 
 def _taken(desk: Desk, file: Dossier) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of the hunks that were taken, wholly or in part, and of those that were left."""
-    if file.opened is None:
+    if file.opened is None or (file.approved is not None and file.approved.edited):
         return (), ()
     numbers = [hunk.index for hunk in hunks(images(file.opened.files, desk.kit.journal.blobs))]
     selection = file.approved.selection if file.approved else None
@@ -215,6 +215,13 @@ def _taken(desk: Desk, file: Dossier) -> tuple[tuple[int, ...], tuple[int, ...]]
         return tuple(numbers), ()
     named = {part.hunk for part in selection if part.lines is None or part.lines}
     return tuple(n for n in numbers if n in named), tuple(n for n in numbers if n not in named)
+
+
+def _how(file: Dossier) -> str:
+    """Return whether a human took less than was proposed, or wrote something else."""
+    if file.approved is not None and file.approved.edited:
+        return "edited"
+    return "" if file.is_whole else "partial"
 
 
 def _written(changes: tuple[FileChange, ...]) -> str:

@@ -69,13 +69,12 @@ def still_allowed(desk: Desk, file: Dossier, exact: JsonObject) -> tuple[Verdict
     return (passed, None) if isinstance(passed, Verdict) else (after_hooks(passed, now), passed)
 
 
-async def propose_anew(desk: Desk, call_id: str) -> None:
-    """Replace an approved call whose base moved: cancel it as stale and ask again (T4′)."""
+async def propose_anew(desk: Desk, call_id: str, why: str) -> None:
+    """Replace an approved call whose base is not what it was: cancel it as stale and ask again (T4′)."""
     file = dossier(desk.kit.journal, call_id)
     exact = desk.exact(file.row.parameters, file.row.parameters_ref)
     row = replace(file.row, id=desk.new_id(), state="pending", proposed=False, action_id=None)
     verdict, proposal = await _judged(desk, row, exact)
-    why = "the file changed after it was approved"
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
     ended = desk.call_event(CallFinished(state="cancelled", detail="stale", error=why), file.row)

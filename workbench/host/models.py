@@ -3,13 +3,15 @@
 Owns the check that a recording is still the one that the session started with. Knows no wire format.
 """
 
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast
 
 from workbench.domain.rows import Session
 from workbench.domain.values import JsonObject
 from workbench.providers.base import Provider
-from workbench.providers.recording import RecordingBroken, load
+from workbench.providers.recording import Recording, RecordingBroken, load
 from workbench.providers.registry import ProviderError, Sleep, make
 
 
@@ -53,8 +55,22 @@ def _recording(session: Session) -> object:
     if not isinstance(facts, dict):
         return None
     named = cast("JsonObject", facts)
-    recording = load(str(named.get("path", "")))
+    recording = _loaded(str(named.get("path", "")))
     if recording.sha256 != named.get("sha256"):
         why = f"The recording {recording.path} is not the one that the session began with."
         raise ProviderUnavailable(why, "Put that one back, or begin a new session.")
     return recording
+
+
+def _loaded(path: str) -> Recording:
+    """Return a recording, read again only when its file changed."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return load(path)
+    return _read(path, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path: str, *_stamp: int) -> Recording:
+    return load(path)

@@ -6,6 +6,7 @@ after-image), sealing, the digest and the warnings. Never writes to the workspac
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from workbench.changes.answer import ImagesGone, images, outcome
 from workbench.changes.digest import action_digest, digest_rows
@@ -15,7 +16,7 @@ from workbench.changes.result import plan
 from workbench.domain.codec import plain
 from workbench.domain.events import ActionOpened, CallProposed
 from workbench.domain.rows import Call
-from workbench.domain.values import FilePlan, Hunk, JsonObject, Verdict
+from workbench.domain.values import FilePlan, Hunk, Json, JsonObject, Verdict
 from workbench.effects.files import FileImage
 from workbench.host import record
 from workbench.host.desk import Desk
@@ -189,10 +190,23 @@ def _target(passed: Passed) -> str:
     return record.scrubbed_line(target)
 
 
+def _strings(value: Json) -> Iterator[str]:
+    """Yield every string of a JSON value, the keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, Json]", value).items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in cast("list[Json]", value):
+            yield from _strings(item)
+
+
 def _warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:
     if was_scrubbed:
         yield "scrubbed"
-    if has_hidden(canonical.dumps(exact).replace("\\n", "").replace("\\t", "")):
+    if any(map(has_hidden, _strings(exact))):
         yield "hidden"
     sides = [
         side for change in proposal.changes for side in (change.before, change.after) if side is not None

@@ -267,7 +267,9 @@ class Runner:
     async def _restack(self, call_id: str) -> None:
         call = self.desk.kit.journal.call(call_id)
         if call is not None and call.state == "approved":
-            await propose_anew(self.desk, call_id)
+            await propose_anew(
+                self.desk, call_id, "an earlier change that it builds on was not taken as shown"
+            )
         else:
             await reopen(self.desk, call_id, "restacked")
 

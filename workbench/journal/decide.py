@@ -27,6 +27,7 @@ from workbench.effects import faults
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
+from workbench.text.scrub import scrub
 
 Why = Literal[
     "unknown", "decided", "expired", "superseded", "cancelled", "stale", "digest", "limit", "choice"
@@ -214,17 +215,23 @@ def _is_offered(action: Action, decision: Decision) -> bool:
 
 
 def _decision(action: Action, decision: Decision, now: int) -> tuple[Body, ...]:
+    reason = _recorded(decision.reason)
     if decision.verdict == "reject":
-        return (ActionRejected(reason=decision.reason, choice=decision.choice),)
+        return (ActionRejected(reason=reason, choice=decision.choice),)
     approved = ActionApproved(
         digest=action.digest, approved_until=now + _window(action),
         result_digest=decision.result_digest or action.digest, selection=decision.selection,
-        edited=None if decision.edited is None else dict(decision.edited), reason=decision.reason,
-        choice=decision.choice, text=decision.text,
+        edited=None if decision.edited is None else dict(decision.edited), reason=reason,
+        choice=decision.choice, text=_recorded(decision.text),
     )  # fmt: skip
     if action.kind == "trust" and decision.choice in TRUSTING:
         return approved, _trust(action, decision.choice)
     return (approved,)
+
+
+def _recorded(words: str | None) -> str | None:
+    """Return a human's words as they are kept: people paste secrets too."""
+    return None if words is None else scrub(words).text
 
 
 def _trust(action: Action, choice: str | None) -> WorkspaceTrusted:

@@ -52,6 +52,18 @@ def has_hidden(text: str) -> bool:
     return safe(text) != text
 
 
+def escaped_json(text: str) -> str:
+    r"""Return JSON text that means the same, with every character that steers a terminal as `\uXXXX`."""
+    if not has_hidden(text):
+        return text
+    return "".join(_escape(found) if has_hidden(found) else found for found in text)
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+
+
 def one_line(text: str, limit: int) -> str:
     """Make a single safe line of at most `limit` cells; line ends become ⏎, a cut is shown by ….
 

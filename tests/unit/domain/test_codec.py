@@ -150,3 +150,10 @@ def test_no_field_that_names_a_blob_is_forgotten():
         "CallProposed.parameters_ref", "ActionOpened.hunks_ref", "ActionOpened.parameters_ref", "FileChanged.before_ref", "FileChanged.after_ref",
         "CallFinished.result_ref", "CallFinished.output_ref",
     }  # fmt: skip
+
+
+def test_a_line_holds_no_character_that_steers_a_terminal():
+    event = codec.parse({**GOOD, "body": {"block": 0, "offset": 0, "text": "a\u202e\x9b\x7f\x1b\U000e0041b"}})
+    line = codec.to_line(event)
+    assert not {"\u202e", "\x9b", "\x7f", "\x1b", "\U000e0041"}.intersection(line)
+    assert codec.parse_line(line) == event

@@ -27,7 +27,7 @@ def refused(staged, part, contains, files=None, prepare=None, outcome="refused")
 def test_a_path_that_leads_out_is_refused(staged, path):
     stage = refused(staged, call("c1", "create_file", path=path, content="x"), None)
     assert stage.calls()["c1"].state == "rejected"
-    assert sorted(os.listdir(stage.root)) == ["home", "project", "recording.json"]
+    assert sorted(path.name for path in stage.root.iterdir()) == ["home", "project", "recording.json"]
 
 
 @pytest.mark.spec(66)

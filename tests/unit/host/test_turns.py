@@ -304,3 +304,28 @@ def test_secrets_are_not_recorded_but_are_written(staged):
     assert secret.encode() not in database
     for blob in (stage.home.blobs / "recorded").iterdir():
         assert secret.encode() not in blob.read_bytes()
+
+
+@pytest.mark.spec(202)
+def test_a_secret_in_a_humans_reason_is_not_recorded(staged):
+    secret = "ghp_" + "a1B2" * 9
+    stage = staged(recording(exchange(edit()), exchange(text("ok"))), files={"a.txt": THREE}).begin()
+    stage.drive()
+    stage.reject(stage.waiting()[0], f"use {secret}")
+    (body,) = stage.bodies(e.ActionRejected)
+    assert body.reason.startswith("use ⟨secret")
+
+
+def test_escape_sequences_in_a_file_are_warned_of(staged):
+    stage = staged(recording(exchange(call("c1", "create_file", path="n.txt", content="\x1b[2Jhello\n")))).begin()
+    stage.drive()
+    assert "hidden" in stage.waiting()[0].warnings
+
+
+def test_an_edited_proposal_is_not_called_partial(staged):
+    stage = staged(recording(exchange(edit()), exchange(text("ok"))), files={"a.txt": THREE}).begin()
+    stage.drive()
+    stage.approve(stage.waiting()[0], edited={"a.txt": b"mine\n"})
+    stage.drive()
+    (finished,) = stage.bodies(e.CallFinished)
+    assert (finished.detail, finished.hunks_taken) == ("edited", ())

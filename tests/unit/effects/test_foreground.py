@@ -1,0 +1,31 @@
+import sys
+
+import pytest
+
+from workbench.effects import foreground
+
+SCRIPT = "import sys, pathlib; p = pathlib.Path(sys.argv[1]); p.write_bytes(p.read_bytes().upper())"
+
+
+def test_what_the_editor_saved_comes_back_and_no_file_is_left(tmp_path):
+    assert foreground.edit([sys.executable, "-c", SCRIPT], tmp_path, "src/a.py", b"text\n") == b"TEXT\n"
+    assert list((tmp_path / "edit").iterdir()) == []
+
+
+@pytest.mark.parametrize("argv", [["/nonexistent/editor"], [sys.executable, "-c", "raise SystemExit(1)"]])
+def test_an_editor_that_fails_saves_nothing(tmp_path, argv):
+    assert foreground.edit(argv, tmp_path, "a.py", b"text\n") is None
+
+
+def test_a_command_is_fed(tmp_path):
+    assert foreground.feed("cat > out", b"\xffbytes", str(tmp_path)) == 0
+    assert (tmp_path / "out").read_bytes() == b"\xffbytes"
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds", "expected"),
+    [("print('x' * 10)", 20, b"xxxx"), ("raise SystemExit(2)", 20, None), ("import time; time.sleep(60)", 0.3, None)],
+)
+def test_what_a_program_prints_is_bounded_in_size_and_time(tmp_path, code, seconds, expected):
+    assert foreground.capture([sys.executable, "-c", code], str(tmp_path), seconds, most=4) == expected
+    assert foreground.capture(["/nonexistent"], str(tmp_path), 1) is None

@@ -1,0 +1,62 @@
+"""Programs of the user's own that run in the user's terminal: an editor, a pager, git for a list of files.
+
+Owns starting them and waiting. What an agent asks for never comes through here: see `process`.
+"""
+
+import contextlib
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workbench.effects.private import private_folder, read_bounded, write_atomic
+
+
+def run(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
+    """Run a program in the terminal of this process and return its exit code; 127 if there is none."""
+    try:
+        return subprocess.run(
+            list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
+        ).returncode
+    except OSError:
+        return 127
+
+
+def feed(command: str, data: bytes, cwd: str) -> int:
+    """Run the user's own shell command in this terminal with bytes as its input; return its exit code."""
+    try:
+        return subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
+    except (OSError, BrokenPipeError):
+        return 127
+
+
+def capture(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
+    """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long."""
+    try:
+        done = subprocess.run(
+            list(argv), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            timeout=seconds, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout[:most]
+
+
+def edit(argv: Sequence[str], folder: Path, name: str, data: bytes) -> bytes | None:
+    """Let the user edit bytes in a private file; return what was saved, None if the editor failed.
+
+    Args:
+        argv: the editor's words; the path is put behind them.
+        folder: a private folder for the file.
+        name: last part of the file's name, so that the editor knows its kind.
+        data: what it starts with.
+    """
+    place = private_folder(folder / "edit")
+    path = place / name.rpartition("/")[2]
+    write_atomic(path, data)
+    try:
+        if run([*argv, str(path)]) != 0:
+            return None
+        return read_bounded(path, 64_000_000)
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
