@@ -214,7 +214,7 @@ def places(at: Frame) -> list[Place]:
                 badge_x=x + 3 + width_of(label.name),
                 room=label.slot,
                 mark=label.mark,
-                end=x + label.cells,
+                end=min(x + label.cells + 1, at.width),
                 below=label.below,
                 below_room=label.cells,
             )

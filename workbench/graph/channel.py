@@ -37,6 +37,11 @@ class RowKeys:
         """List the rows strictly between two."""
         return self.keys[bisect_right(self.keys, low) : bisect_left(self.keys, high)]
 
+    def next(self, at: Key, toward: Key) -> Key | None:
+        """Return the row next to one, on the side of another; None beyond the last."""
+        index = bisect_right(self.keys, at) if toward >= at else bisect_left(self.keys, at) - 1
+        return self.keys[index] if 0 <= index < len(self.keys) else None
+
     def beside(self, at: Key, toward: Key) -> Key:
         """Insert a row next to one, on the side of another."""
         keys = self.keys
@@ -60,6 +65,8 @@ class Channel:
         self._key = key
         self._rows = rows
         self._lanes_from = lanes_from
+        self._taken: set[Key] = set()
+        """The rows of the vertices on the right."""
         self.order = Ordering()
         self.on_row: dict[Key, list[tuple[int, int]]] = {}
         """The pieces of each row from left to right, each from trunk to trunk."""
@@ -77,8 +84,17 @@ class Channel:
         self.jogs: dict[int, tuple[int, Key]] = {}
         """Of a vertex on the right that is reached over one more trunk: that trunk, and the row to it."""
 
-    def route(self, hops: Sequence[tuple[int, int]], junctions: Sequence[Junction]) -> None:
-        """Route everything that crosses the gap."""
+    def route(
+        self, hops: Sequence[tuple[int, int]], junctions: Sequence[Junction], right: Sequence[int]
+    ) -> None:
+        """Route everything that crosses the gap.
+
+        Args:
+            hops: Pairs of vertices on its left and right.
+            junctions: Buses that lie in it.
+            right: All vertices on its right.
+        """
+        self._taken = {self._key[v] for v in right}
         privates = self._trunks(hops, junctions)
         for a, b in privates:
             self.order.put(a, b)
@@ -156,12 +172,19 @@ class Channel:
             if not pieces or pieces[0][1] == trunk or self.order.put(pieces[0][1], trunk):
                 pieces.append((trunk, RIGHT))
             elif v >= self._lanes_from:
-                key[v] = self._rows.beside(key[v], self._pull(trunk, v))
+                key[v] = self._spare(key[v], self._pull(trunk, v))
+                self._taken.add(key[v])
                 self.on_row[key[v]] = [(trunk, RIGHT)]
                 if self.kind[trunk] == "in":
                     self.home[trunk] = key[v]
             else:
                 self._jog(v, trunk)
+
+    def _spare(self, at: Key, toward: Key) -> Key:
+        """Find the next row if nothing is on it, else insert one."""
+        row = self._rows.next(at, toward)
+        is_free = row is not None and row not in self.on_row and row not in self._taken
+        return row if row is not None and is_free else self._rows.beside(at, toward)
 
     def _pull(self, trunk: int, v: int) -> Key:
         """Return a row that the trunk comes from."""
@@ -170,7 +193,7 @@ class Channel:
 
     def _jog(self, v: int, trunk: int) -> None:
         at = self._key[v]
-        row = self._rows.beside(at, self._pull(trunk, v))
+        row = self._spare(at, self._pull(trunk, v))
         jog = self._trunk("jog", at)
         self.order.put(trunk, jog)
         self.order.put(self.on_row[at][-1][1], jog)

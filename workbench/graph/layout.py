@@ -17,8 +17,8 @@ _TRIED = 120
 """Steps up to which several layouts are compared."""
 _FEW = 40
 """Steps up to which all plans are carried through; above, only the two with the fewest crossings."""
-_LANES = 4
-"""Vertices a step from which it is better to have fewer lanes than early steps on the left."""
+_LANES = 3
+"""Lanes a step from which it is better to have fewer lanes than early steps on the left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +93,10 @@ def _net(graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] |
     needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
     feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
     found = topological(needs, feeds)
-    net = _layered(needs, feeds, levels.layers(needs, feeds, found, floor))
-    if floor is None and len(net.layer) > _LANES * len(needs) + _TRIED:
-        net = _layered(needs, feeds, levels.layers(needs, feeds, found, is_eager=True))
-    return net
-
-
-def _layered(needs: list[list[int]], feeds: list[list[int]], layer: list[int]) -> Net:
-    feeds = [list(row) for row in feeds]
-    buses = levels.bundles(feeds, [list(row) for row in needs])
+    layer = levels.layers(needs, feeds, found, floor)
+    if floor is None and levels.lanes_needed(layer, feeds) > _LANES * len(needs) + _TRIED:
+        layer = levels.layers(needs, feeds, found, is_eager=True)
+    buses = levels.bundles(feeds, needs)
     return levels.layered(layer, feeds, buses)
 
 
@@ -123,9 +118,12 @@ def _finish(
     key: list[Key] = [float(at) for at in row]
     used = RowKeys(key)
     channels: list[Channel] = []
+    layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
+    for v, layer in enumerate(net.layer):
+        layers[layer].append(v)
     for at, hops in enumerate(net.hops):
         channel = Channel(key, used, net.steps)
-        channel.route(hops, _junctions(net, at))
+        channel.route(hops, _junctions(net, at), layers[at + 1])
         channels.append(channel)
     keys = sorted({*key, *(key for channel in channels for key in channel.on_row)})
     rank = {key: at for at, key in enumerate(keys)}

@@ -110,6 +110,11 @@ def _pull(needs: Rows, feeds: Rows, order: Sequence[int], layer: list[int], more
     return moved
 
 
+def lanes_needed(layer: Sequence[int], feeds: Rows) -> int:
+    """Estimate how many lanes the layers lead to: those that each step needs for its farthest successor."""
+    return sum(max(layer[v] for v in row) - layer[u] - 1 for u, row in enumerate(feeds) if row)
+
+
 def layered(layer: list[int], targets_of: Rows, buses: list[Bus]) -> Net:
     """Break long edges into lanes and give every bus its gap."""
     deep = max(layer, default=0)

@@ -47,7 +47,7 @@ class Place:
     mark: str = ""
     """Drawn after the badges: where a back edge leads."""
     end: int
-    """The first cell that does not belong to the step."""
+    """The first cell that does not belong to the step; the one before is kept blank."""
     aligned: bool = False
     """Badges end at `badge_x`."""
     fact_y: int | None = None

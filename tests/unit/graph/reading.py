@@ -20,7 +20,6 @@ class Sheet:
     def __init__(self, picture, lines):
         self.lines = [expand(line, picture.width) for line in lines]
         self.starts, self.boxed = {}, {}
-        self.first = [self._first(place) for place in picture.places]
         for step, place in enumerate(picture.places):
             if picture.kind == "cards":
                 self._card(step, place)
@@ -37,11 +36,6 @@ class Sheet:
                 if glyph != " ":
                     self.arms[x, y] = self._arms(x, y, glyph)
 
-    def _first(self, place):
-        """Where the line from a step begins: after a blank if the name fills its box."""
-        is_full = self.at(place.end - 1, place.y) not in " ─━-="
-        return place.end + is_full
-
     def _card(self, step, place):
         """A card is blank with its borders, and entered at the first cell within."""
         self.starts[place.sign_x - 1, place.y] = step
@@ -49,7 +43,6 @@ class Sheet:
             for x in range(place.sign_x - 2, place.end):
                 self.boxed[x, y] = step
                 self.lines[y][x] = " "
-        self.first[step] = place.end
 
     def at(self, x, y):
         return self.lines[y][x] if 0 <= y < len(self.lines) and 0 <= x < len(self.lines[y]) else " "
@@ -89,7 +82,7 @@ def expand(line, width):
 def successors(picture, lines):
     """Follow the lines from every step; return the set of steps reached from each."""
     sheet = Sheet(picture, lines)
-    return [follow(sheet, x, place.y) for x, place in zip(sheet.first, picture.places, strict=True)]
+    return [follow(sheet, place.end, place.y) for place in picture.places]
 
 
 def follow(sheet, x, y):
@@ -148,8 +141,7 @@ def answered(sheet, x, y, way):
         return near in sheet.starts
     if way == R:
         return (near[0] + 1, y) in sheet.starts
-    step = sheet.boxed.get(near, sheet.boxed.get((near[0] - 1, y)))
-    return step is not None and sheet.first[step] == x
+    return near in sheet.boxed
 
 
 def list_successors(picture, lines):
