@@ -4,15 +4,27 @@ Made of what was proposed and of the exact hunks; it never reads a blob and neve
 answered, it says why a thing cannot be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from workbench.domain.events import ActionOpened
+from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import ActionKind, Choice, Hunk, JsonObject
-from workbench.views.queue import Urgency
-from workbench.views.signs import Meaning
+from workbench.domain.values import (
+    MAX_EXTENSIONS,
+    ActionKind,
+    Choice,
+    FilePlan,
+    Hunk,
+    JsonObject,
+)
+from workbench.text.safe import one_line
+from workbench.views.plain import json_text
+from workbench.views.queue import TARGET_CELLS, TITLE_CELLS, Urgency, seconds_left, urgency
+from workbench.views.signs import Meaning, action_sign, call_sign
+
+Change = Literal["create", "modify", "delete"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +33,7 @@ class FileDetail:
 
     path: str
     """As proposed; not made safe."""
-    change: Literal["create", "modify", "delete"]
+    change: Change
     hunks: tuple[Hunk, ...] = ()
     added: int = 0
     removed: int = 0
@@ -114,9 +126,147 @@ def detail(
         call: what came of it.
         parameters: `Source.exact_parameters`; None shows the recorded ones.
     """
-    raise NotImplementedError(action, opened, hunks, now, session, call, parameters)
+    sign, word = action_sign(action, call)
+    left = seconds_left(action, now)
+    given = opened.parameters if parameters is None else parameters
+    files = _files(opened, hunks)
+    command = _command(action, given)
+    return ActionDetail(
+        id=action.id, digest=action.digest, kind=action.kind, verb=action.verb,
+        tool=one_line(action.tool or "", 64),
+        target=one_line(action.target, TARGET_CELLS), sign=sign, state_word=word,
+        session_id=action.session_id,
+        session_title=one_line(session.title, TITLE_CELLS) if session else "", turn_id=action.turn_id,
+        files=files, hunks=tuple(hunks), added=action.added, removed=action.removed, command=command,
+        cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
+        prompt=opened.prompt,
+        choices=opened.choices, subject=_texts(opened.subject), warnings=_risks(action), bar=_bar(action),
+        left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,
+        decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
+        outcome=_outcome(action, call), is_pending=action.state == "pending",
+        is_stale=bool(action.stale_paths),
+        must_see_all=_must_see_all(action, files), successor=action.successor,
+    )  # fmt: skip
 
 
 def why_not(detail: ActionDetail, verdict: Literal["approve", "reject", "extend", "edit"]) -> str:
-    """Return why an answer is not possible now, empty if it is: the reason of a faint key."""
-    raise NotImplementedError(detail, verdict)
+    """Return why an answer is not possible now, empty if it is: the reason of a faint key.
+
+    Of a stale action `approve` is possible: it asks for the new diff.
+    """
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if verdict == "extend":
+        if detail.expires_at is None:
+            return "it does not expire"
+        is_spent = detail.extensions >= MAX_EXTENSIONS
+        return f"it was extended {detail.extensions} times, that is all" if is_spent else ""
+    if verdict == "edit":
+        if detail.is_stale:
+            return "the file changed; make the new diff first"
+        can_edit = any(file.change != "delete" and file.note != "binary" for file in detail.files)
+        return "" if can_edit else "only the text of a file can be edited"
+    return ""
+
+
+_HIDDEN = ("content", "old_string", "new_string")
+"""Parameters that the diff shows."""
+
+_SENTENCES: Mapping[str, str] = {
+    "scrubbed": "It holds what looks like a secret; the record leaves that out.",
+    "hidden": "It holds characters that cannot be seen. They are shown as ⟨U+…⟩.",
+    "binary": "It changes a binary file; its bytes are not shown.",
+    "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
+    "deletes": "It deletes a file.",
+}
+
+
+def _risks(action: Action) -> tuple[Risk, ...]:
+    words = [warning for warning in action.warnings if warning != "stale"]
+    return tuple(
+        Risk(word=one_line(word, 40), sentence=_SENTENCES.get(word, "Look twice.")) for word in words
+    )
+
+
+def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:
+    has_risk = any(warning != "stale" for warning in action.warnings)
+    return has_risk or any(file.change == "delete" for file in files)
+
+
+def _files(opened: ActionOpened, hunks: Sequence[Hunk]) -> tuple[FileDetail, ...]:
+    by_path: dict[str, list[Hunk]] = {}
+    for hunk in hunks:
+        by_path.setdefault(hunk.path, []).append(hunk)
+    found = [
+        _file(plan, by_path.pop(plan.path, []), is_binary="binary" in opened.warnings)
+        for plan in opened.files
+    ]
+    return (*found, *(_shown(path, "modify", rest, "") for path, rest in by_path.items()))
+
+
+def _file(plan: FilePlan, hunks: Sequence[Hunk], *, is_binary: bool) -> FileDetail:
+    change = "create" if plan.base is None else "delete" if plan.after is None else "modify"
+    if hunks:
+        note = ""
+    elif plan.base is not None and plan.base == plan.after:
+        note = "only its mode changes"
+    elif is_binary:
+        note = "binary"
+    else:
+        note = {"create": "new and empty", "delete": "deleted, it was empty"}.get(change, "no lines to show")
+    return _shown(plan.path, change, hunks, note)
+
+
+def _shown(path: str, change: Change, hunks: Sequence[Hunk], note: str) -> FileDetail:
+    signs = [sign for hunk in hunks for sign, _ in hunk.lines]
+    return FileDetail(
+        path=path, change=change, hunks=tuple(hunks), added=signs.count("+"), removed=signs.count("-"),
+        note=note
+    )  # fmt: skip
+
+
+def _command(action: Action, parameters: JsonObject) -> str | None:
+    command = parameters.get("command") if action.verb == "run" else None
+    return command if isinstance(command, str) else None
+
+
+def _parameters(given: JsonObject, hidden: Sequence[str], command: str | None) -> tuple[tuple[str, str], ...]:
+    shown = {name: value for name, value in given.items() if name not in hidden}
+    if command is not None:
+        shown.pop("command", None)
+    return _texts(shown)
+
+
+def _texts(values: JsonObject) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, value if isinstance(value, str) else json_text(value)) for name, value in values.items()
+    )
+
+
+def _bar(action: Action) -> tuple[str, ...]:
+    if action.state == "pending":
+        return _STALE if action.stale_paths else ()
+    why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
+    by = one_line(action.decided_by or "nobody", 80)
+    sentences: Mapping[ActionState, str] = {
+        "approved": f"By {by}{why}",
+        "rejected": f"By {by}{why}",
+        "expired": "Nobody answered in time. Nothing was done.",
+        "cancelled": f"The question was withdrawn{why}",
+        "superseded": "Another one stands in for it.",
+    }
+    return (sentences[action.state],)
+
+
+_STALE = (
+    "The file was changed by something else. What you see was made for the old text.",
+    "a makes the new diff and shows it; nothing is written until you approve that one.",
+)
+
+
+def _outcome(action: Action, call: Call | None) -> str:
+    if call is None or action.state != "approved":
+        return ""
+    _, word = call_sign(call, action)
+    why = call.error or (f"exit {call.exit_code}" if call.exit_code else "")
+    return one_line(f"{word}: {why}" if why and call.state != "succeeded" else word, 200)

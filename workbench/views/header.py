@@ -7,7 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench.domain.rows import Action, Session
-from workbench.views.queue import Urgency
+from workbench.text.human import countdown
+from workbench.text.safe import one_line
+from workbench.views.queue import Urgency, summary
+
+_MINUTE = 60_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +61,28 @@ def header(
         money: what it cost, empty where nobody knows.
         trouble: what is wrong with the host.
     """
-    raise NotImplementedError(sessions, actions, now, workspace, home, branch, current, money, trouble)
+    waits = summary(actions, now)
+    statuses = [session.status for session in sessions if not session.archived]
+    return HeaderFacts(
+        workspace=one_line(_short(workspace, home), 400), branch=one_line(branch, 80), waiting=waits.waiting,
+        first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
+        failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
+        tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
+        clock=now - now % _MINUTE, trouble=one_line(trouble, 200),
+    )  # fmt: skip
+
+
+def _short(workspace: str, home: str) -> str:
+    home = home.rstrip("/")
+    if home and (workspace == home or workspace.startswith(home + "/")):
+        return "~" + workspace[len(home) :]
+    return workspace
 
 
 def terminal_title(facts: HeaderFacts) -> str:
     """Return the terminal's title: `◆ 3 · 0:41 · shop`, or the folder's name alone."""
-    raise NotImplementedError(facts)
+    folder = facts.workspace.rstrip("/").rpartition("/")[2] or facts.workspace
+    if not facts.waiting:
+        return folder
+    left = [countdown(facts.first_left)] if facts.first_left is not None else []
+    return " · ".join([f"◆ {facts.waiting}", *left, folder])

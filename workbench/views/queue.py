@@ -4,7 +4,7 @@ Owns order, filter, words and urgency of rows. Never moves a cursor: `hold` keep
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
@@ -62,6 +62,8 @@ class QueueRow:
     """Chosen for the batch."""
     can_batch: bool = True
     """Gates, questions, trust and what carries a warning are answered one by one."""
+    in_decided: bool = False
+    """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ def rows(
     hunk_totals: Mapping[str, int] | None = None,
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
+    verbs: Mapping[str, str] | None = None,
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
@@ -106,18 +109,22 @@ def rows(
         hunk_totals: by action id, how many hunks it has, where known; makes `2 of 3 hunks` of `partly`.
         lingering: ids of actions decided a moment ago, which stay among the pending for the hand's sake.
         ruled: calls that a rule let pass, shown among the decided.
+        verbs: by tool id, the queue's word for it; for `ruled`.
     """
-    del hunk_totals
+    totals = hunk_totals or {}
     found = [
-        _row(action, sessions.get(action.session_id), now, action.id in marks, calls)
+        (action, _row(action, sessions.get(action.session_id), now, calls, totals, action.id in marks))
         for action in actions
         if action.state != "superseded"
     ]
-    found += [_ruled_row(call, sessions.get(call.session_id)) for call in ruled]
-    wanted = [row for row in found if matches(row, text_filter)]
-    waiting = [row for row in wanted if row.is_pending or row.id in lingering]
-    decided = [row for row in wanted if not row.is_pending and row.id not in lingering]
-    raise NotImplementedError(waiting, decided, order, shows_decided)
+    waiting = [(a, row) for a, row in found if (row.is_pending or a.id in lingering)]
+    waiting.sort(key=lambda pair: _place(*pair, order))
+    below = [row for a, row in found if not (row.is_pending or a.id in lingering)]
+    below += [_ruled_row(call, sessions.get(call.session_id), verbs or {}) for call in ruled]
+    below.sort(key=lambda row: (-(row.clock or 0), row.id))
+    shown = [row for _, row in waiting]
+    shown += [replace(row, in_decided=True) for row in below] if shows_decided else []
+    return tuple(row for row in shown if matches(row, text_filter))
 
 
 def hold(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]:
@@ -129,12 +136,35 @@ def hold(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]
         rows: as `rows` orders them now.
         shown: ids in the order that is on screen.
     """
-    raise NotImplementedError(rows, shown)
+    places = {key: place for place, key in enumerate(shown)}
+    held = [row for row in rows if row.id in places and not row.in_decided]
+    held.sort(key=lambda row: places[row.id])
+    behind: dict[str | None, list[QueueRow]] = {}
+    before: str | None = None
+    for row in rows:
+        if row.in_decided:
+            break
+        if row.id in places:
+            before = row.id
+        else:
+            behind.setdefault(before, []).append(row)
+    ordered = list(behind.get(None, ()))
+    for row in held:
+        ordered += [row, *behind.get(row.id, ())]
+    return (*ordered, *(row for row in rows if row.in_decided))
 
 
 def summary(actions: Iterable[Action], now: int) -> QueueSummary:
     """Return how many actions wait and how long the first of them has."""
-    raise NotImplementedError(actions, now)
+    waiting = [action for action in actions if action.state == "pending"]
+    if not waiting:
+        return QueueSummary()
+    first = min(waiting, key=_by_time)
+    left = seconds_left(first, now)
+    return QueueSummary(
+        waiting=len(waiting), first_left=left, first_id=first.id, urgency=urgency(left),
+        sessions=len({action.session_id for action in waiting}),
+    )  # fmt: skip
 
 
 def next_waiting(rows: Sequence[QueueRow], after: str | None, *, step: int = 1) -> str | None:
@@ -145,7 +175,14 @@ def next_waiting(rows: Sequence[QueueRow], after: str | None, *, step: int = 1) 
         after: the id under the cursor; None begins at the top.
         step: 1 for the next, -1 for the previous.
     """
-    raise NotImplementedError(rows, after, step)
+    at = next((n for n, row in enumerate(rows) if row.id == after), None)
+    if at is None:
+        at = -1 if step > 0 else 0
+    for distance in range(1, len(rows) + 1):
+        row = rows[(at + step * distance) % len(rows)]
+        if row.is_pending:
+            return row.id
+    return None
 
 
 def matches(row: QueueRow, text_filter: str) -> bool:
@@ -170,10 +207,59 @@ def seconds_left(action: Action, now: int) -> float | None:
 
 
 def _row(
-    action: Action, session: Session | None, now: int, is_marked: bool, calls: Mapping[str, Call]
+    action: Action,
+    session: Session | None,
+    now: int,
+    calls: Mapping[str, Call],
+    totals: Mapping[str, int],
+    is_marked: bool,
 ) -> QueueRow:
-    raise NotImplementedError(action, session, now, is_marked, calls, one_line, action_sign)
+    sign, word = action_sign(action, calls.get(action.call_id or ""))
+    left = seconds_left(action, now)
+    is_pending = action.state == "pending"
+    risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
+    if sign == "partly" and action.id in totals:
+        word = f"{len(action.selection or ())} of {totals[action.id]} hunks"
+    return QueueRow(
+        id=action.id, sign=sign, verb=one_line(action.verb, 5), target=one_line(action.target, TARGET_CELLS),
+        added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
+        session_id=action.session_id, session_title=_title(session),
+        state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
+        clock=action.decided_at, is_pending=is_pending, urgency=urgency(left), warnings=risks, mark=is_marked,
+        can_batch=is_pending and action.kind == "tool" and not action.warnings,
+    )  # fmt: skip
 
 
-def _ruled_row(call: Call, session: Session | None) -> QueueRow:
-    raise NotImplementedError(call, session)
+def _risk_word(risks: Sequence[str], word: str) -> str:
+    if word == "stale":
+        return word
+    if not risks:
+        return ""
+    return f"! {risks[0]}" if len(risks) == 1 else f"! {len(risks)}"
+
+
+def _ruled_row(call: Call, session: Session | None, verbs: Mapping[str, str]) -> QueueRow:
+    return QueueRow(
+        id=call.id, sign="rule", verb=verbs.get(call.tool, "run"), target=one_line(call.target, TARGET_CELLS),
+        session_id=call.session_id, session_title=_title(session),
+        clock=call.finished_at or call.requested_at,
+        state_word=f"by rule {call.rule}" if call.rule else "by the settings", is_pending=False,
+        is_action=False,
+        can_batch=False,
+    )  # fmt: skip
+
+
+def _title(session: Session | None) -> str:
+    return one_line(session.title, TITLE_CELLS) if session else ""
+
+
+def _by_time(action: Action) -> tuple[bool, int, int, str]:
+    return action.expires_at is None, action.expires_at or 0, action.created_at, action.id
+
+
+def _place(action: Action, row: QueueRow, order: Order) -> tuple[object, ...]:
+    if order == "new":
+        return (-action.created_at, action.id)
+    if order == "session":
+        return (row.session_title.casefold(), row.session_id, *_by_time(action))
+    return _by_time(action)

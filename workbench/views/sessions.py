@@ -3,12 +3,22 @@
 Owns which session comes first (what waits, what runs, then what moved last) and the words beside it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from workbench.domain.events import Event
+from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Session
-from workbench.views.signs import Meaning
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.text import human
+from workbench.text.safe import one_line
+from workbench.text.width import cells
+from workbench.views.queue import TITLE_CELLS
+from workbench.views.signs import Meaning, session_sign
+
+STRIP_TITLE_CELLS: Final = 24
+"""The longest title in the one-line strip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +29,7 @@ class SessionRow:
     sign: Meaning
     word: str
     title: str
-    """One safe line; `no title` words where it has none."""
+    """One safe line."""
     waiting: int = 0
     """How many of its actions wait; shown at the right instead of the time."""
     when: int | None = None
@@ -63,7 +73,34 @@ def rows(
         current: the session on show.
         text_filter: words that a title must all have.
     """
-    raise NotImplementedError(sessions, actions, current, text_filter)
+    waiting = Counter(action.session_id for action in actions if action.state == "pending")
+    shown = [
+        session
+        for session in sessions
+        if session.id != SYSTEM_SESSION and not session.archived and session.kind != "step"
+    ]
+    shown.sort(key=lambda s: (not waiting[s.id], s.status not in _BUSY, -s.updated_at, s.id))
+    words = text_filter.casefold().split()
+    found = [_row(session, waiting[session.id], session.id == current) for session in shown]
+    return tuple(row for row in found if all(word in row.title.casefold() for word in words))
+
+
+_BUSY = ("processing", "initializing")
+
+
+def _row(session: Session, waiting: int, is_current: bool) -> SessionRow:
+    sign, word = session_sign(session, waiting)
+    is_quiet = not waiting and session.status not in _BUSY
+    return SessionRow(
+        id=session.id, sign=sign, word=word, title=title_of(session), waiting=waiting,
+        when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
+    )  # fmt: skip
+
+
+def title_of(session: Session) -> str:
+    """Return a session's title as one safe line; without one its kind and the start of its id."""
+    title = one_line(session.title, TITLE_CELLS) or f"{session.kind} {session.id[:8]}"
+    return f"{title} #{session.number}" if session.number else title
 
 
 def strip(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...], int]:
@@ -75,12 +112,38 @@ def strip(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...]
         rows: as `rows` returns them.
         room: cells for the items, each taking `sign title count` and three blanks.
     """
-    raise NotImplementedError(rows, room)
+    fitting: list[SessionRow] = []
+    used = 0
+    must = next((row for row in rows if row.is_current), None)
+    for row in rows:
+        reserved = _strip_cells(must) if must is not None and must not in (*fitting, row) else 0
+        if used + _strip_cells(row) + reserved > room:
+            continue
+        fitting.append(row)
+        used += _strip_cells(row)
+    return tuple(fitting), len(rows)
+
+
+def _strip_cells(row: SessionRow) -> int:
+    count = len(str(row.waiting)) + 1 if row.waiting else 0
+    return 2 + min(cells(row.title), STRIP_TITLE_CELLS) + count + 3
 
 
 def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tuple[ChangedFile, ...]:
     """Return the files that a session changed, the last changed first."""
-    raise NotImplementedError(events, actions)
+    by_call = {action.call_id: action for action in actions.values() if action.call_id}
+    found: dict[str, ChangedFile] = {}
+    for event in events:
+        if not isinstance(event.body, FileChanged):
+            continue
+        body, action = event.body, by_call.get(event.call_id or "")
+        before = found.pop(body.path, None)
+        found[body.path] = ChangedFile(
+            path=body.path, sign="partly" if action and action.selection is not None else "ok",
+            added=body.added + (before.added if before else 0),
+            removed=body.removed + (before.removed if before else 0), action_id=action.id if action else None,
+        )  # fmt: skip
+    return tuple(reversed(found.values()))
 
 
 def session_facts(session: Session, *, turns: int, asks: str, rules: int, money: str = "") -> SessionFacts:
@@ -93,4 +156,12 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
         rules: how many rules are on for it.
         money: what it cost, empty where nobody knows.
     """
-    raise NotImplementedError(session, turns, asks, rules, money)
+    facts = [
+        ("model", one_line(session.model, 64)),
+        ("turns", str(turns)),
+        ("tokens", human.tokens(session.usage.total_tokens)),
+        ("cost", money),
+        ("asks", asks),
+        ("rules", f"{rules} on" if rules else ""),
+    ]
+    return SessionFacts(facts=tuple((label, words) for label, words in facts if words))

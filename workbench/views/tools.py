@@ -1,17 +1,16 @@
-"""Tool calls as rows with their times, their bars on one time axis, and one call in full.
+"""Tool calls as rows with their times, and their bars on one time axis.
 
-Owns what ran, what waited, and what is said of it. Never reads a blob: whole outputs are handed in.
+Owns what ran, what waited, and how long. One call in full is `views.calls`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
-from workbench.views.signs import Meaning
-
-SectionName = Literal["Output", "Parameters", "Gate", "Changes", "Raw"]
+from workbench.text.human import duration
+from workbench.text.safe import one_line
+from workbench.views.queue import TARGET_CELLS
+from workbench.views.signs import Meaning, call_sign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +31,8 @@ class ToolRow:
     """The one time a narrow pane shows: `12 ms`, `4.1 s`; of a running or waiting one how long until now."""
     requested: int = 0
     waited_from: int | None = None
+    waited_to: int | None = None
+    """When its question was decided; None while it waits."""
     started: int | None = None
     finished: int | None = None
     state: str = ""
@@ -76,34 +77,6 @@ class ToolFacts:
     wait_seconds: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One part of a call in full."""
-
-    name: SectionName
-    lines: tuple[str, ...] = ()
-    """Raw lines."""
-    is_empty: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDetail:
-    """One call in full."""
-
-    id: str
-    sign: Meaning
-    title: str
-    """`run_in_terminal ✗ exit 1` without the sign: tool and how it ended."""
-    facts: str = ""
-    """`call c5   1.1 KB   stdout and stderr, in order`."""
-    sections: tuple[Section, ...] = ()
-    """Output, Parameters, Gate, Changes, Raw, in this order."""
-    moments: tuple[tuple[int, Meaning | None, str], ...] = ()
-    """(when, sign, words): asked, approved by you after 1.9 s, started, exit 1."""
-    told: str = ""
-    """What the agent was told, as a sentence."""
-
-
 def rows(
     calls: Iterable[Call],
     actions: Mapping[str, Action],
@@ -123,33 +96,116 @@ def rows(
         text_filter: words that tool, target or state must all have.
         turn_id: only this turn; None for all.
     """
-    raise NotImplementedError(calls, actions, now, only_failed, text_filter, turn_id)
+    words = text_filter.casefold().split()
+    found: list[ToolRow] = []
+    for call in calls:
+        row = _row(call, actions.get(call.action_id or ""), now)
+        text = f"{row.tool} {row.target} {row.word}".casefold()
+        is_wanted = turn_id is None or call.turn_id == turn_id
+        if is_wanted and (row.is_failed or not only_failed) and all(word in text for word in words):
+            found.append(row)
+    return tuple(found)
 
 
 def facts(rows: Sequence[ToolRow], now: int) -> ToolFacts:
     """Return counts and sums for the title."""
-    raise NotImplementedError(rows, now)
+    between = axis(rows, now)
+    waited = [(row.waited_from, _waited_to(row, now)) for row in rows if row.waited_from is not None]
+    return ToolFacts(
+        total=len(rows), failed=sum(row.is_failed for row in rows),
+        waiting=sum(row.sign in ("waiting", "stale") for row in rows),
+        running=sum(row.sign == "running" for row in rows), seconds=between.seconds,
+        run_seconds=sum(row.run_ms or 0 for row in rows) / 1000, wait_seconds=_covered(waited),
+    )  # fmt: skip
 
 
 def axis(rows: Sequence[ToolRow], now: int) -> Axis:
     """Return the time from the first call's request to the last end, or to now while something is open."""
-    raise NotImplementedError(rows, now)
+    if not rows:
+        return Axis()
+    ends = [row.finished if row.finished is not None else now for row in rows]
+    start = min(row.requested for row in rows)
+    return Axis(start=start, end=max(start, *ends))
 
 
 def spans(rows: Sequence[ToolRow], axis: Axis, now: int) -> tuple[Span, ...]:
     """Return a bar for every row."""
-    raise NotImplementedError(rows, axis, now)
+    length = max(1, axis.end - axis.start)
+
+    def share(start: int | None, end: int) -> tuple[float, float] | None:
+        if start is None or end < axis.start or start > axis.end:
+            return None
+        low = min(1.0, max(0.0, (start - axis.start) / length))
+        return low, min(1.0, max(low, (end - axis.start) / length))
+
+    return tuple(
+        Span(
+            waited=share(row.waited_from, _waited_to(row, now)),
+            ran=share(row.started, row.finished if row.finished is not None else now),
+            sign=row.sign,
+        )
+        for row in rows
+    )
 
 
-def detail(
-    call: Call, action: Action | None, events: Iterable[Event], *, output: str | None = None
-) -> ToolDetail:
-    """Return one call in full.
+def ticking(milliseconds: int) -> str:
+    """Return how long something open has lasted, in whole seconds: it moves once a second."""
+    seconds = milliseconds // 1000
+    return f"{seconds} s" if seconds < 60 else duration(seconds)
 
-    Args:
-        call: its row.
-        action: the question it asked, if it asked.
-        events: of its session; those of other calls are skipped.
-        output: its whole output where the caller has read it; None shows what was streamed or the preview.
-    """
-    raise NotImplementedError(call, action, events, output)
+
+def by_words(call: Call) -> str:
+    """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
+    if call.rule is not None:
+        return f"§ {call.rule}"
+    if call.action_id is not None:
+        return {"pending": "asks", "expired": "nobody", "cancelled": ""}.get(call.state, "you")
+    return {"rejected": "the gate", "pending": "", "cancelled": ""}.get(call.state, "auto")
+
+
+def _row(call: Call, action: Action | None, now: int) -> ToolRow:
+    sign, word = call_sign(call, action)
+    run_ms = call.duration_ms
+    if call.state == "executing":
+        run_ms = max(0, now - (call.started_at or now)) // 1000
+    waited_from = action.created_at if action is not None else None
+    waited_to = None
+    if action is not None and action.state != "pending":
+        waited_to = action.decided_at
+    wait_ms = None if waited_from is None else max(0, (waited_to or now) - waited_from) // 1000
+    return ToolRow(
+        id=call.id, sign=sign, word=word, tool=one_line(call.tool, 64), target=target_of(call),
+        by=by_words(call), run_ms=run_ms, wait_ms=wait_ms, right=_right(call, run_ms, wait_ms),
+        requested=call.requested_at, waited_from=waited_from, waited_to=waited_to, started=call.started_at,
+        finished=call.finished_at, state=call.state, is_failed=sign in ("failed", "unknown"),
+        session_id=call.session_id, turn_id=call.turn_id, action_id=call.action_id,
+    )  # fmt: skip
+
+
+def _right(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
+    if call.state == "pending" and wait_ms is not None:
+        return ticking(wait_ms)
+    if call.state == "executing":
+        return ticking(run_ms or 0)
+    return duration(run_ms / 1000) if run_ms is not None else ""
+
+
+def target_of(call: Call) -> str:
+    """Return what a call is about as one safe line; the gate names it, but not for what it turned down."""
+    texts = (value for value in call.parameters.values() if isinstance(value, str))
+    return one_line(call.target or next(texts, ""), TARGET_CELLS)
+
+
+def _waited_to(row: ToolRow, now: int) -> int:
+    if row.waited_to is not None:
+        return row.waited_to
+    return row.finished if row.finished is not None else now
+
+
+def _covered(pieces: Iterable[tuple[int, int]]) -> float:
+    """Return how many seconds lie in at least one of the pieces."""
+    total = end = 0
+    for low, high in sorted(pieces):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total / 1_000_000

@@ -5,140 +5,39 @@ output, so a transcript of live events comes to the same blocks as one of what l
 state is folded or ignored. Knows nothing of widths and heights.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from workbench.domain.events import Event
-from workbench.views.signs import Meaning
+from workbench.domain import events as e
+from workbench.domain.events import Body, Event
+from workbench.domain.fold import Tables, apply
+from workbench.domain.rows import Action, Call
+from workbench.text.safe import one_line
+from workbench.views.blocks import (
+    Block,
+    CallLine,
+    ErrorBlock,
+    Notice,
+    NoticeKind,
+    Output,
+    Prompt,
+    Text,
+    Thought,
+    TranscriptFacts,
+)
+from workbench.views.callwords import call_words
+from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, notice_of
+from workbench.views.sequence import Sequence
+from workbench.views.signs import call_sign
+from workbench.views.streams import Reply, Stream
+from workbench.views.tools import target_of
 
-NoticeKind = Literal[
-    "paused", "stopped", "continued", "limit", "expired", "mark", "trust", "ended", "changed", "unknown"
-]
+__all__ = [
+    "Block", "CallLine", "ErrorBlock", "Notice", "NoticeKind", "Output", "Prompt", "Text", "Thought",
+    "Transcript", "TranscriptFacts",
+]  # fmt: skip
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """What a human said."""
-
-    id: str
-    at: int
-    text: str
-    """Raw."""
-    is_queued: bool = False
-    """The agent still works on an earlier one; queued prompts stand below everything else."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """What the agent said in one round."""
-
-    id: str
-    at: int
-    text: str
-    """Raw markdown."""
-    is_open: bool = False
-    """Still streaming: drawn as plain wrapped lines."""
-    was_cut: bool = False
-    """The turn ended before the reply did; what came is kept."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
-    """What the model thought in one round."""
-
-    id: str
-    at: int
-    text: str
-    """Raw."""
-    seconds: float | None = None
-    """How long it thought, where deltas tell."""
-    is_open: bool = False
-    is_folded: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallLine:
-    """One tool call: `✓ read_file  src/shop/app.py  § 12 ms`."""
-
-    id: str
-    at: int
-    call_id: str
-    action_id: str | None
-    sign: Meaning
-    tool: str
-    target: str
-    right: str = ""
-    """`12 ms`, `2 of 3`, `exit 1`, `asks you`."""
-    right_meaning: Meaning | None = None
-    """Whose colour the right words have; None is muted."""
-    is_by_rule: bool = False
-    """A rule let it pass: `§` stands before the right words."""
-    note: str = ""
-    """A human's words under the line, without quotes: `you left hunk 2: keep the order`."""
-    note_quote: str = ""
-    """The quoted part of the note, one safe line."""
-    has_output: bool = False
-    is_folded: bool = True
-    """Whether its output is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """What a command wrote; it has no rows while folded."""
-
-    id: str
-    at: int
-    call_id: str
-    text: str
-    """Raw; the preview once the call is finished."""
-    total_bytes: int = 0
-    is_open: bool = False
-    is_folded: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorBlock:
-    """What did not happen, why, and what to do."""
-
-    id: str
-    at: int
-    code: str
-    message: str
-    details: str = ""
-    remedy: str = ""
-    keys: tuple[tuple[str, str], ...] = ()
-    """Key and words: `("r", "ask again")`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """A sentence about the session itself."""
-
-    id: str
-    at: int
-    kind: NoticeKind
-    text: str
-    keys: tuple[tuple[str, str], ...] = ()
-
-
-Block = Prompt | Text | Thought | CallLine | Output | ErrorBlock | Notice
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptFacts:
-    """What the pane's title says of the session."""
-
-    turns: int = 0
-    is_working: bool = False
-    """A turn is open."""
-    waiting: int = 0
-    """Calls that ask a human."""
-    queued: int = 0
-    """Prompts that the agent has not begun."""
-    model: str = ""
-    position: int = 0
-    """Of the last event folded; where reading goes on."""
+_Round = tuple[str | None, int]
 
 
 class Transcript:
@@ -146,29 +45,278 @@ class Transcript:
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
+        self._blocks = Sequence()
+        self._rows = Tables()
+        self._turn: str | None = None
+        self._turns: set[str | None] = set()
+        self._rounds: dict[str | None, int] = {}
+        self._replies: dict[_Round, Reply] = {}
+        self._whole: set[_Round] = set()
+        self._outputs: dict[str, Stream] = {}
+        self._hunks: dict[str, int] = {}
+        self._open: set[str] = set()
+        self._model = ""
+        self._position = 0
+        self._handlers: Mapping[type[Body], Callable[[Event], None]] = {
+            e.PromptSubmitted: self._prompt,
+            e.TurnStarted: self._turn_started,
+            e.TurnEnded: self._turn_ended,
+            e.TextStreamed: self._text_streamed,
+            e.ThinkingStreamed: self._thinking_streamed,
+            e.ReplyCompleted: self._reply_completed,
+            e.ActionOpened: self._action_opened,
+            e.OutputStreamed: self._output_streamed,
+            e.CallFinished: self._call_finished,
+            e.ErrorRaised: self._error,
+            e.SessionStatusChanged: self._said,
+            e.ContinueRequested: self._said,
+            e.MarkAdded: self._said,
+            e.WorkspaceTrusted: self._said,
+            e.Unknown: self._said,
+        }
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """Return the blocks in reading order."""
-        raise NotImplementedError
+        return self._blocks.all()
 
     @property
     def facts(self) -> TranscriptFacts:
         """Return what the title says."""
-        raise NotImplementedError
+        calls = self._rows.calls.values()
+        return TranscriptFacts(
+            turns=len(self._turns), is_working=self._turn is not None,
+            waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
+            queued=self._blocks.queued, model=self._model, position=self._position,
+        )  # fmt: skip
 
     def block(self, block_id: str) -> Block | None:
         """Return one block as it stands."""
-        raise NotImplementedError(block_id)
+        return self._blocks.get(block_id)
 
     def apply(self, event: Event) -> set[str]:
         """Fold one event; return the ids of blocks that came, changed or went (`block` is None then)."""
-        raise NotImplementedError(event)
+        if event.session_id != self.session_id:
+            return set()
+        self._position = max(self._position, event.position)
+        self._blocks.begin()
+        rows = apply(event, self._rows)
+        for row in rows:
+            self._rows.put(row)
+        handler = self._handlers.get(type(event.body))
+        if handler is not None:
+            handler(event)
+        for row in rows:
+            if isinstance(row, Call):
+                self._show_call(row, event)
+            elif isinstance(row, Action) and row.call_id in self._rows.calls:
+                self._show_call(self._rows.calls[row.call_id], event)
+        return self._blocks.changed()
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
         """Fold events in order; return the ids of all blocks that changed."""
-        raise NotImplementedError(events)
+        return set[str]().union(*(self.apply(event) for event in events))
 
     def toggle(self, block_id: str) -> set[str]:
         """Fold or open a thought, or the output of a call line; return the ids that changed."""
-        raise NotImplementedError(block_id)
+        block = self._blocks.get(block_id)
+        if isinstance(block, CallLine | Output):
+            keys = (_call_key(block.call_id), _output_key(block.call_id))
+        elif isinstance(block, Thought):
+            keys = (block_id,)
+        else:
+            return set()
+        self._open ^= set(keys)
+        self._blocks.begin()
+        for key in keys:
+            found = self._blocks.get(key)
+            if isinstance(found, Thought | CallLine | Output):
+                self._blocks.put(replace(found, is_folded=key not in self._open))
+        return self._blocks.changed()
+
+    # --- prompts and turns --------------------------------------------------------------------------
+
+    def _prompt(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.PromptSubmitted)
+        self._blocks.retire_keys()
+        prompt = Prompt(
+            id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
+        )
+        self._blocks.append(prompt)
+
+    def _turn_started(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.TurnStarted)
+        self._drop_streamed((event.turn_id, body.round))
+        self._close_open()
+        if event.turn_id != self._turn:
+            self._blocks.take_queued()
+        self._turn = event.turn_id
+        self._turns.add(event.turn_id)
+        self._rounds[event.turn_id] = body.round
+        self._model = body.model
+
+    def _turn_ended(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.TurnEnded)
+        self._close_open()
+        self._turn = None
+        if body.outcome == "interrupted":
+            self._notice(event, "stopped", "You stopped the agent.", PAUSE_KEYS)
+        elif body.outcome == "limit":
+            self._notice(event, "limit", body.detail or "The turn reached its limit.", PAUSE_KEYS)
+
+    def _close_open(self) -> None:
+        """Keep what came of a reply that will not be finished."""
+        for block in self._blocks.open_texts():
+            if isinstance(block, Text):
+                self._blocks.put(replace(block, is_open=False, was_cut=True))
+            else:
+                self._blocks.put(replace(block, is_open=False))
+
+    # --- replies ------------------------------------------------------------------------------------
+
+    def _text_streamed(self, event: Event) -> None:
+        body, key = event.body, self._round(event)
+        assert isinstance(body, e.TextStreamed)
+        if key in self._whole:
+            return
+        reply = self._replies.setdefault(key, Reply())
+        reply.end_thought(event.at)
+        text = reply.add_text(body.block, body.offset, body.text)
+        self._end_thought(key, reply)
+        before = self._blocks.get(_key("text", key))
+        at = before.at if before else event.at
+        self._blocks.put(Text(id=_key("text", key), at=at, text=text, is_open=True))
+
+    def _thinking_streamed(self, event: Event) -> None:
+        body, key = event.body, self._round(event)
+        assert isinstance(body, e.ThinkingStreamed)
+        if key in self._whole:
+            return
+        reply = self._replies.setdefault(key, Reply())
+        text = reply.add_thinking(body.block, body.offset, body.text, event.at)
+        before = self._blocks.get(_key("thought", key))
+        thought = self._thought(key, before.at if before else event.at, text, reply.thought_seconds)
+        self._blocks.put(replace(thought, is_open=True), before=_key("text", key))
+
+    def _end_thought(self, key: _Round, reply: Reply) -> None:
+        thought = self._blocks.get(_key("thought", key))
+        if isinstance(thought, Thought) and thought.is_open:
+            self._blocks.put(replace(thought, is_open=False, seconds=reply.thought_seconds))
+
+    def _reply_completed(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ReplyCompleted)
+        key = (event.turn_id, body.round)
+        reply = self._replies.get(key, Reply())
+        reply.end_thought(event.at)
+        self._drop_streamed(key)
+        self._whole.add(key)
+        if body.thinking:
+            self._blocks.put(self._thought(key, event.at, body.thinking, reply.thought_seconds))
+        if body.text:
+            self._blocks.put(Text(id=_key("text", key), at=event.at, text=body.text))
+
+    def _thought(self, key: _Round, at: int, text: str, seconds: float | None) -> Thought:
+        name = _key("thought", key)
+        return Thought(id=name, at=at, text=text, seconds=seconds, is_folded=name not in self._open)
+
+    def _drop_streamed(self, key: _Round) -> None:
+        if key in self._whole:
+            return
+        self._replies.pop(key, None)
+        self._blocks.remove(_key("text", key))
+        self._blocks.remove(_key("thought", key))
+
+    def _round(self, event: Event) -> _Round:
+        return event.turn_id, self._rounds.get(event.turn_id, 1)
+
+    # --- calls --------------------------------------------------------------------------------------
+
+    def _action_opened(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ActionOpened)
+        self._hunks[event.action_id or ""] = len(body.hunks)
+
+    def _output_streamed(self, event: Event) -> None:
+        body, call_id = event.body, event.call_id or ""
+        assert isinstance(body, e.OutputStreamed)
+        call = self._rows.calls.get(call_id)
+        if call is None or call.state != "executing":
+            return
+        text = self._outputs.setdefault(call_id, Stream()).add(body.offset, body.text)
+        self._put_output(call, event.at, text, len(text), is_open=True)
+        self._show_call(call, event)
+
+    def _call_finished(self, event: Event) -> None:
+        body, call_id = event.body, event.call_id or ""
+        assert isinstance(body, e.CallFinished)
+        call = self._rows.calls.get(call_id)
+        self._outputs.pop(call_id, None)
+        if call is None or call.finished_at != event.at:
+            return
+        self._blocks.remove(_output_key(call_id))
+        if body.preview and body.output_bytes:
+            self._put_output(call, event.at, body.preview, body.output_bytes, is_open=False)
+
+    def _put_output(self, call: Call, at: int, text: str, total: int, *, is_open: bool) -> None:
+        key = _output_key(call.id)
+        output = Output(
+            id=key, at=at, call_id=call.id, text=text, total_bytes=total, is_open=is_open,
+            is_folded=key not in self._open,
+        )  # fmt: skip
+        self._blocks.put(output, behind=_call_key(call.id))
+
+    def _show_call(self, call: Call, event: Event) -> None:
+        action = self._rows.actions.get(call.action_id or "")
+        words = call_words(call, action, self._hunks.get(call.action_id or "", 0))
+        key = _call_key(call.id)
+        line = CallLine(
+            id=key, at=call.requested_at, call_id=call.id, action_id=call.action_id,
+            sign=call_sign(call, action)[0], tool=one_line(call.tool, 64), target=target_of(call),
+            right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
+            note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
+            is_folded=key not in self._open,
+        )  # fmt: skip
+        body = event.body
+        replaced = body.replaces if isinstance(body, e.CallProposed) else None
+        self._blocks.put(line, behind=_call_key(replaced) if replaced else None)
+
+    # --- errors and notices ---------------------------------------------------------------------------
+
+    def _error(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ErrorRaised)
+        if event.turn_id == self._turn:
+            self._drop_streamed(self._round(event))
+        keys = ERROR_KEYS if event.turn_id is not None else ()
+        self._blocks.retire_keys()
+        block = ErrorBlock(
+            id=f"error:{event.id}", at=event.at, code=body.code, message=body.message, details=body.details,
+            remedy=body.remedy, keys=keys,
+        )  # fmt: skip
+        self._blocks.put(block)
+
+    def _said(self, event: Event) -> None:
+        last = self._blocks.last()
+        found = notice_of(event.body, was_stopped=isinstance(last, Notice) and last.kind == "stopped")
+        if found is not None:
+            self._notice(event, *found)
+
+    def _notice(self, event: Event, kind: NoticeKind, text: str, keys: tuple[tuple[str, str], ...]) -> None:
+        self._blocks.retire_keys()
+        self._blocks.put(Notice(id=f"notice:{event.id}", at=event.at, kind=kind, text=text, keys=keys))
+
+
+def _key(kind: str, key: _Round) -> str:
+    return f"{kind}:{key[0]}:{key[1]}"
+
+
+def _call_key(call_id: str) -> str:
+    return f"call:{call_id}"
+
+
+def _output_key(call_id: str) -> str:
+    return f"output:{call_id}"

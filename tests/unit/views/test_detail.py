@@ -1,0 +1,163 @@
+import pytest
+
+from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
+from workbench.domain.events import ActionOpened
+from workbench.domain.values import Choice, FilePlan
+from workbench.views import detail
+from workbench.views.detail import FileDetail, Risk
+
+
+def proposal(**more):
+    facts = {
+        "action_kind": "tool",
+        "tool": "t",
+        "target": "x",
+        "digest": "d",
+        "created_at": NOW,
+        "expires_at": None,
+        "cwd": "/w",
+    }
+    return ActionOpened(**{**facts, **more})
+
+
+def plan(path, base="1", after="2"):
+    return FilePlan(path=path, base=base, after=after, mode=0o644)
+
+
+def made(row=None, opened=None, hunks=(), **more):
+    return detail.detail(row or action(), opened or proposal(), hunks, NOW, **more)
+
+
+def test_files_with_their_hunks():
+    hunks = (hunk(1, "a"), hunk(2, "a"), hunk(3, "b", (("+", "x"),)))
+    found = made(
+        opened=proposal(files=(plan("a"), plan("b", None), plan("c"))), hunks=hunks, session=session()
+    )
+    assert found.files == (
+        FileDetail(path="a", change="modify", hunks=hunks[:2], added=4, removed=2),
+        FileDetail(path="b", change="create", hunks=hunks[2:], added=1),
+        FileDetail(path="c", change="modify", note="no lines to show"),
+    )
+    assert (found.hunks, found.digest, found.session_title) == (hunks, "d-a1", "rename handler")
+
+
+@pytest.mark.parametrize(
+    ("file", "warnings", "note"),
+    [
+        (plan("a", None, "1"), (), "new and empty"),
+        (plan("a", "1", None), (), "deleted, it was empty"),
+        (plan("a", "1", "1"), (), "only its mode changes"),
+        (plan("a"), ("binary",), "binary"),
+        (plan("a", None), ("binary",), "binary"),
+    ],
+)
+def test_why_there_is_nothing_to_see(file, warnings, note):
+    assert made(opened=proposal(files=(file,), warnings=warnings)).files[0].note == note
+
+
+def test_hunks_of_a_file_that_no_plan_names_are_shown_all_the_same():
+    assert [file.path for file in made(hunks=(hunk(1, "odd"),)).files] == ["odd"]
+
+
+def test_a_command_and_its_other_parameters():
+    given = {"command": "make\n", "timeout_seconds": 5, "env": {"b": 1, "a": 2}}
+    found = made(action(verb="run"), proposal(parameters=given))
+    assert (found.command, found.cwd) == ("make\n", "/w")
+    assert found.parameters == (("timeout_seconds", "5"), ("env", '{"a":2,"b":1}'))
+    exact = made(action(verb="run"), proposal(parameters=given), parameters={"command": "exact"})
+    assert exact.command == "exact"
+
+
+def test_parameters_that_the_diff_shows_are_left_out():
+    given = {"path": "a", "old_string": "x", "new_string": "y", "command": "no command of an edit"}
+    found = made(opened=proposal(parameters=given, files=(plan("a"),)), hunks=(hunk(1, "a"),))
+    assert (found.parameters, found.command) == ((("path", "a"), ("command", "no command of an edit")), None)
+
+
+def test_questions():
+    choices = (Choice(key="trust", label="Trust it"),)
+    found = made(
+        action(kind="trust", expires_at=None),
+        proposal(prompt="Trust?", choices=choices, subject={"files": ["a"]}),
+    )
+    assert (found.prompt, found.choices, found.subject) == ("Trust?", choices, (("files", '["a"]'),))
+    assert found.left_seconds is None
+
+
+def test_warnings_in_words():
+    found = made(action(warnings=("deletes", "odd\x1b", "stale"), stale_paths=("a",)))
+    assert found.warnings == (
+        Risk(word="deletes", sentence="It deletes a file."),
+        Risk(word="odd⟨U+001B⟩", sentence="Look twice."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "files", "expected"),
+    [
+        (action(), (plan("a"),), False),
+        (action(warnings=("stale",)), (plan("a"),), False),
+        (action(warnings=("hidden",)), (plan("a"),), True),
+        (action(), (plan("a"), plan("b", "1", None)), True),
+    ],
+)
+def test_what_must_be_seen_whole(row, files, expected):
+    assert made(row, proposal(files=files)).must_see_all is expected
+
+
+@pytest.mark.parametrize(
+    ("row", "first"),
+    [
+        (action(), None),
+        (
+            action(stale_paths=("a",)),
+            "The file was changed by something else. What you see was made for the old text.",
+        ),
+        (action(state="expired"), "Nobody answered in time. Nothing was done."),
+        (action(state="approved", decided_by="user (cli, pid 41)"), "By user (cli, pid 41)."),
+        (action(state="rejected", decided_by="user", reason="too\nwide"), "By user: “too⏎wide”"),
+        (action(state="cancelled", reason="why"), "The question was withdrawn: “why”"),
+        (action(state="superseded"), "Another one stands in for it."),
+    ],
+)
+def test_the_bar(row, first):
+    bar = made(row).bar
+    assert (bar[0] if bar else None) == first
+
+
+def test_what_came_of_it():
+    row = action(state="approved")
+    assert made(row, call=call(state="failed", exit_code=1)).outcome == "failed: exit 1"
+    assert (
+        made(row, call=call(state="failed", error="disk\nfull", exit_code=1)).outcome == "failed: disk⏎full"
+    )
+    assert made(row, call=call()).outcome == "ok"
+    assert made(action(), call=call(state="pending")).outcome == ""
+
+
+FILE = proposal(files=(plan("a"),))
+
+
+@pytest.mark.parametrize(
+    ("row", "opened", "verdict", "why"),
+    [
+        (action(), FILE, "approve", ""),
+        (action(stale_paths=("a",)), FILE, "approve", ""),
+        (action(state="expired"), FILE, "approve", "it is expired"),
+        (action(state="rejected"), FILE, "reject", "it is rejected"),
+        (action(expires_at=None), FILE, "extend", "it does not expire"),
+        (action(extensions=4), FILE, "extend", "it was extended 4 times, that is all"),
+        (action(extensions=3), FILE, "extend", ""),
+        (action(), FILE, "edit", ""),
+        (action(stale_paths=("a",)), FILE, "edit", "the file changed; make the new diff first"),
+        (action(), proposal(), "edit", "only the text of a file can be edited"),
+        (action(), proposal(files=(plan("a", "1", None),)), "edit", "only the text of a file can be edited"),
+    ],
+)
+def test_why_not(row, opened, verdict, why):
+    assert detail.why_not(made(row, opened), verdict) == why
+
+
+def test_time_left():
+    found = made(action(expires_at=NOW + 4 * MINUTE))
+    assert (found.left_seconds, found.urgency, found.is_pending) == (240.0, "soon", True)

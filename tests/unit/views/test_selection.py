@@ -1,0 +1,103 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.views.making import hunk
+from workbench.domain.values import Taken
+from workbench.views.selection import WHOLE, Seen, TakenState
+
+FRESH = TakenState(sizes=(3, 2, 4))
+
+
+def test_of_hunks_counts_changed_lines():
+    lines = ((" ", "a"), ("-", "b"), ("+", "c"), ("\\", ""))
+    assert TakenState.of([hunk(1), hunk(2, lines=lines)]) == TakenState(sizes=(3, 2))
+
+
+@pytest.mark.parametrize(
+    ("state", "selection", "words", "title"),
+    [
+        (FRESH, None, "", "3 taken"),
+        (FRESH.toggle_hunk(2), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
+        (FRESH.toggle_hunk(2).toggle_hunk(2), None, "", "3 taken"),
+        (FRESH.toggle_all(), (), "0 of 3", "0 taken, 3 left"),
+        (FRESH.toggle_all().toggle_hunk(3), (Taken(hunk=3),), "1 of 3", "1 taken, 2 left"),
+        (
+            FRESH.toggle_hunk(2).toggle_line(3, 3).toggle_line(3, 4),
+            (Taken(hunk=1), Taken(hunk=3, lines=(1, 2))), "5 of 9 lines", "2 taken, 1 left",
+        ),
+        (FRESH.toggle_line(2, 1).toggle_line(2, 2), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
+        (FRESH.toggle_line(1, 1).toggle_hunk(1), None, "", "3 taken"),
+        (FRESH.toggle_line(1, 1).whole_hunks(), None, "", "3 taken"),
+        (FRESH.toggle_hunk(2).toggle_line(1, 1).whole_hunks(), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
+        (FRESH.toggle_hunk(9).toggle_line(1, 0).toggle_line(1, 4).toggle_hunk(0), None, "", "3 taken"),
+    ],
+)  # fmt: skip
+def test_choosing(state, selection, words, title):
+    assert (state.to_selection(), state.words(), state.title_words()) == (selection, words, title)
+
+
+def test_states_of_hunks_and_lines():
+    state = FRESH.toggle_hunk(2).toggle_line(3, 3)
+    assert [state.state_of(n) for n in (1, 2, 3)] == ["taken", "left", "partly"]
+    assert [state.is_line_taken(3, n) for n in (1, 2, 3, 4)] == [True, True, False, True]
+    assert state.line_counts(3) == (3, 4)
+    assert (FRESH.is_all, state.is_all, FRESH.toggle_all().is_nothing, state.is_nothing) == (
+        True,
+        False,
+        True,
+        False,
+    )
+    assert not TakenState(sizes=()).is_nothing
+
+
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("toggle_hunk"), st.integers(0, 4)),
+        st.tuples(st.just("toggle_line"), st.integers(0, 4), st.integers(0, 5)),
+        st.tuples(st.just("toggle_all")),
+    ),
+    max_size=12,
+)
+
+
+@given(moves)
+def test_a_selection_names_exactly_what_is_taken(steps):
+    state = FRESH
+    for name, *arguments in steps:
+        state = getattr(state, name)(*arguments)
+    taken = {
+        (n, line)
+        for n, size in enumerate(FRESH.sizes, 1)
+        for line in range(1, size + 1)
+        if state.is_line_taken(n, line)
+    }
+    selection = state.to_selection()
+    if selection is None:
+        assert len(taken) == 9
+        return
+    named = {
+        (piece.hunk, line)
+        for piece in selection
+        for line in (piece.lines or range(1, FRESH.sizes[piece.hunk - 1] + 1))
+    }
+    assert named == taken
+    assert all(
+        piece.lines is None or 0 < len(piece.lines) < FRESH.sizes[piece.hunk - 1] for piece in selection
+    )
+
+
+def test_receipts():
+    seen = Seen().mark("a1", [1]).mark("a1", [3]).mark("a2", [2])
+    assert seen.unseen("a1", FRESH) == (2,)
+    assert seen.unseen("a1", FRESH.toggle_hunk(2)) == ()
+    assert seen.unseen("a1", FRESH.toggle_hunk(2), every=True) == (2,)
+    assert seen.unseen("a3", FRESH) == (1, 2, 3)
+    assert seen.forget(["a1"]).unseen("a1", FRESH) == (1, 2, 3)
+    assert seen.mark("a1", [1, 3]) is seen
+
+
+def test_what_has_no_hunks_is_seen_as_a_whole():
+    command = TakenState(sizes=())
+    assert Seen().unseen("a1", command) == (WHOLE,)
+    assert Seen().mark("a1", [WHOLE]).unseen("a1", command) == ()

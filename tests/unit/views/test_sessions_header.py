@@ -1,0 +1,122 @@
+import pytest
+
+from tests.unit.views.making import MINUTE, NOW, SECOND, action, event, session
+from workbench.domain import events as e
+from workbench.domain.values import Taken, Usage
+from workbench.views import header, sessions
+from workbench.views.header import HeaderFacts
+from workbench.views.sessions import ChangedFile, SessionRow
+
+ALL = [
+    session("old", title="docs pass", updated_at=NOW - 3),
+    session("new", title="", kind="import", updated_at=NOW - 1),
+    session("busy", title="fix flaky login", status="processing", updated_at=NOW - 9),
+    session("asks", title="nightly", number=41, updated_at=NOW - 99),
+    session("bad", title="bump deps", status="failed", updated_at=NOW - 2),
+    session("system", updated_at=NOW),
+    session("step", kind="step"),
+    session("away", archived=True),
+]
+ACTIONS = [action(session_id="asks"), action("a2", session_id="old", state="approved")]
+
+
+def ids(rows):
+    return [row.id for row in rows]
+
+
+def test_what_waits_first_then_what_runs_then_what_moved_last():
+    assert ids(sessions.rows(ALL, ACTIONS)) == ["asks", "busy", "new", "bad", "old"]
+
+
+def test_rows():
+    asks, busy, new, *_ = sessions.rows(ALL, ACTIONS, current="busy")
+    assert asks == SessionRow(id="asks", sign="waiting", word="waiting", title="nightly #41", waiting=1)
+    assert busy == SessionRow(
+        id="busy", sign="running", word="running", title="fix flaky login", is_current=True
+    )
+    assert new == SessionRow(
+        id="new", sign="ok", word="ready", title="import new", when=NOW - 1, is_muted=True
+    )
+
+
+def test_filter():
+    assert ids(sessions.rows(ALL, [], text_filter="DEPS bump")) == ["bad"]
+
+
+@pytest.mark.parametrize(
+    ("room", "current", "expected"),
+    [
+        (200, "old", ["asks", "busy", "new", "bad", "old"]),
+        (40, "old", ["asks", "old"]),
+        (20, "busy", ["busy"]),
+        (0, None, []),
+    ],
+)
+def test_the_strip_always_has_the_session_on_show(room, current, expected):
+    shown, total = sessions.strip(sessions.rows(ALL, ACTIONS, current=current), room)
+    assert (ids(shown), total) == (expected, 5)
+
+
+def test_changed_files():
+    change = [
+        event(
+            e.FileChanged(path="a", change="modify", before="1", after="2", added=2, removed=1),
+            call_id="c-a1",
+        ),
+        event(e.FileChanged(path="b", change="create", before=None, after="2", added=4), call_id="c-a2"),
+        event(e.FileChanged(path="a", change="modify", before="2", after="3", added=1), call_id="c-a3"),
+        event(e.CallExecuting(), call_id="c-a1"),
+    ]
+    actions = {"a1": action("a1"), "a3": action("a3", selection=(Taken(hunk=1),), state="approved")}
+    assert sessions.changed_files(change, actions) == (
+        ChangedFile(path="a", sign="partly", added=3, removed=1, action_id="a3"),
+        ChangedFile(path="b", sign="ok", added=4),
+    )
+
+
+def test_session_facts_leave_out_what_nobody_knows():
+    row = session(model="qwen3", usage=Usage(input_tokens=41_000, output_tokens=200))
+    facts = sessions.session_facts(row, turns=7, asks="every tool", rules=2)
+    assert facts.facts == (
+        ("model", "qwen3"),
+        ("turns", "7"),
+        ("tokens", "41.2k"),
+        ("asks", "every tool"),
+        ("rules", "2 on"),
+    )
+
+
+def test_header():
+    found = header.header(
+        ALL, [action(expires_at=NOW + MINUTE - SECOND)], NOW, workspace="/home/me/src/shop", home="/home/me/", branch="main",
+        current=session(model="m", usage=Usage(input_tokens=5)), money="$0.18",
+    )  # fmt: skip
+    assert found == HeaderFacts(
+        workspace="~/src/shop", branch="main", waiting=1, first_left=59.0, urgency="now", running=1, failed=1, model="m",
+        tokens=5, money="$0.18", clock=NOW - NOW % MINUTE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("workspace", "home", "short"),
+    [
+        ("/home/me", "/home/me", "~"),
+        ("/home/meg", "/home/me", "/home/meg"),
+        ("/srv", "", "/srv"),
+        ("/x\x1b", "/", "/x⟨U+001B⟩"),
+    ],
+)
+def test_where(workspace, home, short):
+    assert header.header([], [], NOW, workspace=workspace, home=home).workspace == short
+
+
+@pytest.mark.parametrize(
+    ("facts", "title"),
+    [
+        (HeaderFacts(workspace="~/src/shop"), "shop"),
+        (HeaderFacts(workspace="~/src/shop", waiting=3, first_left=41.0), "◆ 3 · 0:41 · shop"),
+        (HeaderFacts(workspace="/", waiting=1), "◆ 1 · /"),
+    ],
+)
+def test_terminal_title(facts, title):
+    assert header.terminal_title(facts) == title

@@ -1,0 +1,111 @@
+import pytest
+from rich.cells import cell_len
+from wcwidth import wcwidth
+
+from tests.unit.views.making import action, call, session
+from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, SESSION_MOVES
+from workbench.domain.values import Taken
+from workbench.views.signs import FUSE, LINES, SIGNS, action_sign, call_sign, session_sign
+
+
+def test_every_sign_is_one_cell_everywhere():
+    glyphs = [sign.unicode for sign in SIGNS.values()] + list(FUSE) + list(LINES)
+    assert {(cell_len(glyph), wcwidth(glyph)) for glyph in glyphs} == {(1, 1)}
+    assert {len(sign.ascii) for sign in SIGNS.values()} == {1}
+    assert all(sign.ascii.isascii() for sign in SIGNS.values())
+    assert all(text.isascii() for text in LINES.values())
+
+
+def test_no_two_states_share_a_sign():
+    states = [
+        name
+        for name in SIGNS
+        if name
+        in {
+            *[
+                "waiting",
+                "running",
+                "todo",
+                "ok",
+                "failed",
+                "partly",
+                "rejected",
+                "expired",
+                "stale",
+                "rule",
+                "cancelled",
+                "unknown",
+            ]
+        }
+    ]
+    assert (
+        len({SIGNS[name].unicode for name in states})
+        == len({SIGNS[name].ascii for name in states})
+        == len(states)
+        == 12
+    )
+
+
+ONE = (Taken(hunk=1),)
+
+
+@pytest.mark.parametrize(
+    ("row", "after", "expected"),
+    [
+        (action(), None, ("waiting", "waiting")),
+        (action(stale_paths=("x",)), None, ("stale", "stale")),
+        (action(state="approved"), None, ("ok", "approved")),
+        (action(state="approved", edited={"x": "sealed:1"}), None, ("ok", "edited")),
+        (action(state="approved", selection=ONE), None, ("partly", "partly")),
+        (action(state="approved", selection=ONE), call(state="succeeded"), ("partly", "partly")),
+        (action(state="approved"), call(state="failed"), ("failed", "failed")),
+        (action(state="approved"), call(state="interrupted"), ("unknown", "unknown")),
+        (action(state="approved"), call(state="executing"), ("running", "running")),
+        (action(state="approved"), call(state="cancelled"), ("cancelled", "cancelled")),
+        (action(state="rejected"), None, ("rejected", "rejected")),
+        (action(state="expired"), None, ("expired", "expired")),
+        (action(state="cancelled"), None, ("cancelled", "withdrawn")),
+        (action(state="superseded"), None, ("cancelled", "replaced")),
+    ],
+)
+def test_action_sign(row, after, expected):
+    assert action_sign(row, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "asked", "expected"),
+    [
+        (call(state="pending"), None, ("todo", "todo")),
+        (call(state="pending", action_id="a1"), action(), ("waiting", "waiting")),
+        (call(state="pending", action_id="a1"), action(stale_paths=("x",)), ("stale", "stale")),
+        (call(state="approved"), None, ("todo", "approved")),
+        (call(state="executing"), None, ("running", "running")),
+        (call(state="succeeded"), None, ("ok", "ok")),
+        (
+            call(state="succeeded", action_id="a1"),
+            action(state="approved", selection=ONE),
+            ("partly", "partly"),
+        ),
+        (call(state="failed"), None, ("failed", "failed")),
+        (call(state="rejected"), None, ("failed", "not allowed")),
+        (call(state="rejected", action_id="a1"), action(state="rejected"), ("rejected", "rejected")),
+        (call(state="expired", action_id="a1"), None, ("expired", "expired")),
+        (call(state="interrupted"), None, ("unknown", "unknown")),
+        (call(state="cancelled"), None, ("cancelled", "cancelled")),
+    ],
+)
+def test_call_sign(row, asked, expected):
+    assert call_sign(row, asked) == expected
+
+
+def test_every_state_has_a_sign():
+    for state in ACTION_MOVES:
+        assert action_sign(action(state=state))[0] in SIGNS
+    for state in CALL_MOVES:
+        assert call_sign(call(state=state))[0] in SIGNS
+    for state in SESSION_MOVES:
+        assert session_sign(session(status=state))[0] in SIGNS
+
+
+def test_a_session_that_waits_says_so_whatever_else_it_does():
+    assert session_sign(session(status="processing"), 2) == ("waiting", "waiting")
