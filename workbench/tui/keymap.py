@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
 
 
@@ -81,7 +81,7 @@ def of_scopes(scopes: Iterable[str]) -> list[Key]:
     return [key for scope in scopes for key in table().values() if key.scope == scope]
 
 
-def bindings(*scopes: str) -> list[Binding]:
+def bindings(*scopes: str) -> list[BindingType]:
     """Return the bindings of scopes for a widget's `BINDINGS`, inner scopes first."""
     return [
         Binding(name, f"do('{key.id}')", key.label, show=False, id=key.id, tooltip=key.tooltip)

@@ -77,6 +77,13 @@ class Choosing:
             self.hunks[detail.id] = hunk + step
             self.line = 1 if step > 0 else self.taken_of(detail).line_counts(hunk + step)[1]
 
+    def inherit(self, old: str, new: str) -> None:
+        """Let an action with the same bytes keep what was chosen of the one it stands in for."""
+        for memory in (self.taken, self.hunks, self.choices, self.edits):
+            if old in memory:
+                memory[new] = memory[old]  # type: ignore[assignment,index]
+        self.seen = self.seen.mark(new, self.seen.shown.get(old, frozenset[int]()))
+
     def unseen(self, detail: ActionDetail) -> tuple[int, ...]:
         """Return the parts that an approval takes and that were not on the screen yet."""
         return self.seen.unseen(detail.id, self.taken_of(detail), every=detail.must_see_all)

@@ -71,13 +71,17 @@ class DetailView(LineView):
         is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
         if is_other:
             self._told = set()
-        if is_other or detail != before or (was.layout, was.context) != (look.layout, look.context):
-            self._lay_out()
-        elif look.choice != was.choice:
+        shape, was_shape = (look.layout, look.context, look.choice), (was.layout, was.context, was.choice)
+        if is_other or detail != before or shape != was_shape:
             self._lay_out()
         self.invalidate()
         if is_other:
             self.scroll_to_line(0)
+
+    @property
+    def can_split(self) -> bool:
+        """Return whether there is room for both sides."""
+        return self.width >= SPLIT_FROM
 
     def on_width(self, width: int) -> None:
         """Lay out in another width."""
@@ -97,7 +101,7 @@ class DetailView(LineView):
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
-        layout = self.look.layout if width >= SPLIT_FROM else "unified"
+        layout = self.look.layout if self.can_split else "unified"
         return Diff(detail.files, width, layout=layout, context=self.look.context)
 
     def _body_of(self, detail: ActionDetail, width: int) -> list[Content]:

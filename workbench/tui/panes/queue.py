@@ -72,7 +72,7 @@ class QueueList(RowList):
         return self.rows.get(self.cursor or "")
 
     def can_hold_above(self, count: int) -> bool:
-        """Return whether rows that come above the cursor leave it on its line: the list scrolls by as many."""
+        """Return whether so many rows above the cursor leave it on its line: the list scrolls by them."""
         return self.first_line + count <= max(0, self.line_count + count - self.size.height)
 
     def draw_row(self, placed: Placed, width: int) -> Strip:

@@ -1,0 +1,114 @@
+"""What the answering keys would do now, in words: labels, reasons why a key is off, sentences of results.
+
+Pure: made from the action that is drawn and what was chosen of it.
+"""
+
+from typing import Final
+
+from workbench.journal.decide import DecisionResult
+from workbench.tui.panes.choosing import Choosing
+from workbench.views import detail as details
+from workbench.views.detail import ActionDetail
+
+NO_RULES: Final = "no rules yet: A comes with them"
+NO_ROW: Final = "nothing is under the cursor"
+REJECTING: Final = frozenset({"reject", "not_now"})
+"""Choices that say no."""
+
+_VERDICTS: Final = {
+    "approvals.approve": "approve",
+    "approvals.reject": "reject",
+    "approvals.reject-reason": "reject",
+    "approvals.extend": "extend",
+    "approvals.edit": "edit",
+}
+_HUNK_KEYS: Final = frozenset({"hunk-toggle", "hunks-toggle", "hunk-next", "hunk-previous", "lines"})
+_DIFF_KEYS: Final = frozenset({"layout", "context-less", "context-more", "file-next", "file-previous"})
+
+
+def approve_label(detail: ActionDetail, choosing: Choosing) -> str:
+    """Return what `a` does: `approve 2 of 3`, `new diff`, `run once`, the chosen answer."""
+    if choosing.marks:
+        return f"approve {len(choosing.marks)} marked…"
+    if detail.is_stale:
+        return "new diff"
+    if detail.kind == "question" and not detail.choices:
+        return "answer…"
+    if detail.choices:
+        return _choice_label(detail, choosing)
+    if detail.id in choosing.edits:
+        return "approve your text"
+    words = choosing.taken_of(detail).words()
+    base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
+    unseen = len(choosing.unseen(detail)) if detail.hunks else 0
+    return f"{base}, {unseen} hunk{'s' if unseen > 1 else ''} unseen" if unseen else base
+
+
+def _choice_label(detail: ActionDetail, choosing: Choosing) -> str:
+    key = choosing.choice_of(detail)
+    return next((choice.label for choice in detail.choices if choice.key == key), "answer").lower()
+
+
+def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str:
+    """Return why a key of the approvals does nothing now; empty when it is on."""
+    name = key_id.partition(".")[2]
+    if key_id == "approvals.always":
+        return NO_RULES
+    if key_id in _VERDICTS or name == "undo" or name in _HUNK_KEYS | _DIFF_KEYS:
+        if choosing.marks and name in ("approve", "reject"):
+            return ""
+        return NO_ROW if detail is None else _why_off(key_id, name, detail, choosing)
+    return ""
+
+
+def _why_off(key_id: str, name: str, detail: ActionDetail, choosing: Choosing) -> str:
+    if name == "undo":
+        return _why_no_undo(detail)
+    if name in _HUNK_KEYS:
+        return _why_no_hunks(name, detail, choosing)
+    if name in _DIFF_KEYS:
+        return "" if detail.files else "there is no diff here"
+    if name == "approve" and detail.is_stale and detail.is_pending:
+        return ""
+    if name == "approve" and choosing.taken_of(detail).is_nothing:
+        return "nothing is taken: space takes a hunk, r rejects all"
+    verdict = _VERDICTS[key_id]
+    return details.why_not(detail, verdict)  # type: ignore[arg-type]  # the table above holds its four words
+
+
+def _why_no_undo(detail: ActionDetail) -> str:
+    if detail.is_pending:
+        return "nothing was applied yet"
+    if not detail.files:
+        return "it changed no file"
+    return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
+
+
+def _why_no_hunks(name: str, detail: ActionDetail, choosing: Choosing) -> str:
+    if not detail.hunks:
+        return "there are no hunks here"
+    if name in ("hunk-next", "hunk-previous"):
+        return ""
+    if not detail.is_pending:
+        return "it is decided"
+    return "your text is taken whole" if detail.id in choosing.edits else ""
+
+
+_RESULTS: Final = {
+    "decided": "It was decided already, {by}.",
+    "expired": "It expired before the answer. Nothing was done; the agent can ask again.",
+    "superseded": "Another one stands in for it now. Nothing was done.",
+    "cancelled": "It was withdrawn. Nothing was done.",
+    "stale": "The file changed. Nothing was written; a makes the new diff.",
+    "digest": "It is not what was shown. Nothing was done; look again.",
+    "limit": "It was extended as often as it may be.",
+    "choice": "It does not offer that answer.",
+    "unknown": "It is not there any more.",
+}
+
+
+def result_sentence(result: DecisionResult) -> str:
+    """Return why an answer did not count, in words; empty when it did."""
+    if result.ok or result.why is None:
+        return ""
+    return _RESULTS[result.why].format(by=f"by {result.by}" if result.by else "elsewhere")
