@@ -132,22 +132,35 @@ def badge(step: Step, facts: Facts, room: int, *, is_ascii: bool = False) -> str
     for parts in _candidates(step, facts):
         text = " ".join(part for part in parts if part)
         text = as_ascii(text) if is_ascii else text
-        if cells(text) <= room:
+        if text and cells(text) <= room:
             return text
     return ""
 
 
 def _candidates(step: Step, facts: Facts) -> list[tuple[str, ...]]:
+    """List what may be said, the fullest first."""
     time = cut(facts.duration, _DURATION)
     tried = facts.attempt > 1 or facts.state == "retrying"
     retry = f"↺{facts.attempt}/{max(step.attempts, facts.attempt)}" if tried else ""
     mark = {"kept": "§✓", "broken": "§✗"}.get(facts.contract, "")
     word = _WORDS.get(facts.state, "")
     note = facts.note if facts.state in ("waiting", "running") else ""
-    found = [(time, word, note, retry, mark), (word, note, retry, mark), (time, note, retry, mark)]
-    found += [(note, mark), (time, retry), (time, mark), (note,), (word,), (retry,)]
-    short = {"warned": "!", "skipped": "skip"}.get(facts.state, "")
-    return [*found, (time + short if short == "!" else short,), (time,), (mark,)]
+    brief = "skip" if facts.state == "skipped" else ""
+    bang = f"{time}!" if facts.state == "warned" else time
+    found = [(time, word, note, retry, mark), (word, note, retry, mark), (bang, note, retry, mark)]
+    return [
+        *found,
+        (note, mark),
+        (bang, retry),
+        (bang, mark),
+        (note,),
+        (word,),
+        (brief,),
+        (retry,),
+        (bang,),
+        (time,),
+        (mark,),
+    ]
 
 
 _WORDS: dict[State, str] = {

@@ -4,7 +4,7 @@ Owns the ladder. Labels are shortened only as long as no two of them become equa
 cells in a band.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from workbench.graph.band import Label, band, frame
@@ -53,15 +53,20 @@ def fit(
         height: Lines of the pane; given, few steps become cards where there is room.
         is_ascii: Draw in ASCII; the layout must have been arranged with `apart`.
     """
-    rungs = _rungs(layout.graph, slots, is_ascii=is_ascii)
+    full = labels(layout.graph, LEVELS[0][0], slots, is_ascii=is_ascii)
     few = len(layout.graph.steps) <= _CARDS
     found = None
     if wanted == "cards":
-        found = _cards(layout, rungs[0], None, None, is_ascii=is_ascii)
+        found = _cards(layout, full, None, None, is_ascii=is_ascii)
     elif wanted == "auto" and height is not None and few:
-        found = _cards(layout, rungs[0], width, height, is_ascii=is_ascii)
+        found = _cards(layout, full, width, height, is_ascii=is_ascii)
     if found is None and wanted != "list":
+        rungs = _rungs(layout.graph, slots, is_ascii=is_ascii)
         found = _in_bands(layout, rungs, width, wanted, is_ascii=is_ascii)
+    if found is None and wanted == "band":
+        found = band(
+            layout, labels(layout.graph, LEVELS[-1][0], no_slots, is_ascii=is_ascii), is_ascii=is_ascii
+        )
     if found is None:
         whole = labels(layout.graph, LONGEST_NAME, slots, is_ascii=is_ascii)
         found = listed(layout, whole, width, is_ascii=is_ascii)
@@ -93,20 +98,17 @@ def _label(step: Step, mark: str, room: int, reserved: int, *, is_ascii: bool) -
     )
 
 
-def _rungs(graph: Graph, slots: Slots, *, is_ascii: bool) -> list[list[Label]]:
+def _rungs(graph: Graph, slots: Slots, *, is_ascii: bool) -> Iterator[list[Label]]:
     """Write the labels of each level, without the levels at which two different names look the same."""
     different = len({shown(step) for step in graph.steps})
-    rungs: list[list[Label]] = []
     for room, has_slots in LEVELS:
         found = labels(graph, room, slots if has_slots else no_slots, is_ascii=is_ascii)
-        if not rungs or len({label.name for label in found}) == different:
-            rungs.append(found)
-    alike = len({label.name for label in rungs[0]}) < different
-    return rungs[1:] if alike and len(rungs) > 1 else rungs
+        if len({label.name for label in found}) == different:
+            yield found
 
 
 def _in_bands(
-    layout: Layout, rungs: Sequence[list[Label]], width: int, wanted: str, *, is_ascii: bool
+    layout: Layout, rungs: Iterable[list[Label]], width: int, wanted: str, *, is_ascii: bool
 ) -> Picture | None:
     for rung in rungs:
         if wanted != "wrapped" and frame(layout, rung).width <= width:
@@ -114,7 +116,7 @@ def _in_bands(
         found = wrapped(layout, rung, width, is_ascii=is_ascii) if wanted != "band" else None
         if found is not None:
             return found
-    return band(layout, rungs[-1], is_ascii=is_ascii) if wanted == "band" else None
+    return None
 
 
 def _cards(

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.unit.graph.shapes import BAR, dags, graph_of
 from workbench.graph.model import Step, build, implied, shown, topological
 
@@ -19,7 +20,11 @@ def step(name, *needs, **more):
         ([step("a", "b"), step("b")], ((1, 0),), ()),
         ([step("a", "x")], (), ("a needs x: there is no such step",)),
         ([step("a", "a")], (), ("a needs itself",)),
-        ([step("a"), step("a"), step("b", "a")], ((0, 2),), ("two steps are called a: needs mean the first",)),
+        (
+            [step("a"), step("a"), step("b", "a")],
+            ((0, 2),),
+            ("two steps are called a: needs mean the first",),
+        ),
     ],
 )
 def test_edges_and_problems(steps, edges, problems):
@@ -28,7 +33,9 @@ def test_edges_and_problems(steps, edges, problems):
 
 
 def test_a_loop_is_cut_where_it_closes_and_reported():
-    graph = build([step("plan"), step("work", "plan", "review"), step("review", "work"), step("pr", "review")])
+    graph = build(
+        [step("plan"), step("work", "plan", "review"), step("review", "work"), step("pr", "review")]
+    )
     assert graph.edges() == ((0, 1), (1, 2), (2, 3))
     assert graph.back == ((2, 1),)
     assert graph.problems == ("loop: work → review → work",)

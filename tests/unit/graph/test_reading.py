@@ -3,8 +3,9 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.unit.graph.reading import list_successors, loose_arms, successors
 from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, wide
 from workbench.graph.fit import fit
@@ -41,22 +42,31 @@ def test_real_pipelines_read_back(name, kind, is_ascii):
             check(graph_of(REAL[name]), width, kind, is_ascii, show_implied)
 
 
-@given(graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(KINDS), show=st.booleans())
+@settings(max_examples=40)
+@given(
+    graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(KINDS), show=st.booleans()
+)
 def test_any_graph_reads_back(graph, width, kind, show):
     check(graph, width, kind, False, show)
 
 
-@given(graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(["band", "wrapped", "list"]))
+@settings(max_examples=40)
+@given(
+    graph=dags(), width=st.sampled_from([20, 40, 80, 140]), kind=st.sampled_from(["band", "wrapped", "list"])
+)
 def test_any_graph_reads_back_in_ascii(graph, width, kind):
     check(graph, width, kind, True)
 
 
 @pytest.mark.parametrize("kind", ["band", "list"])
-@pytest.mark.parametrize("graph", [wide(200, 20, 2), wide(120, 60, 4), monorepo(20)], ids=["wide", "dense", "monorepo"])
+@pytest.mark.parametrize(
+    "graph", [wide(200, 20, 2), wide(120, 60, 4), monorepo(20)], ids=["wide", "dense", "monorepo"]
+)
 def test_large_graphs_read_back(graph, kind):
     check(graph, 200, kind, False)
 
 
+@settings(max_examples=40)
 @given(graph=dags(), width=st.sampled_from([30, 60, 200]))
 def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
     picture = fit(arrange(graph), width)

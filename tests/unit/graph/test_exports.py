@@ -1,0 +1,165 @@
+"""Mermaid and svg, the overview, heavy lines and the dashed way back."""
+
+import functools
+import itertools
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, wide
+from workbench.graph.facts import Facts, slot
+from workbench.graph.fit import fit, labels, no_slots
+from workbench.graph.glyphs import ASCII, UNICODE, heavy
+from workbench.graph.layout import arrange
+from workbench.graph.mermaid import mermaid
+from workbench.graph.model import Step, build
+from workbench.graph.overview import back_lines, overview, viewport
+from workbench.graph.svg import svg
+
+NASTY = '"]; click s0 "javascript:x" <b>&#x41;\u202e'
+
+
+def test_mermaid():
+    layout = arrange(
+        build([Step(id="a"), Step(id="b", needs=("a",), asks=True, returns=("a",)), Step(id="c", many=3)])
+    )
+    assert mermaid(layout, {0: Facts(state="completed", duration="8s")}) == (
+        "flowchart LR\n"
+        '  s0["a<br/>8s"]:::completed\n'
+        '  s1{{"b"}}\n'
+        '  s2[["c ×3"]]\n'
+        "  s0 --> s1\n"
+        "  s1 -. back .-> s0\n"
+        "  classDef completed stroke:#2e7d32\n"
+    )
+
+
+def test_a_name_cannot_leave_its_quotes_in_mermaid():
+    line = mermaid(arrange(build([Step(id=NASTY)]))).splitlines()[1]
+    assert line.count('"') == 2
+    assert not re.search(r"[<>&\u202e]", line)
+
+
+@given(st.text(max_size=30))
+def test_any_name_makes_a_well_formed_svg(name):
+    layout = arrange(build([Step(id="a", name=name), Step(id="b", name=NASTY, needs=("a",))]))
+    root = ET.fromstring(svg(layout, labels(layout.graph, 24, slot)))
+    assert root.tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_svg_has_a_path_for_each_edge_and_a_title_for_each_step(name):
+    layout = arrange(graph_of(REAL[name]))
+    root = ET.fromstring(svg(layout, labels(layout.graph, 24, slot), path=layout.drawn[:1]))
+    space = "{http://www.w3.org/2000/svg}"
+    paths = root.findall(f"{space}path")
+    assert [path.get("class") for path in paths] == ["long", *["edge"] * (len(layout.drawn) - 1)]
+    assert len(root.findall(f"{space}g")) == len(layout.graph.steps)
+    assert all(re.fullmatch(r"M-?\d+ \d+([HV]\d+)*", path.get("d")) for path in paths)
+
+
+def arms(glyph):
+    words = set(unicodedata.name(glyph).split())
+    sides = {"LEFT": 1, "RIGHT": 2, "UP": 4, "DOWN": 8, "HORIZONTAL": 3, "VERTICAL": 12}
+    return functools.reduce(lambda found, word: found | sides.get(word, 0), words, 0)
+
+
+MIXES = [
+    chr(code)
+    for code in range(0x2500, 0x2580)
+    if not {"DOUBLE", "ARC", "DASH", "DIAGONAL"} & set(unicodedata.name(chr(code)).split())
+]
+LIGHT = {ord(glyph): " ╴╶─╵┘└┴╷┐┌┬│┤├┼"[arms(glyph)] for glyph in MIXES}
+LIGHTER = str.maketrans("╮╭╯╰", "┐┌┘└")
+
+
+@given(graph=dags(16), kind=st.sampled_from(["band", "wrapped", "list"]), data=st.data())
+def test_heavy_lines_change_weight_and_nothing_else(graph, kind, data):
+    picture = fit(arrange(graph), 60, wanted=kind)
+    edges = (
+        data.draw(st.lists(st.sampled_from(picture.layout.drawn), max_size=4)) if picture.layout.drawn else []
+    )
+    plain, strong = picture.lines(), picture.lines(trace=picture.trace(edges))
+    assert [line.translate(LIGHT).translate(LIGHTER) for line in strong] == [
+        line.translate(LIGHTER) for line in plain
+    ]
+    assert (plain != strong) == bool(edges) or kind == "list"
+
+
+@pytest.mark.parametrize("name", ["docs-to-impl", "monorepo", "impl-speckit"])
+@pytest.mark.parametrize("kind", ["band", "wrapped", "list"])
+def test_the_cells_of_an_edge_hang_together_from_step_to_step(name, kind):
+    layout = arrange(graph_of(REAL[name]), show_implied=True)
+    picture = fit(layout, 70, wanted=kind)
+    for u, v in layout.drawn:
+        cells = {(x, y) for x, y, _ in picture.tracer.cells((u, v))}
+        for x, y, arms in picture.tracer.cells((u, v)):
+            assert not arms & ~picture.cells[y][x] & 15
+        start, end = picture.places[u], picture.places[v]
+        seen, todo = (
+            set(),
+            [min(cells, key=lambda c: (abs(c[1] - start.y), abs(c[0] - start.sign_x)))] if cells else [],
+        )
+        while todo:
+            x, y = todo.pop()
+            if (x, y) in cells and (x, y) not in seen:
+                seen.add((x, y))
+                todo += [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+        assert seen == cells
+        assert not cells or any(y == end.y or picture.kind == "list" for _, y in cells)
+
+
+def test_every_mix_of_weights_has_a_glyph():
+    for code in range(1, 16):
+        for arms in range(16):
+            glyph = heavy(code, arms & code, is_ascii=False)
+            assert "\u2500" <= glyph <= "\u257f"
+            assert (glyph == UNICODE[code]) == (not arms & code)
+            assert heavy(code, arms & code, is_ascii=True) in ASCII + "=!"
+
+
+def test_overview_shows_the_worst_of_each_part():
+    layout = arrange(graph_of(BAR["demo"]))
+    facts = {0: Facts(state="completed"), 1: Facts(state="completed"), 2: Facts(state="failed")}
+    assert overview(layout, facts) == ["▪ ✗ · · ·"]
+    assert overview(layout, facts, rows=1) == ["▪ ▪ · · ·", "  ✗"]
+    assert overview(layout, facts, is_ascii=True) == ["v x . . ."]
+
+
+def test_overview_and_viewport_of_a_large_graph():
+    layout = arrange(wide(1000, 32, 2))
+    lines = overview(layout, {}, rows=4)
+    assert len(lines) == -(-layout.height // 4)
+    picture = fit(layout, 100, wanted="band")
+    left, right, top, bottom = viewport(layout, picture, (0, 100), (0, 40), rows=4)
+    assert (left, top) == (0, 0)
+    assert right < 2 * layout.layers
+    assert bottom < 10
+
+
+def test_a_way_back_is_a_mark_and_a_dashed_line_below():
+    steps = [
+        Step(id="plan"),
+        Step(id="work", needs=("plan",)),
+        Step(id="review", needs=("work",), returns=("work",)),
+    ]
+    picture = fit(arrange(build(steps)), 80, slots=no_slots)
+    assert [*picture.lines(), *back_lines(picture, 2)] == [
+        " ○ plan ── ○ work ── ○ review ↩ work",
+        "           ╰◂╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╯",
+    ]
+    assert back_lines(picture, 0) == []
+    listed = fit(arrange(build(steps), apart=True), 40, wanted="list", is_ascii=True)
+    assert back_lines(listed, 1) == ["<. review -> work"]
+
+
+def test_a_loop_is_drawn_as_a_way_back():
+    steps = [Step(id="a", needs=("c",)), Step(id="b", needs=("a",)), Step(id="c", needs=("b",))]
+    layout = arrange(build(steps))
+    assert fit(layout, 60, slots=no_slots).lines() == [" ○ a ── ○ b ── ○ c ↩ a"]
+    assert layout.graph.problems == ("loop: a → b → c → a",)
+    assert all(edge not in layout.drawn for edge in itertools.product([2], [0]))

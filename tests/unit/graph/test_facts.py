@@ -1,0 +1,96 @@
+"""States, durations and badges: what is said beside a name, and what is left out when there is no room."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.graph.facts import SIGNS, WORST, Counts, Facts, as_ascii, badge, short_duration, sign, slot
+from workbench.graph.model import Step
+from workbench.text.width import cells
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.42, "0.4s"), (8, "8s"), (9.5, "9.5s"), (12, "12s"), (59.9, "59s"), (60, "1m00"), (521, "8m41"),
+        (3599, "59m"), (7980, "2h13"), (36000, "10h"), (273600, "3d4h"), (35_600_000, "412d"), (1e12, "999d"), (-3, "0s"),
+    ],
+)  # fmt: skip
+def test_short_duration(seconds, text):
+    assert short_duration(seconds) == text
+
+
+@given(st.floats(0, 1e15))
+def test_a_duration_takes_four_cells_at_most(seconds):
+    assert 1 < len(short_duration(seconds)) <= 4
+
+
+def test_every_state_has_a_sign_of_one_cell_and_a_rank():
+    assert set(WORST) == set(SIGNS)
+    for state in SIGNS:
+        assert cells(sign(Facts(state=state))) == 1
+        assert sign(Facts(state=state), is_ascii=True).isascii()
+
+
+@pytest.mark.parametrize(
+    ("step", "room"),
+    [
+        (Step(id="a"), 4),
+        (Step(id="a", attempts=3), 9),
+        (Step(id="a", contract=True), 7),
+        (Step(id="a", asks=True), 9),
+        (Step(id="a", many=12), 22),
+    ],
+)
+def test_slots(step, room):
+    assert slot(step) == room
+
+
+@pytest.mark.parametrize(
+    ("facts", "room", "text"),
+    [
+        (Facts(state="completed", duration="8m41"), 4, "8m41"),
+        (Facts(state="completed", duration="8m41"), 3, ""),
+        (Facts(state="retrying", attempt=2, duration="8s"), 9, "8s ↺2/3"),
+        (Facts(state="retrying", attempt=2, duration="8m41"), 5, "↺2/3"),
+        (Facts(state="completed", duration="52s", contract="kept"), 7, "52s §✓"),
+        (Facts(state="failed", contract="broken"), 2, "§✗"),
+        (Facts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
+        (Facts(state="waiting", note="ask 14:22"), 4, ""),
+        (Facts(state="warned", duration="52s"), 10, "52s ! warn"),
+        (Facts(state="warned", duration="52s"), 4, "52s!"),
+        (Facts(state="skipped"), 7, "skipped"),
+        (Facts(state="skipped"), 4, "skip"),
+        (Facts(state="completed_empty", duration="3s"), 8, "3s empty"),
+        (Facts(state="cancelled"), 9, "cancelled"),
+        (Facts(counts=Counts(ok=9, run=2, failed=1)), 22, "9 ok 2 run 1 failed"),
+        (Facts(counts=Counts(ok=99, run=99, failed=99)), 22, "99 ok 99 run 99 failed"),
+        (Facts(counts=Counts(ok=9999, run=99, failed=12)), 18, "99 run 12 failed"),
+        (Facts(counts=Counts(ok=3)), 22, "3 ok"),
+    ],
+)
+def test_badges(facts, room, text):
+    assert badge(Step(id="a", attempts=3), facts, room) == text
+
+
+@given(
+    facts=st.builds(
+        Facts,
+        state=st.sampled_from(list(SIGNS)),
+        duration=st.text(max_size=9),
+        attempt=st.integers(1, 99),
+        contract=st.sampled_from(["", "kept", "broken"]),
+        note=st.text(max_size=30),
+        counts=st.none() | st.builds(Counts, ok=st.integers(0, 9999), failed=st.integers(0, 9999)),
+    ),
+    room=st.integers(0, 30),
+    is_ascii=st.booleans(),
+)
+def test_a_badge_never_exceeds_its_slot(facts, room, is_ascii):
+    text = badge(Step(id="a", attempts=3), facts, room, is_ascii=is_ascii)
+    assert cells(text) <= room
+    assert text.isascii() or not is_ascii
+
+
+def test_ascii():
+    assert as_ascii("a…×↺中é") == "a~xr???"

@@ -1,0 +1,154 @@
+"""The ladder: what fits is drawn in full, then wrapped, then cut, at last listed; nothing is ever wider than asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.graph.shapes import REAL, dags, graph_of, wide
+from workbench.graph.facts import Facts, slot
+from workbench.graph.fit import fit, labels, no_slots
+from workbench.graph.layout import arrange
+from workbench.graph.model import Step, build
+from workbench.graph.picture import cut_name
+from workbench.text.width import cells
+
+DOCS = REAL["docs-to-impl"]
+
+
+def drawing(text, width, **more):
+    return fit(arrange(graph_of(text), apart=more.get("is_ascii", False)), width, **more)
+
+
+@pytest.mark.parametrize(
+    ("width", "kind"),
+    [(230, "band"), (140, "wrapped"), (60, "wrapped"), (30, "list"), (20, "list")],
+)
+def test_the_ladder(width, kind):
+    assert drawing(DOCS, width).kind == kind
+
+
+@given(graph=dags(16), width=st.integers(20, 160), kind=st.sampled_from(["auto", "wrapped"]))
+def test_no_line_is_wider_than_the_pane(graph, width, kind):
+    picture = fit(arrange(graph), width, wanted=kind)
+    facts = {v: Facts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
+    lanes = max(place.name_x for place in picture.places) + 4 if picture.kind == "list" else 0
+    assert max(map(cells, picture.lines(facts))) <= picture.width <= max(width, lanes)
+
+
+@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("width", [20, 24, 33])
+def test_real_pipelines_fit_twenty_columns(name, width):
+    for is_ascii in (False, True):
+        assert max(map(cells, drawing(REAL[name], width, is_ascii=is_ascii).lines())) <= width
+
+
+def test_what_the_user_chose_is_drawn_even_if_it_does_not_fit():
+    for kind in ("band", "list", "cards"):
+        assert drawing(DOCS, 30, wanted=kind).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("size", "kind"), [((80, 20), "cards"), ((80, 4), "band"), ((60, 20), "wrapped"), ((80, None), "band")]
+)
+def test_cards_only_where_there_is_room(size, kind):
+    assert drawing(REAL["demo"], size[0], height=size[1], slots=lambda _: 2).kind == kind
+
+
+def test_cards_take_a_line_of_facts_when_it_fits():
+    heights = {drawing(REAL["demo"], 90, height=rows).height for rows in (30, 6)}
+    assert heights == {8, 6}
+
+
+NAMES = [
+    "x",
+    "n" * 200,
+    "构建与部署",
+    "e\u0301tape-re\u0301sume\u0301",
+    "👩‍💻 deploy",
+    "a\nb\tc",
+    "\x1b[31mred\u202etxt",
+    "",
+    "│─┼ ├",
+]
+
+
+@pytest.mark.parametrize("kind", ["band", "wrapped", "list", "cards"])
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_hard_names(kind, is_ascii):
+    steps = [
+        Step(id=f"s{at}", name=name, needs=(f"s{at - 1}",) if at else ()) for at, name in enumerate(NAMES)
+    ]
+    picture = fit(arrange(build(steps), apart=is_ascii), 44, wanted=kind, is_ascii=is_ascii)
+    for line in picture.lines({1: Facts(state="failed", duration="1m02")}):
+        assert line.isprintable()
+        assert "\u202e" not in line
+        assert cells(line) <= picture.width
+        assert not is_ascii or line.isascii()
+
+
+def test_wires_keep_their_columns_beside_wide_names():
+    text = "a | b: a | c: a | z: b c"
+    plain = drawing(text, 80, slots=no_slots)
+    steps = [
+        Step(id=s.id, name={"b": "构建"}.get(s.id, {"c": "text"}.get(s.id, "")), needs=s.needs)
+        for s in plain.steps()
+    ]
+    lines = fit(arrange(build(steps)), 80, slots=no_slots).lines()
+    assert lines == [" ○ a ─┬─ ○ 构建 ─┬─ ○ z", "      └─ ○ text ─┘"]
+
+
+@given(name=st.text(max_size=40), room=st.integers(0, 24), is_ascii=st.booleans())
+def test_cut_names_fit(name, room, is_ascii):
+    assert cells(cut_name(name, room, is_ascii=is_ascii)) <= max(room, 0) or cells(name) <= room
+
+
+@pytest.mark.parametrize(
+    ("name", "room", "cut"),
+    [
+        ("specify-issue-1", 13, "specif…ssue-1"),
+        ("create-feature-branch", 13, "create…branch"),
+        ("short", 13, "short"),
+        ("构建与部署服务", 9, "构建…服务"),
+        ("ab", 1, "…"),
+    ],
+)
+def test_cut_name(name, room, cut):
+    assert cut_name(name, room) == cut
+
+
+def test_a_level_at_which_two_names_look_alike_is_skipped():
+    text = "deploy-service-alpha-staging-x | deploy-service-beta-staging-x: deploy-service-alpha-staging-x"
+    for width in range(42, 90, 3):
+        picture = drawing(text, width)
+        assert len({place.name for place in picture.places}) == 2
+
+
+def test_labels_keep_the_count_of_a_fold():
+    graph = build([Step(id="a-very-long-name-of-a-matrix", many=120)])
+    assert labels(graph, 13, slot)[0].name == "a-very…matrix ×120"
+
+
+def test_two_steps_with_one_name_are_drawn_all_the_same():
+    steps = [Step(id="a", name="same"), Step(id="b", name="same", needs=("a",))]
+    assert fit(arrange(build(steps)), 80, slots=no_slots).lines() == [" ○ same ── ○ same"]
+
+
+def test_a_thousand_steps():
+    width = 80
+    picture = fit(arrange(wide(1000, 32, 2)), width)
+    assert (picture.kind, picture.height) == ("list", 1000)
+    chain = fit(arrange(wide(1000, 1, 1)), width)
+    assert all(cells(line) <= width for line in chain.lines())
+
+
+def test_a_part_of_a_line_is_the_same_as_that_part_of_the_whole():
+    graph = wide(60, 8, 3)
+    picture = fit(arrange(graph), 100, wanted="band")
+    facts = {v: Facts(state="completed", duration="12s") for v in range(30)}
+    for y in range(picture.height):
+        whole = "".join(run.text for run in picture.runs(y, facts))
+        runs = list(picture.runs(y, facts, span=(50, 130)))
+        text = "".join(run.text for run in runs)
+        assert whole[runs[0].x : runs[0].x + len(text)] == text
+        assert runs[0].x <= 50
+        assert runs[0].x + len(text) >= min(130, picture.width)
