@@ -17,9 +17,7 @@ from workbench.host import record
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier
 from workbench.host.stream import Deltas
-from workbench.text.scrub import scrub
 from workbench.tools.base import CommandSpec
-from workbench.tools.preview import preview
 
 KEPT = 1_048_576
 """Bytes kept of each end of an output."""
@@ -45,12 +43,20 @@ class Kept:
         if len(self._tail) > 2 * KEPT:
             del self._tail[:-KEPT]
 
-    def data(self) -> bytes:
-        """Return what was kept, with a line that names what is missing between the parts."""
-        tail = bytes(self._tail[-KEPT:])
-        left = self.total - len(self._head) - len(tail)
-        gap = f"\n… {left} bytes left out …\n".encode() if left else b""
-        return bytes(self._head) + gap + tail
+    def texts(self) -> tuple[str, str]:
+        """Return what was kept, with a line that names what is missing, and the same without its secrets.
+
+        Where something is missing both parts end at a line end, so that no half of a secret is left over.
+        """
+        head, tail = bytes(self._head), bytes(self._tail[-KEPT:])
+        if self.total == len(head) + len(tail):
+            whole = (head + tail).decode("utf-8", "replace")
+            return whole, record.scrubbed(whole)
+        head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
+        gap = f"… {self.total - len(head) - len(tail)} bytes left out …\n"
+        first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+        clean = record.scrubbed(first) + gap + record.scrubbed(last, is_fragment=True)
+        return first + gap + last, clean
 
 
 async def run_command(desk: Desk, file: Dossier, spec: CommandSpec, stop: asyncio.Event) -> CallFinished:
@@ -116,14 +122,13 @@ class _Live:
 
 
 def _finished(desk: Desk, kept: Kept, end: Exit, spec: CommandSpec) -> CallFinished:
-    text = kept.data().decode("utf-8", "replace")
-    shown = preview(text, desk.kit.limits().tool_output_bytes, total_bytes=kept.total)
-    recorded, ref = record.text(shown.text, desk.kit.journal.blobs)
+    exact, clean = kept.texts()
+    limit, blobs = desk.kit.limits().tool_output_bytes, desk.kit.journal.blobs
+    shown = record.output(exact, clean, limit, blobs, kept.total)
     detail, error = _ending(end, spec)
-    whole = scrub(text).text.encode() if shown.truncated else None
     return CallFinished(
-        state=_state(end), detail=detail, error=error, summary=detail or "exit 0", preview=recorded,
-        result_ref=ref, output_ref=desk.kit.journal.blobs.record(whole) if whole is not None else None,
+        state=_state(end), detail=detail, error=error, summary=detail or "exit 0", preview=shown.recorded,
+        result_ref=shown.ref, output_ref=blobs.record(clean.encode()) if shown.truncated else None,
         output_bytes=kept.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
         metadata={"leftovers_ended": end.leftovers} if end.leftovers else {},
     )  # fmt: skip

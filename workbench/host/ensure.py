@@ -9,8 +9,10 @@ import time
 from collections.abc import Mapping
 
 from workbench.domain.rows import Host
+from workbench.effects.locks import is_held
 from workbench.effects.process import NotStarted, start_detached
-from workbench.host.places import live_host
+from workbench.effects.proctable import process
+from workbench.host.places import host_lock, live_host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -29,12 +31,18 @@ def ensure_host(
     argv = [sys.executable, "-m", "workbench", "host", "serve", workspace, "--id", host_id]
     environment = {**env, "WORKBENCH_HOME": str(home.path)}
     try:
-        start_detached(argv, home.logs / f"host-{host_id}.log", environment)
+        pid = start_detached(argv, home.logs / f"host-{host_id}.log", environment)
     except NotStarted:
         return None
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if (found := live_host(home, journal, workspace)) is not None:
+        is_coming = _is_running(pid) or is_held(host_lock(home, workspace))
+        if (found := live_host(home, journal, workspace)) is not None or not is_coming:
             return found
         journal.wait(journal.last_position(), 0.1)
     return None
+
+
+def _is_running(pid: int) -> bool:
+    row = process(pid)
+    return row is not None and row.is_alive

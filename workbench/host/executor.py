@@ -25,7 +25,6 @@ from workbench.host.gatekeeping import propose_anew, still_allowed
 from workbench.host.proposal import edited_bytes
 from workbench.policy.gate import Passed
 from workbench.tools.base import Output, ReadTool, RunTool, ToolRefused
-from workbench.tools.preview import preview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,21 +244,20 @@ async def _read(desk: Desk, tool: ReadTool, exact: JsonObject, started: float) -
 
 def outcome_of(desk: Desk, output: Output, duration_ms: int) -> CallFinished:
     """Return the end of a call from a tool's output: bounded for the model, scrubbed for the record."""
-    shown = preview(output.text, desk.kit.limits().tool_output_bytes)
-    recorded, ref = record.text(shown.text, desk.kit.journal.blobs)
+    clean = record.scrubbed(output.text, is_fragment=output.is_fragment)
+    limit, blobs = desk.kit.limits().tool_output_bytes, desk.kit.journal.blobs
+    shown = record.output(output.text, clean, limit, blobs)
     return CallFinished(
         state="failed" if output.error else "succeeded", error=record.scrubbed_line(output.error, 4_000),
-        summary=record.scrubbed_line(shown.text, 120), preview=recorded, result_ref=ref,
-        output_ref=whole_output(desk, output.text) if shown.truncated else None,
+        summary=record.scrubbed_line(shown.recorded, 120), preview=shown.recorded, result_ref=shown.ref,
+        output_ref=whole_output(desk, clean) if shown.truncated else None,
         output_bytes=shown.total_bytes, duration_ms=duration_ms, metadata=output.metadata,
     )  # fmt: skip
 
 
-def whole_output(desk: Desk, text: str) -> BlobRef:
-    """Store an output that was cut for the model; what is stored is scrubbed."""
-    from workbench.text.scrub import scrub
-
-    return desk.kit.journal.blobs.record(scrub(text).text.encode("utf-8", "surrogatepass"))
+def whole_output(desk: Desk, clean: str) -> BlobRef:
+    """Store a scrubbed output that was cut for the model."""
+    return desk.kit.journal.blobs.record(clean.encode("utf-8", "surrogatepass"))
 
 
 # --- appending -------------------------------------------------------------------------------------

@@ -3,13 +3,15 @@
 Owns the rule of the two stores (DESIGN section 2). Never appends events.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
 from workbench.text import canonical
 from workbench.text.scrub import scrub, scrub_value
+from workbench.tools.preview import preview
 
 LONGEST_STRING = 4_000
 """Characters of one string in recorded parameters; what is longer is cut, and sealed whole."""
@@ -18,6 +20,11 @@ LONGEST_TEXT = 262_144
 """Characters of a recorded reply or prompt."""
 
 _HIDDEN_LINE = "⟨secret: pem⟩"
+
+_KEY_BODY = re.compile(
+    r"\A(?:[A-Za-z0-9+/]{32,}={0,2}\r?(?:\n|\Z))+(?:[A-Za-z0-9+/]+={0,2}\r?\n)?(?:-----END[^\n]*(?:\n|\Z))?"
+)
+"""Lines at the beginning of a text that look like the body of a key block whose head was cut away."""
 
 
 class Sealer(Protocol):
@@ -34,6 +41,39 @@ def text(exact: str, blobs: Sealer, longest: int = LONGEST_TEXT) -> tuple[str, B
     if recorded == exact:
         return exact, None
     return recorded, blobs.seal(exact.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The part of an output that the model sees, and what is recorded of it."""
+
+    recorded: str
+    ref: BlobRef | None
+    """The exact part, when the recorded one differs from it."""
+    truncated: bool
+    total_bytes: int
+
+
+def output(exact: str, clean: str, limit: int, blobs: Sealer, total_bytes: int | None = None) -> Shown:
+    """Cut an output for the model and for the record; what is cut for the record was scrubbed whole before.
+
+    Args:
+        exact: the output, or what was kept of it.
+        clean: the same, scrubbed.
+        limit: bytes that are shown.
+        blobs: where the exact part goes if it differs.
+        total_bytes: size of the whole, where `exact` is only what was kept.
+    """
+    shown = preview(exact, limit, total_bytes)
+    recorded = preview(clean, limit, shown.total_bytes)
+    ref = None if recorded.text == shown.text else blobs.seal(shown.text.encode("utf-8", "surrogatepass"))
+    return Shown(recorded=recorded.text, ref=ref, truncated=shown.truncated, total_bytes=shown.total_bytes)
+
+
+def scrubbed(exact: str, *, is_fragment: bool = False) -> str:
+    """Return a text without its secrets; lines at the beginning of a fragment may belong to a key block."""
+    clean = scrub(exact).text
+    return _KEY_BODY.sub(_HIDDEN_LINE + "\n", clean) if is_fragment else clean
 
 
 def parameters(exact: JsonObject, blobs: Sealer) -> tuple[JsonObject, BlobRef | None]:

@@ -36,6 +36,8 @@ class Output:
     text: str
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
     error: str = ""
+    is_fragment: bool = False
+    """Whether something came before it: a key block may have begun there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,7 +142,7 @@ def _output(path: str, part: _Part, total: int) -> Output:
     if part.is_cut:
         metadata["truncated"] = True
         text = f"{text.rstrip(chr(10))}\n{_cut_words(path, part, total)}"
-    return Output(text=text, metadata=metadata)
+    return Output(text=text, metadata=metadata, is_fragment=part.first > 1)
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

@@ -23,7 +23,9 @@ def refused(staged, part, contains, files=None, prepare=None, outcome="refused")
 
 
 @pytest.mark.spec(27, 64, 65)
-@pytest.mark.parametrize("path", ["../out.txt", "/etc/passwd", "a/../../out.txt", "/work2", "a\x00b", "x" * 5000])
+@pytest.mark.parametrize(
+    "path", ["../out.txt", "/etc/passwd", "a/../../out.txt", "/work2", "a\x00b", "x" * 5000]
+)
 def test_a_path_that_leads_out_is_refused(staged, path):
     stage = refused(staged, call("c1", "create_file", path=path, content="x"), None)
     assert stage.calls()["c1"].state == "rejected"
@@ -46,7 +48,9 @@ def test_a_link_that_leads_out_is_refused_also_as_a_parent(staged, tmp_path):
 def test_a_link_that_appears_after_the_approval_is_not_followed(staged, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
-    script = recording(exchange(call("c1", "create_file", path="sub/new.txt", content="x")), exchange(text("so")))
+    script = recording(
+        exchange(call("c1", "create_file", path="sub/new.txt", content="x")), exchange(text("so"))
+    )
     stage = staged(script, files={"sub/old.txt": "old"}).begin()
     stage.drive()
     assert stage.approve(stage.waiting()[0]).ok
@@ -58,28 +62,47 @@ def test_a_link_that_appears_after_the_approval_is_not_followed(staged, tmp_path
 
 
 def test_a_folder_is_no_file(staged):
-    refused(staged, call("c1", "replace_string_in_file", path="sub", old_string="a", new_string="b"), None, files={"sub/x": "a"})
+    refused(
+        staged,
+        call("c1", "replace_string_in_file", path="sub", old_string="a", new_string="b"),
+        None,
+        files={"sub/x": "a"},
+    )
 
 
 def test_a_pipe_is_not_waited_for(staged):
     started = time.monotonic()
-    refused(staged, call("c1", "replace_string_in_file", path="pipe", old_string="a", new_string="b"), None, prepare=lambda w: os.mkfifo(w / "pipe"))
+    refused(
+        staged,
+        call("c1", "replace_string_in_file", path="pipe", old_string="a", new_string="b"),
+        None,
+        prepare=lambda w: os.mkfifo(w / "pipe"),
+    )
     assert time.monotonic() - started < 10
 
 
 def test_a_file_that_exists_is_not_created_over(staged):
-    stage = refused(staged, call("c1", "create_file", path="a.txt", content="x"), "exists", files={"a.txt": "old"})
+    stage = refused(
+        staged, call("c1", "create_file", path="a.txt", content="x"), "exists", files={"a.txt": "old"}
+    )
     assert stage.read("a.txt") == b"old"
 
 
 @pytest.mark.parametrize(("old", "count"), [("b", "2"), ("z", "0")])
 def test_a_string_that_is_not_there_exactly_once_is_refused_with_the_count(staged, old, count):
-    refused(staged, call("c1", "replace_string_in_file", path="a.txt", old_string=old, new_string="B"), None, files={"a.txt": "b b\n"})
+    refused(
+        staged,
+        call("c1", "replace_string_in_file", path="a.txt", old_string=old, new_string="B"),
+        None,
+        files={"a.txt": "b b\n"},
+    )
 
 
 def test_a_binary_file_is_shown_in_hex(staged):
     data = bytes(range(256))
-    refused(staged, call("c1", "read_file", path="b.bin"), "fd fe ff", files={"b.bin": data}, outcome="succeeded")
+    refused(
+        staged, call("c1", "read_file", path="b.bin"), "fd fe ff", files={"b.bin": data}, outcome="succeeded"
+    )
 
 
 @pytest.mark.spec(220)
@@ -124,7 +147,10 @@ def test_a_command_that_floods_is_ended_and_both_ends_are_kept(staged):
 
 
 def test_a_daemon_that_a_command_leaves_is_ended(staged):
-    stage, finished = ran(staged, "setsid sh -c 'sleep 300 & echo $! > pid; sleep 300' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.02; done; echo out")
+    stage, finished = ran(
+        staged,
+        "setsid sh -c 'sleep 300 & echo $! > pid; sleep 300' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.02; done; echo out",
+    )
     assert (finished.state, finished.preview) == ("succeeded", "out\n")
     assert finished.metadata["leftovers_ended"] >= 1
     from workbench.effects.proctable import process
@@ -171,3 +197,38 @@ def test_setting_the_clock_back_revives_nothing(staged):
     stage.journal.clock = ManualClock()
     assert stage.approve(action).why == "expired"
     assert stage.journal.now() >= action.expires_at
+
+
+KEY_LINES = "\n".join("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2" for _ in range(30))
+KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{KEY_LINES}\n-----END RSA PRIVATE KEY-----\n"
+
+
+@pytest.mark.spec(202)
+@pytest.mark.parametrize("before", [100, 5_080, 5_100, 40_000, 1_048_000, 2_500_000])
+def test_a_secret_where_an_output_is_cut_is_not_recorded_in_part(staged, before):
+    token = "ghp_" + "a1B2" * 9
+    command = (
+        f"head -c {before} /dev/zero | tr '\\0' '\\n'; cat secrets; head -c 4000 /dev/zero | tr '\\0' '\\n'"
+    )
+    part = call("c1", "run_in_terminal", command=command)
+    stage = staged(recording(exchange(part), exchange(text("so"))), files={"secrets": f"{token}\n{KEY}"})
+    stage.begin().drive()
+    stage.approve(stage.waiting()[0])
+    stage.drive()
+    (finished,) = stage.bodies(e.CallFinished)
+    kept = stage.journal.blobs.read(finished.output_ref) if finished.output_ref else b""
+    for recorded in (finished.preview, kept.decode()):
+        assert "a1B2a1B2" not in recorded
+        assert "QUJDREVG" not in recorded
+
+
+@pytest.mark.spec(202)
+def test_a_part_of_a_key_file_is_not_recorded(staged):
+    script = recording(
+        exchange(call("c1", "read_file", path="key.pem", start_line=3)),
+        exchange(text("so"), expect=result("c1", "succeeded", "QUJDREVG")),
+    )
+    stage = staged(script, files={"key.pem": KEY}).trust().begin()
+    assert stage.drive().last_outcome == "done"
+    (finished,) = stage.bodies(e.CallFinished)
+    assert "QUJDREVG" not in finished.preview

@@ -317,7 +317,9 @@ def test_a_secret_in_a_humans_reason_is_not_recorded(staged):
 
 
 def test_escape_sequences_in_a_file_are_warned_of(staged):
-    stage = staged(recording(exchange(call("c1", "create_file", path="n.txt", content="\x1b[2Jhello\n")))).begin()
+    stage = staged(
+        recording(exchange(call("c1", "create_file", path="n.txt", content="\x1b[2Jhello\n")))
+    ).begin()
     stage.drive()
     assert "hidden" in stage.waiting()[0].warnings
 
