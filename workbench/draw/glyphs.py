@@ -28,10 +28,10 @@ class Glyphs:
         return sign.ascii if self.is_ascii else sign.unicode
 
     def line(self, text: str) -> str:
-        """Return our own text with its lines and punctuation as this terminal shows them."""
+        """Return our own text with its signs, lines and punctuation as this terminal shows them."""
         if not self.is_ascii or text.isascii():
             return text
-        return "".join(LINES.get(character, character) for character in text)
+        return "".join(_ASCII.get(character, character) for character in text)
 
     def fuse(self, left_seconds: float | None) -> str:
         """Return the fuse of the last five minutes, one cell; a blank before, and in ASCII."""
@@ -39,6 +39,11 @@ class Glyphs:
             return " "
         return FUSE[min(len(FUSE) - 1, int(left_seconds * (len(FUSE) + 1) / FUSE_SECONDS))]
 
+
+_ASCII: Final = {
+    **LINES,
+    **{sign.unicode: sign.ascii for sign in SIGNS.values() if sign.unicode not in LINES},
+}
 
 UNICODE: Final = Glyphs()
 ASCII: Final = Glyphs(is_ascii=True)
