@@ -43,7 +43,9 @@ class Shop:
 
     def start(self, *words, cwd=None, env=None, **more):
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-        process = subprocess.Popen(self.argv(*words), cwd=cwd or self.project, env=env or self.env(), text=True, **pipes)
+        process = subprocess.Popen(
+            self.argv(*words), cwd=cwd or self.project, env=env or self.env(), text=True, **pipes
+        )
         self.started.append(process)
         return process
 
@@ -60,14 +62,20 @@ class Shop:
         return json.loads(self.call(*words, "--json", code=code).stdout)
 
     def run(self, *more, prompt="say hello"):
-        return self.start("run", "-p", prompt, "--provider", "recorded", "--recording", str(self.recording), *more)
+        return self.start(
+            "run", "-p", prompt, "--provider", "recorded", "--recording", str(self.recording), *more
+        )
 
     def waiting(self, count, seconds=30.0):
         """Wait until so many tool actions are in the queue, and return them."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.home.exists():
-                found = [a for a in self.json("approvals", "list") if a["kind"] == "tool" and a["state"] == "pending"]
+                found = [
+                    a
+                    for a in self.json("approvals", "list")
+                    if a["kind"] == "tool" and a["state"] == "pending"
+                ]
                 if len(found) == count:
                     return found
             time.sleep(0.05)

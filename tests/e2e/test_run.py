@@ -16,7 +16,22 @@ def test_a_second_process_approves_a_headless_runs_edit(shop):
     run = shop.run("--output-format", "json")
     write, command = shop.waiting(2)
     assert (write["tool"], write["target"], write["added"]) == ("create_file", "hello.py", 1)
-    assert set(write) == {"id", "session_id", "call_id", "kind", "tool", "target", "added", "removed", "digest", "created_at", "expires_at", "state", "supersedes", "warnings"}
+    assert set(write) == {
+        "id",
+        "session_id",
+        "call_id",
+        "kind",
+        "tool",
+        "target",
+        "added",
+        "removed",
+        "digest",
+        "created_at",
+        "expires_at",
+        "state",
+        "supersedes",
+        "warnings",
+    }
     assert not (shop.project / "hello.py").exists()
     shop.call("approvals", "approve", write["id"])
     shop.call("approvals", "approve", command["id"])
@@ -79,7 +94,9 @@ def test_every_line_of_stream_json_is_an_event(shop):
     out, _ = run.communicate(timeout=60)
     events = [json.loads(line) for line in out.splitlines()]
     assert [e["sequence_number"] for e in events] == list(range(1, len(events) + 1))
-    assert {"session.created", "prompt.submitted", "reply.completed", "call.proposed", "turn.ended"} <= {e["kind"] for e in events}
+    assert {"session.created", "prompt.submitted", "reply.completed", "call.proposed", "turn.ended"} <= {
+        e["kind"] for e in events
+    }
 
 
 def test_a_second_driver_is_told_the_pid(shop):
@@ -189,7 +206,15 @@ def test_the_line_mode_answers_in_a_real_terminal(shop):
     run = shop.run()
     shop.waiting(2)
     master, slave = pty.openpty()
-    watch = subprocess.Popen(shop.argv("approvals", "watch"), cwd=shop.project, env=shop.env(TERM="dumb"), stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    watch = subprocess.Popen(
+        shop.argv("approvals", "watch"),
+        cwd=shop.project,
+        env=shop.env(TERM="dumb"),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+    )
     shop.started.append(watch)
     os.close(slave)
     seen = spoken(master, "help?")
@@ -222,3 +247,17 @@ def test_watching_without_a_terminal_prints_changes(shop):
     assert watch.returncode == 130
     shop.call("approvals", "reject", command["id"])
     run.communicate(timeout=60)
+
+
+def test_an_undo_says_what_came_of_it(shop):
+    run = shop.run()
+    write, command = shop.waiting(2)
+    shop.call("approvals", "approve", write["id"])
+    shop.call("approvals", "reject", command["id"])
+    run.communicate(timeout=60)
+    (shop.project / "hello.py").write_text("print('mine')\n")
+    refused = shop.call("approvals", "undo", write["id"], code=1)
+    assert "hello.py" in refused.stderr
+    (shop.project / "hello.py").write_text("print('hello')\n")
+    shop.call("approvals", "undo", write["id"])
+    assert not (shop.project / "hello.py").exists()

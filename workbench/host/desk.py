@@ -6,6 +6,7 @@ Every append names the lease epoch, so a host that lost the session cannot write
 import asyncio
 import os
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import cast
 
@@ -52,9 +53,9 @@ class Desk:
         """Append events in one transaction and wait until they are there."""
         await asyncio.wrap_future(self.kit.journal.submit(events, guard=self.guard))
 
-    def stream(self, events: Sequence[Event]) -> None:
-        """Append fast events without waiting; a lost lease is noticed by the next durable append."""
-        self.kit.journal.submit(events, guard=self.guard)
+    def stream(self, events: Sequence[Event]) -> Future[list[int]]:
+        """Append events without waiting; a lost lease is noticed by the next append that is waited for."""
+        return self.kit.journal.submit(events, guard=self.guard)
 
     def session(self) -> Session:
         """Return the session's row as it stands."""

@@ -6,6 +6,7 @@ Owns the two transactions around a proposal (JOURNAL section 2, steps 2 and 3) a
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Literal
 
@@ -123,9 +124,15 @@ async def _judged(
     """
 
     async def run_hooks(passed: Passed) -> Verdict | None:
-        return await hooks.before(
-            desk.kit, passed, desk.session_id, hooks_ran, lambda ran: desk.stream([desk.call_event(ran, row)])
-        )
+        written: list[Future[list[int]]] = []
+
+        def ran(found: HookRan) -> None:
+            written.append(desk.stream([desk.call_event(found, row)]))
+
+        verdict = await hooks.before(desk.kit, passed, desk.session_id, hooks_ran, ran)
+        # A hook is not run again by the next driver only if this one has written that it ran.
+        await asyncio.gather(*map(asyncio.wrap_future, written))
+        return verdict
 
     call = GateCall(tool=row.tool, parameters=exact)
     judgement = await judge(call, context(desk, desk.kit.loaded()), run_hooks)

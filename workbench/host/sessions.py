@@ -89,9 +89,9 @@ def refresh(journal: Journal, action_id: str, actor: Actor) -> None:
     _request_about(journal, action_id, RefreshRequested(), actor)
 
 
-def undo(journal: Journal, action_id: str, actor: Actor) -> None:
-    """Ask for what an action wrote to be taken back."""
-    _request_about(journal, action_id, UndoRequested(), actor)
+def undo(journal: Journal, action_id: str, actor: Actor) -> str:
+    """Ask for what an action wrote to be taken back; return the request's id, which the verdict names."""
+    return _request_about(journal, action_id, UndoRequested(), actor)
 
 
 def newest(journal: Journal, workspace: str) -> Session | None:
@@ -100,16 +100,16 @@ def newest(journal: Journal, workspace: str) -> Session | None:
     return next((s for s in live if s.status not in TERMINAL_SESSIONS), None)
 
 
-def _request_about(journal: Journal, action_id: str, body: Body, actor: Actor) -> None:
+def _request_about(journal: Journal, action_id: str, body: Body, actor: Actor) -> str:
     action = journal.action(action_id)
     if action is None:
         raise SessionRefused("Nothing was asked for.", f"There is no action {action_id}.", "List them first.")
-    _request(journal, action.session_id, body, actor, action_id)
+    return _request(journal, action.session_id, body, actor, action_id)
 
 
 def _request(
     journal: Journal, session_id: str, body: Body, actor: Actor, action_id: str | None = None
-) -> None:
+) -> str:
     session = journal.session(session_id)
     if session is None:
         why = f"There is no session {session_id}."
@@ -120,7 +120,9 @@ def _request(
     call_id = None
     if action_id is not None and (action := journal.action(action_id)) is not None:
         call_id = action.call_id
-    journal.append([journal.event(body, session_id, actor, action_id=action_id, call_id=call_id)])
+    event = journal.event(body, session_id, actor, action_id=action_id, call_id=call_id)
+    journal.append([event])
+    return event.id
 
 
 def _check_workspace(workspace: str) -> None:
