@@ -1,0 +1,34 @@
+"""Keys of the conversation: what they ask of the pane and of the screen."""
+
+from workbench.tui.messages import CommandTyped, Continue, Retry
+from workbench.tui.panes.conversation import ConversationPane
+
+
+def fold(pane: ConversationPane) -> None:
+    """Fold or open the thought or output under the cursor."""
+    pane.fold()
+
+
+def follow(pane: ConversationPane) -> None:
+    """Go to the end and stay there."""
+    pane.view.follow()
+
+
+def continue_turn(pane: ConversationPane) -> None:
+    """Let a paused session go on."""
+    pane.post_message(Continue())
+
+
+def retry(pane: ConversationPane) -> None:
+    """Ask the model again after an error."""
+    pane.post_message(Retry())
+
+
+def model(pane: ConversationPane) -> None:
+    """Take another model after an error."""
+    pane.post_message(CommandTyped("model"))
+
+
+def log(pane: ConversationPane) -> None:
+    """Look at the log after an error."""
+    pane.post_message(CommandTyped("log"))

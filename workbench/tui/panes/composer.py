@@ -1,0 +1,291 @@
+"""Where the user writes: one to eight rows, completion, what was said before, the user's own editor.
+
+Owns the words until they are sent, and that nothing is sent but by the key: pasted text, even with line ends,
+only stands there. It sends messages; whether they begin a session, go out or are queued is the screen's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final, cast
+
+from textual import events, work
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static, TextArea
+
+from workbench.draw.cells import content
+from workbench.text.safe import safe
+from workbench.tui import keymap, theme
+from workbench.tui.messages import (
+    BackToPane,
+    CommandTyped,
+    FirstWaiting,
+    Interrupt,
+    KeysChanged,
+    PromptSent,
+    Said,
+)
+from workbench.tui.panes.completion import History, command_of, offer, word_at
+from workbench.tui.panes.offers import Offers
+from workbench.tui.panes.shown import ComposerShown
+from workbench.tui.services import NotDone, Services
+
+_NARROW: Final = 100
+"""Columns below which the hint at the right is one short sentence."""
+
+_EDITED_NAME: Final = "message.md"
+
+
+class ComposerInput(TextArea):
+    """The text; its keys are those of the table's scope `composer`."""
+
+    BINDINGS: ClassVar = [
+        replace(one, priority=True) for one in keymap.bindings("composer") if isinstance(one, Binding)
+    ]
+
+    def __init__(self, composer: "Composer") -> None:
+        super().__init__(
+            soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True,
+            highlight_cursor_line=False, id="composer-input",
+        )  # fmt: skip
+        self._composer = composer
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says for a key."""
+        keymap.run(key_id, self._composer)
+        self.post_message(KeysChanged())
+
+    def action_copy(self) -> None:
+        """Copy what is selected; without a selection stop the agent."""
+        if self.selected_text:
+            super().action_copy()
+        else:
+            self.post_message(Interrupt())
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Take pasted text in as text: visible, with its line ends, and never sent by itself."""
+        event.prevent_default()
+        event.stop()
+        text = safe(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.replace(text, *self.selection)
+
+
+class Composer(Vertical):
+    """The composer with its hint and the list of completions over it."""
+
+    MAX_ROWS: ClassVar[int] = 8
+
+    def __init__(self, services: Services, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self._services = services
+        self._shown = ComposerShown(session=None)
+        self._history = History()
+        self._files: Sequence[str] | None = None
+        self._is_dismissed = False
+        self.input = ComposerInput(self)
+        self.offers = Offers()
+        self._hint = Static(id="composer-hint")
+
+    def compose(self) -> ComposeResult:
+        """Yield the list, the sign, the text and the hint."""
+        yield self.offers
+        with Horizontal(id="composer-row"):
+            yield Static(Content(f" {theme.glyphs(self).of('prompt')} "), id="composer-sign")
+            yield self.input
+            yield self._hint
+
+    def on_mount(self) -> None:
+        """Say who is written to."""
+        self._say()
+
+    def show(self, view: ComposerShown) -> None:
+        """Take whom a message would go to."""
+        if view.session is not None and self._shown.session is None:
+            self._files = None
+        self._shown = view
+        self._say()
+
+    def focus_input(self) -> None:
+        """Give the text the focus."""
+        self.input.focus()
+
+    @property
+    def _textual(self) -> App[Any]:
+        # Textual leaves the type of an app's return value open; nothing here depends on it.
+        return cast("App[Any]", cast("Any", self).app)
+
+    @property
+    def text(self) -> str:
+        """Return what is written."""
+        return self.input.text
+
+    def remember(self, said: Sequence[str]) -> None:
+        """Take over what was said in this session before, oldest first."""
+        self._history = History(said)
+
+    # --- what it says ---------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        self.input.placeholder = self._placeholder()
+        self._hint.update(self._hint_text())
+
+    def _placeholder(self) -> Content:
+        view = self._shown
+        if not view.has_model:
+            return Content("set up a model first: press p")
+        if view.session is None:
+            return Content("Say what you want done, @file, /command")
+        title = content(view.session.title or "this session").plain
+        if not self.input.has_focus and self.screen.size.width < _NARROW:
+            return Content(f"i  to write to “{title}”")
+        return Content(f"Message “{title}”, @file, /command")
+
+    def _hint_text(self) -> Content:
+        view, ink = self._shown, theme.ink(self)
+        if not self.text:
+            words = f"{view.queued} queued" if view.queued else view.mode
+            return Content.styled(f"{words} ", ink.of("faint"))
+        if self.screen.size.width < _NARROW:
+            return Content.styled("agent works; enter queues " if view.is_working else "", ink.of("faint"))
+        parts = [f"{view.queued} queued"] if view.queued else []
+        parts += ["agent works; enter queues"] if view.is_working and not view.queued else []
+        parts += ["ctrl+j new line", "ctrl+o editor"]
+        return Content.styled("   ".join(parts) + " ", ink.of("faint"))
+
+    def on_text_area_changed(self) -> None:
+        """Offer completions for the word that is typed."""
+        self._is_dismissed = False
+        self._complete()
+        self._say()
+
+    def on_text_area_selection_changed(self) -> None:
+        """The cursor came to another word."""
+        self._complete()
+
+    def on_descendant_focus(self) -> None:
+        """Say what enter does."""
+        self._say()
+
+    def on_descendant_blur(self) -> None:
+        """Close the list; files may change until the next time."""
+        self._files = None
+        self.offers.show_offer(None)
+        self._say()
+
+    # --- completion -----------------------------------------------------------------------------
+
+    def _complete(self) -> None:
+        row, column = self.input.cursor_location
+        line = self.input.document.get_line(row)
+        word = word_at(line[:column], is_first_line=row == 0)
+        if word is None or self._is_dismissed or not self.input.has_focus:
+            self.offers.show_offer(None)
+            return
+        if word.kind == "file" and self._files is None:
+            self._read_files()
+            return
+        found = offer(word, self._files or ())
+        self.offers.show_offer(found if found.candidates else None)
+
+    @work(thread=True, group="files", exclusive=True, exit_on_error=False, description="list files")
+    def _read_files(self) -> None:
+        files = tuple(self._services.list_files())
+        self._textual.call_from_thread(self._take_files, files)
+
+    def _take_files(self, files: Sequence[str]) -> None:
+        self._files = files
+        self._complete()
+
+    def take_offer(self) -> bool:
+        """Put the candidate under the cursor in the place of its word; False without one."""
+        chosen, found = self.offers.chosen, self.offers.offer
+        if chosen is None or found is None:
+            return False
+        row, column = self.input.cursor_location
+        mark = "@" if found.word.kind == "file" else ""
+        self.input.replace(f"{mark}{chosen} ", (row, found.word.start), (row, column))
+        self.offers.show_offer(None)
+        return True
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def send(self) -> None:
+        """Take a candidate, carry out a command, or send the words."""
+        found = self.offers.offer
+        if self.take_offer() and found is not None and found.word.kind == "file":
+            return
+        text = self.text.strip()
+        if not text:
+            self.post_message(FirstWaiting())
+            return
+        if not self._shown.has_model:
+            self.post_message(Said("Nothing was sent. Set up a model first: press p.", is_error=True))
+            return
+        self._history.add(text)
+        self.input.clear()
+        command = command_of(text)
+        if command is not None:
+            self.post_message(CommandTyped(*command))
+            return
+        if self._shown.is_working:
+            self.post_message(Said("Queued. The agent reads it when this turn is over."))
+        self.post_message(PromptSent(text))
+
+    def newline(self) -> None:
+        """Begin a new line."""
+        self.input.replace("\n", *self.input.selection)
+
+    def up(self) -> None:
+        """Go up in the list or the text; from the first line to what was said before."""
+        if self.offers.offer is not None:
+            self.offers.move(-1)
+        elif self.input.cursor_at_first_line:
+            self._put(self._history.earlier(self.text))
+        else:
+            self.input.action_cursor_up()
+
+    def down(self) -> None:
+        """Go down in the list or the text; from the last line to what was said after."""
+        if self.offers.offer is not None:
+            self.offers.move(1)
+        elif self.input.cursor_at_last_line:
+            self._put(self._history.later())
+        else:
+            self.input.action_cursor_down()
+
+    def _put(self, text: str | None) -> None:
+        if text is None:
+            return
+        self.input.load_text(text)
+        self.input.move_cursor(self.input.document.end)
+        self._is_dismissed = True
+        self.offers.show_offer(None)
+
+    def leave(self) -> None:
+        """Close the list, or go back to the pane; what is written stays."""
+        if self.offers.offer is not None:
+            self._is_dismissed = True
+            self.offers.show_offer(None)
+        else:
+            self.post_message(BackToPane())
+
+    def edit(self) -> None:
+        """Write in the user's editor; what was saved there replaces the text."""
+        try:
+            data = self._in_editor(self.text.encode())
+        except NotDone as error:
+            self.post_message(Said(str(error), is_error=True))
+            return
+        if data is not None:
+            self._put(safe(data.decode(errors="replace")).rstrip("\n"))
+
+    def _in_editor(self, data: bytes) -> bytes | None:
+        try:
+            with self._textual.suspend():
+                return self._services.open_editor(_EDITED_NAME, data)
+        except SuspendNotSupported:
+            return self._services.open_editor(_EDITED_NAME, data)

@@ -1,0 +1,174 @@
+"""A reply while it is still being written: wrapped as it comes, at a cost that does not grow with its length.
+
+Owns what of a growing Markdown text is finished (whole blocks, to be parsed once) and the plain rows of the
+rest. Never parses Markdown and never looks at finished text again.
+"""
+
+import re
+from collections.abc import Iterator
+
+from workbench.text.safe import safe
+from workbench.text.width import cells
+
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])(\s|$)")
+_WORD = re.compile(r"\s*\S+|\s+")
+_KEPT_ROWS = 2
+_LONG_WORD = 4096
+_TELLING = 12
+"""Characters after which a line can be no list item any more: `999999999. ` has eleven."""
+
+
+def wrap(line: str, width: int) -> list[str]:
+    """Break one line into rows of at most `width` cells; joined, they are the line again.
+
+    Spaces at a break stay at the end of their row and may hang over it.
+    """
+    rows: list[str] = []
+    row, room = "", width
+    for word in _words(line, width):
+        size = _size(word)
+        if row and size > room and _size(word.lstrip()) <= width:
+            gap = len(word) - len(word.lstrip())
+            rows.append(row + word[:gap])
+            row, room = word[gap:], width - _size(word[gap:])
+            continue
+        row, room = row + word, room - size
+        if room < 0:
+            pieces = list(_pieces(row, width))
+            rows += pieces[:-1]
+            row, room = pieces[-1], width - _size(pieces[-1])
+    return [*rows, row]
+
+
+def _words(line: str, width: int) -> Iterator[str]:
+    for found in _WORD.finditer(line):
+        word = found.group()
+        for start in range(0, len(word), max(width, _LONG_WORD)):
+            yield word[start : start + max(width, _LONG_WORD)]
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else cells(text)
+
+
+def _pieces(text: str, width: int) -> Iterator[str]:
+    """Cut what has no place to break; a character is never cut, so a row of width 1 may hold a wide one."""
+    if text.isascii():
+        yield from (text[at : at + width] for at in range(0, len(text), width))
+        return
+    piece = ""
+    for character in text:
+        if piece and cells(piece + character) > width:
+            yield piece
+            piece = ""
+        piece += character
+    yield piece
+
+
+class Growing:
+    """A text that only grows at its end."""
+
+    def __init__(self, width: int) -> None:
+        self.width = max(width, 1)
+        self.length = 0
+        """Characters taken in so far."""
+        self.finished: list[str] = []
+        """Sources of whole blocks, in order; each appears here once and never changes."""
+        self.is_in_fence = False
+        self._fence = ""
+        self._lines: list[str] = []
+        self._rows: list[str] = []
+        self._tail = ""
+        self._begun: list[str] = []
+        self._had_blank = False
+        self._is_judged = False
+
+    @property
+    def count(self) -> int:
+        """Return how many plain rows the unfinished rest has."""
+        return len(self._rows) + len(self._open_rows())
+
+    def row(self, index: int) -> str:
+        """Return a plain row of the unfinished rest."""
+        return self._rows[index] if index < len(self._rows) else self._open_rows()[index - len(self._rows)]
+
+    @property
+    def settled(self) -> int:
+        """Return how many plain rows from the top will not change before their block is finished."""
+        return len(self._rows)
+
+    def extend(self, text: str) -> None:
+        """Take in more of the text."""
+        self.length += len(text)
+        parts = safe(text).expandtabs(4).split("\n")
+        for part in parts[:-1]:
+            self._grow(part)
+            self._end_line()
+        self._grow(parts[-1])
+
+    def _grow(self, part: str) -> None:
+        if not part:
+            return
+        self._begun.append(part)
+        if self._had_blank and not self._is_judged:
+            self._judge()
+            if self._is_judged and not self._lines:
+                part, self._tail = "".join(self._begun), ""
+        rows = wrap(self._tail + part, self.width)
+        kept = max(len(rows) - _KEPT_ROWS, 0)
+        self._rows += rows[:kept]
+        self._tail = "".join(rows[kept:])
+
+    def _judge(self) -> None:
+        """Look whether a line that has only begun shows already that what stands above it is finished."""
+        line = "".join(self._begun)
+        if len(line) >= _TELLING:
+            self._is_judged = True
+            if self._begins_block(line):
+                self._finish()
+
+    def _open_rows(self) -> list[str]:
+        return wrap(self._tail, self.width) if self._tail or not self._is_at_start() else []
+
+    def _is_at_start(self) -> bool:
+        return not self._begun
+
+    def _end_line(self) -> None:
+        line = "".join(self._begun)
+        rows = wrap(self._tail, self.width)
+        self._begun, self._tail, self._is_judged = [], "", False
+        if self._begins_block(line):
+            whole = wrap(line, self.width)
+            self._finish()
+            rows = whole
+        self._lines.append(line)
+        self._rows += rows
+        self._note_fence(line)
+        self._had_blank = not line.strip()
+
+    def _begins_block(self, line: str) -> bool:
+        """Return whether everything before this line is one or more whole blocks."""
+        if self.is_in_fence or not self._lines or not line.strip() or line[0] == " ":
+            return False
+        if _FENCE.match(line):
+            return True
+        return self._had_blank and not _ITEM.match(line)
+
+    def _note_fence(self, line: str) -> None:
+        found = _FENCE.match(line.lstrip(" "))
+        if not found:
+            return
+        mark = found.group(1)
+        if not self.is_in_fence:
+            self.is_in_fence, self._fence = True, mark
+        elif mark[0] == self._fence[0] and len(mark) >= len(self._fence) and line.strip() == mark:
+            self.is_in_fence = False
+            if not line.startswith(" "):
+                self._finish()
+
+    def _finish(self) -> None:
+        source = "\n".join(self._lines).rstrip("\n")
+        if source.strip():
+            self.finished.append(source)
+        self._lines, self._rows, self._had_blank = [], [], False

@@ -1,0 +1,323 @@
+"""The tool calls of the session on show: a row each with its times, and one of them in full.
+
+Owns which rows are shown (failed only, filter), the axis of the waterfall and where the detail has room.
+Calls come from the journal; what a row says is `views.tools`, how it looks is `draw.rows`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from rich.style import Style as RichStyle
+from textual import events
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.draw import cells
+from workbench.draw import rows as drawn
+from workbench.text.human import duration
+from workbench.tui import keymap, theme
+from workbench.tui.messages import KeysChanged, LineAsked, OpenDetail, Said, ToolWanted
+from workbench.tui.panes.base import Pane
+from workbench.tui.panes.call import CallView
+from workbench.tui.panes.shown import ToolShown, ToolsShown
+from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views import calls as full
+from workbench.views import tools
+from workbench.views.tools import Axis, Span, ToolRow
+
+HEADS: Final = "-heads"
+
+WATERFALL_FROM: Final = 58
+"""Cells from which rows have their bars, and a row of heads stands over them."""
+
+_DETAIL_FROM: Final = 18
+"""Rows of the pane from which one call is shown in full below the list."""
+
+_REVERSED: Final = RichStyle(reverse=True)
+
+
+class ToolList(RowList):
+    """The rows, under their heads where there is a waterfall."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.rows: dict[str, ToolRow] = {}
+        self._spans: dict[str, Span] = {}
+        self._axis = Axis()
+        self._empty = ""
+
+    def show_rows(self, shown: Sequence[ToolRow], now: int, empty: str) -> None:
+        """Show rows in this order; `empty` is said without any."""
+        before, was = self.rows, self._spans
+        self.rows = {row.id: row for row in shown}
+        self._empty = empty
+        self._measure(now)
+        changed = {
+            key
+            for key, row in self.rows.items()
+            if before.get(key) != row or was.get(key) != self._spans[key]
+        }
+        heads = [HEADS] if shown and self.width >= WATERFALL_FROM else []
+        self.set_ids([*heads, *self.rows], {*changed, HEADS})
+        self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
+
+    def _measure(self, now: int) -> None:
+        """Take the axis of the turn under the cursor, or of the last one; other turns have no bars."""
+        shown = list(self.rows.values())
+        current = self.rows.get(self.cursor or "") or (shown[-1] if shown else None)
+        turn = current.turn_id if current is not None else None
+        mine = [row for row in shown if row.turn_id == turn]
+        self._axis = tools.axis(mine, now)
+        self._spans = dict.fromkeys(self.rows, Span())
+        self._spans.update(zip((row.id for row in mine), tools.spans(mine, self._axis, now), strict=True))
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line of the screen."""
+        if not self.rows and y == 1:
+            line = Content.styled(f"   {self._empty}", theme.ink(self).of("muted"))
+            return cells.strip(line, self.size.width, theme.ink(self).on("background"))
+        return super().render_line(y)
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw the heads or a call."""
+        ink, glyphs = theme.ink(self), theme.glyphs(self)
+        if placed.row_id == HEADS:
+            return drawn.tool_heads(width, ink, glyphs, self._axis)
+        strip = drawn.tool_row(
+            self.rows[placed.row_id], width, ink, glyphs,
+            span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
+            is_cursor=placed.is_cursor, has_focus=placed.is_focused,
+        )  # fmt: skip
+        return strip.apply_style(_REVERSED) if placed.is_flashing else strip
+
+
+class ToolsPane(Pane):
+    """Place 3."""
+
+    PLACE: ClassVar[int] = 3
+    NAME: ClassVar[str] = "Tool invocations"
+    TAB: ClassVar[str] = "Tools"
+    SCOPES: ClassVar[tuple[str, ...]] = ("tools", "list")
+    BINDINGS: ClassVar = [*keymap.bindings("tools", "list")]
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.list = ToolList(key="tools-list")
+        self.call = CallView(key="tools-call")
+        self.call.display = False
+        self._shown: ToolsShown | None = None
+        self._all: Sequence[ToolRow] = ()
+        self._only_failed = False
+        self._filter = ""
+        self._wanted: str | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the list and the call in full."""
+        yield self.list
+        yield self.call
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the list."""
+        return self.list
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def show(self, view: ToolsShown) -> None:
+        """Show the calls of a session."""
+        before, self._shown = self._shown, view
+        if before is not None and _id(before) != _id(view):
+            self._filter, self._only_failed = "", False
+            self.call.show(None)
+        self._lay_out(view)
+        self._want(is_anew=True)
+
+    def show_detail(self, view: ToolShown) -> None:
+        """Show one call in full, as it was asked for."""
+        if view.call.id == self.list.cursor:
+            self.call.show(full.detail(view.call, view.action, view.events, output=view.output))
+
+    def tick(self, now: int) -> None:
+        """Count on what runs and waits."""
+        if self._shown is not None and any(row.finished is None for row in self._all):
+            self._shown = replace(self._shown, now=now)
+            self._lay_out(self._shown)
+
+    def _lay_out(self, view: ToolsShown) -> None:
+        self._all = tools.rows(view.calls, view.actions, view.now)
+        shown = self._all
+        if self._filter or self._only_failed:
+            shown = tools.rows(
+                view.calls, view.actions, view.now, only_failed=self._only_failed, text_filter=self._filter
+            )
+        self.list.show_rows(shown, view.now, self._empty())
+        self._fit()
+        self._show_title(view.now)
+
+    def _empty(self) -> str:
+        if self._filter:
+            return f"Nothing matches “{self._filter}”. esc clears the filter; / changes it."
+        if self._only_failed:
+            return "Nothing has failed. f shows all."
+        return "No tool was called yet."
+
+    def _show_title(self, now: int) -> None:
+        ink, glyphs = theme.ink(self), theme.glyphs(self)
+        facts = tools.facts(self._all, now)
+        parts = [
+            (f"{glyphs.of('failed')} {facts.failed}", ink.sign("failed"), facts.failed),
+            (f"{glyphs.of('waiting')} {facts.waiting}", ink.sign("waiting"), facts.waiting),
+        ]
+        left = Content("  ").join(
+            [Content.styled(text, style) for text, style, count in parts if count]
+            + ([Content.styled(f"of {facts.total}", ink.of("muted"))] if facts.total else [])
+        )
+        self.set_title(left, Content.styled(self._right(now), ink.of("muted")))
+
+    def _right(self, now: int) -> str:
+        words = ["failed only"] if self._only_failed else []
+        words += [f"/ {self._filter}"] if self._filter else []
+        if self.size.width < WATERFALL_FROM + 40:
+            return "   ".join(words)
+        current = self.list.rows.get(self.list.cursor or "") or (self._all[-1] if self._all else None)
+        if current is None:
+            return "   ".join(words)
+        facts = tools.facts([row for row in self._all if row.turn_id == current.turn_id], now)
+        words += [duration(facts.seconds), f"run {duration(facts.run_seconds)}"]
+        words += [f"waited for you {duration(facts.wait_seconds)}"] if facts.wait_seconds >= 1 else []
+        return "   ".join(words)
+
+    # --- room -----------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show one call in full where there is room for it."""
+        del event
+        if self._shown is not None:
+            self._lay_out(self._shown)
+            self._want(is_anew=False)
+
+    @property
+    def has_detail(self) -> bool:
+        """Return whether one call is shown in full."""
+        return bool(self.call.display)
+
+    def _fit(self) -> None:
+        height = self.size.height - 1
+        has_room = height >= _DETAIL_FROM and bool(self.list.rows)
+        self.call.display = has_room
+        rows = len(self.list.ids) + 1
+        self.list.styles.height = min(rows, max(4, height * 2 // 5)) if has_room else "1fr"
+
+    def _want(self, *, is_anew: bool) -> None:
+        wanted = self.list.cursor if self.has_detail else None
+        if wanted is not None and (is_anew or wanted != self._wanted):
+            self.post_message(ToolWanted(wanted))
+        self._wanted = wanted
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the call under the cursor."""
+        message.stop()
+        if self._shown is not None:
+            self._lay_out(self._shown)
+        self._want(is_anew=False)
+        self.post_message(KeysChanged())
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Open what was clicked twice."""
+        message.stop()
+        self.open_row()
+
+    # --- list keys ------------------------------------------------------------------------------
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll the call in full; without room for it the list."""
+        if self.has_detail:
+            self.call.scroll_to_line(self.call.first_line + direction * max(1, self.call.size.height // 2))
+        else:
+            super().scroll_half(direction)
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next or previous call that waits or failed."""
+        ids = list(self.list.rows)
+        at = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
+        rest = ids[at + 1 :] if step > 0 else list(reversed(ids[:at]))
+        found = next((key for key in rest if _is_problem(self.list.rows[key])), None)
+        if found is None:
+            self.post_message(Said("Nothing more waits or has failed here."))
+        else:
+            self.list.put_cursor(found)
+
+    def open_row(self) -> None:
+        """Give the call under the cursor the whole screen."""
+        if self.list.cursor is not None:
+            self.post_message(OpenDetail("tools", self.list.cursor))
+
+    def copy_text(self) -> str:
+        """Return the part that is shown, or the target of the row."""
+        if self.has_detail:
+            return self.call.text()
+        row = self.list.rows.get(self.list.cursor or "")
+        return "" if row is None else row.target or row.tool
+
+    def ask_filter(self) -> None:
+        """Ask for what to find in the part that is shown, or to narrow the rows by."""
+        section = self.call.section if self.has_detail else None
+        if section is not None:
+            self.post_message(
+                LineAsked(self, "find", f"Find in {section.name}", does="find", text=self.call.find)
+            )
+        else:
+            self.post_message(LineAsked(self, "filter", "Filter calls", does="filter", text=self._filter))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Find or filter by what was typed; rows are narrowed while it is typed."""
+        if purpose == "find":
+            if is_final and text and not self.call.find_next(text):
+                self.post_message(Said(f"“{text}” is not in this part."))
+        else:
+            self._set_filter(text)
+
+    def line_dropped(self, purpose: str) -> None:
+        """Show all rows again after escape."""
+        if purpose == "filter":
+            self._set_filter("")
+
+    def _set_filter(self, text: str) -> None:
+        self._filter = text.strip()
+        if self._shown is not None:
+            self._lay_out(self._shown)
+
+    # --- its own keys ---------------------------------------------------------------------------
+
+    def toggle_failed(self) -> None:
+        """Show only what failed, or all."""
+        self._only_failed = not self._only_failed
+        if self._shown is not None:
+            self._lay_out(self._shown)
+
+    def label_of(self, key_id: str) -> str:
+        """Say what `f` and `/` do now."""
+        if key_id == "tools.failed-only" and self._only_failed:
+            return "all"
+        if key_id == "list.filter" and self.has_detail:
+            return "find"
+        return super().label_of(key_id)
+
+    def why_off(self, key_id: str) -> str:
+        """Say why a key does nothing now."""
+        if key_id in ("tools.part-previous", "tools.part-next") and not self.has_detail:
+            return "The parts of a call are shown when this pane is large: z."
+        return _OFF.get(key_id, "")
+
+
+_OFF: Final = {"list.order": "Calls are always in the order in which they were asked for."}
+
+
+def _is_problem(row: ToolRow) -> bool:
+    return row.is_failed or row.sign in ("waiting", "stale", "unknown")
+
+
+def _id(view: ToolsShown) -> str | None:
+    return view.session.id if view.session is not None else None
