@@ -199,20 +199,20 @@ class CrashStage(Stage):
         finally:
             os._exit(code)
 
-    def take_over(self):
-        """Take over in this process and go on to the end; check everything on the way."""
+    def take_over(self, *ends):
+        """Take over in this process and go on to the end; check everything on the way.
+
+        Args:
+            ends: Those of the dead; nothing that they were told may be lost.
+        """
         with self.at_work():
             try:
                 progress = self.perform(is_takeover=True)
                 check_end(self)
+                check_told(self, [pair for end in ends for pair in end.told])
             except AssertionError as error:
                 raise AssertionError(f"{error}\n{self.story()}") from error
         return progress
-
-    def check(self, *ends):
-        """Check that nothing of what dead drivers were told is lost."""
-        with self.at_work():
-            check_told(self, [pair for end in ends for pair in end.told])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +362,6 @@ def crash(stage, *deaths):
         ends.append(end)
         if end.code == 0:
             break
-    stage.take_over()
-    stage.check(*ends)
+    stage.take_over(*ends)
     reap()
     return sum(end.code == 137 for end in ends)

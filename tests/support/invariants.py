@@ -16,7 +16,7 @@ from workbench.effects.proctable import carries, processes
 from workbench.journal.rebuild import differences, integrity
 
 ENDINGS = {
-    "succeeded": {"", "recovered", "partial"},
+    "succeeded": {"", "recovered", "partial", "edited"},
     "interrupted": {"nothing written", "rolled back", "outcome unknown"},
     "cancelled": {"stale", "lapsed", "withdrawn", "stopped"},
     "rejected": {"rejected"},
@@ -34,18 +34,23 @@ def check_rest(stage):
 
 
 def _no_model_call_by_itself(stage):
-    events = stage.journal.events(stage.session_id)
-    leases = [event.position for event in events if isinstance(event.body, e.LeaseTaken)]
-    released = {event.body.epoch for event in events if isinstance(event.body, e.LeaseReleased)}
-    if len(leases) - 1 in released:
-        return  # Handed over in order: there an answer is the word that lets it go on.
-    started = [event.position for event in events if isinstance(event.body, e.TurnStarted)]
-    words = [
-        event.position for event in events if isinstance(event.body, e.PromptSubmitted | e.ContinueRequested)
-    ]
-    asked = max((position for position in started if position < leases[-1]), default=0)
-    since = [position for position in started if position > leases[-1]]
-    assert not since or max(words) > asked, "a model was called because a driver came back"
+    """Check that whoever took over from a dead driver called a model only after a human had spoken."""
+    asked = heard = 0
+    is_in_order, is_released = True, True
+    epoch = epoch_of_call = 0
+    for event in stage.journal.events(stage.session_id):
+        match event.body:
+            case e.LeaseTaken():
+                epoch, is_in_order = event.body.epoch, is_released
+                is_released = False
+            case e.LeaseReleased():
+                is_released = True
+            case e.PromptSubmitted() | e.ContinueRequested():
+                heard = event.position
+            case e.TurnStarted():
+                is_going_on = epoch_of_call == epoch or is_in_order
+                assert is_going_on or heard > asked, "a model was called because a driver came back"
+                asked, epoch_of_call = event.position, epoch
 
 
 def check_end(stage):
@@ -53,6 +58,7 @@ def check_end(stage):
     assert differences(stage.journal) == []
     assert integrity(stage.journal) == []
     assert stage.waiting() == []
+    _no_model_call_by_itself(stage)
     for row in stage.journal.calls(stage.session_id):
         assert row.state in SETTLED_CALLS, f"{row.provider_call_id} is {row.state} at the end"
         assert row.detail in ENDINGS.get(row.state, ()), f"{row.provider_call_id}: {row.state} ({row.detail})"
