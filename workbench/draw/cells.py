@@ -4,16 +4,26 @@ Owns the last step from text to a Strip. Every text that comes in passes `text.s
 was made by `content` or by another module of `draw`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Final, Literal
 
-from textual.content import Content
+from textual.content import Content, Span
 from textual.strip import Strip
 from textual.style import Style
 
 from workbench.draw.glyphs import UNICODE, Glyphs
 from workbench.draw.tokens import Ink
+from workbench.text.safe import one_line
+from workbench.text.width import cells, cut, cut_middle
+
+LONGEST_LINE: Final = 4_000
+"""Cells of a line that anybody looks at; what is longer is cut."""
+
+_EMPTY = Content("")
+_PLAIN = Style.null()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +45,49 @@ class Column:
     gap: int = 1
     """Blanks before it."""
 
+    @property
+    def room(self) -> int:
+        """Return the cells that it asks for, without its gap."""
+        if self.grows:
+            return self.least
+        return self.content.cell_length if self.width is None else self.width
 
-def content(text: str, style: Style | str = "", ink: Ink | None = None) -> Content:
-    """Return untrusted text as one safe line of Content; hidden characters stand as marks, reversed with ink."""
-    raise NotImplementedError(text, style, ink)
+
+def content(text: str, style: Style | None = None, ink: Ink | None = None) -> Content:
+    """Return untrusted text as one safe line; hidden characters stand as reversed marks.
+
+    Args:
+        text: anything.
+        style: of the text.
+        ink: for the colour of the marks; None reverses them without one.
+    """
+    return mark_hidden(styled(one_line(text, LONGEST_LINE), style), ink)
+
+
+def styled(text: str, style: Style | None = None) -> Content:
+    """Return text that is safe already in a style."""
+    return Content(text, spans=[Span(0, len(text), style)] if style and text else None)
+
+
+def mark_hidden(line: Content, ink: Ink | None) -> Content:
+    """Return a safe line with the marks of hidden characters reversed."""
+    if "⟨U+" not in line.plain:
+        return line
+    style = ink.reverse("failed") if ink else Style(reverse=True)
+    marks = (found.span() for found in _mark_pattern().finditer(line.plain))
+    return line.add_spans([Span(start, end, style) for start, end in marks])
+
+
+@cache
+def _mark_pattern() -> re.Pattern[str]:
+    return re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
+
+
+def strip(line: Content, width: int, style: Style | None = None) -> Strip:
+    """Return one line of Content as a strip of exactly `width` cells, cut or filled up with blanks."""
+    base = style or _PLAIN
+    found = Strip(line.render_segments(base) if line.plain else [])
+    return found.adjust_cell_length(max(0, width), base.rich_style)
 
 
 def row(
@@ -47,17 +96,62 @@ def row(
     """Compose columns into a strip of exactly `width` cells.
 
     Args:
-        columns: left to right; empty ones take no room.
+        columns: left to right; those without width and content take no room.
         width: cells of the whole row.
         style: of the whole row, under the styles of the columns.
         glyphs: for the sign of a cut.
     """
-    raise NotImplementedError(columns, width, style, glyphs)
+    return strip(compose(columns, width, glyphs), width, style)
 
 
-def strip(line: Content, width: int, style: Style | None = None) -> Strip:
-    """Return one line of Content as a strip of exactly `width` cells, cut or filled up with blanks."""
-    raise NotImplementedError(line, width, style)
+def compose(columns: Sequence[Column], width: int, glyphs: Glyphs = UNICODE) -> Content:
+    """Return columns as one line of Content, as `row` does."""
+    kept = _fitting([column for column in columns if _takes_room(column)], width)
+    spare = width - sum(column.gap + column.room for column in kept if not column.grows)
+    parts: list[Content] = []
+    for column in kept:
+        room = max(0, spare - column.gap) if column.grows else column.room
+        parts += [Content(" " * column.gap), _fitted(column, room, glyphs)]
+    return _EMPTY.join(parts)
+
+
+def _takes_room(column: Column) -> bool:
+    return column.grows or column.width is not None or bool(column.content.plain)
+
+
+def _fitting(columns: list[Column], width: int) -> list[Column]:
+    kept = list(columns)
+    while sum(column.gap + column.room for column in kept) > width:
+        first = max(kept, key=lambda column: column.drop)
+        if first.drop == 0:
+            break
+        kept.remove(first)
+    return kept
+
+
+def _fitted(column: Column, room: int, glyphs: Glyphs) -> Content:
+    line = shorten(column.content, room, glyphs, keeps_end=column.cut == "path")
+    blanks = Content(" " * max(0, room - line.cell_length))
+    return blanks + line if column.align == "right" else line + blanks
+
+
+def shorten(line: Content, room: int, glyphs: Glyphs = UNICODE, *, keeps_end: bool = False) -> Content:
+    """Return a line cut to at most `room` cells; the cut is shown."""
+    if line.cell_length <= room:
+        return line
+    sign = glyphs.line("…")
+    if keeps_end:
+        return _shorten_path(line, room, sign)
+    head = cut(line.plain, room + 1 - len(sign)).removesuffix("…")
+    return line[: len(head)] + sign if room >= len(sign) else Content(sign[:room])
+
+
+def _shorten_path(line: Content, room: int, sign: str) -> Content:
+    shown = cut_middle(line.plain, room + 1 - len(sign))
+    if len(sign) > 1:
+        shown = cut(shown.replace("…", sign, 1), room)
+    style = line.get_style_at_offset(0) if line.spans else None
+    return styled(shown, style)
 
 
 def title(
@@ -70,4 +164,34 @@ def title(
     has_focus: bool = False,
 ) -> Strip:
     """Return a pane's title row `─ left ─── right ─`, its rule in `$info` with focus."""
-    raise NotImplementedError(left, right, width, ink, glyphs, has_focus)
+    line = glyphs.line("─")
+    rule = ink.of("info" if has_focus else "rule")
+    used = 4 + left.cell_length + (right.cell_length + 3 if right.plain else 0)
+    if used > width:
+        right = _EMPTY
+        left = shorten(left, max(0, width - 4), glyphs)
+        used = 4 + left.cell_length
+    parts = [styled(f"{line} ", rule), left, Content(" ")]
+    parts.append(styled(line * max(1, width - used), rule))
+    if right.plain:
+        parts += [Content(" "), right, styled(f" {line}", rule)]
+    return strip(_EMPTY.join(parts), width, ink.on("background"))
+
+
+def wrap_cells(text: str, room: int) -> list[tuple[int, int]]:
+    """Return where a text is broken into rows of at most `room` cells, as (from, to) characters.
+
+    Never breaks within a character and its marks; a text of no cells is one row.
+    """
+    room = max(1, room)
+    if text.isascii():
+        return [(at, min(len(text), at + room)) for at in range(0, len(text), room)] or [(0, 0)]
+    pieces: list[tuple[int, int]] = []
+    start = used = 0
+    for at, character in enumerate(text):
+        step = cells(character)
+        if used + step > room and at > start:
+            pieces.append((start, at))
+            start, used = at, 0
+        used += step
+    return [*pieces, (start, len(text))]

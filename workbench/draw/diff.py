@@ -1,4 +1,5 @@
-"""Diffs as rows: hunk heads, lines with changed words, notes; unified or side by side; made only when looked at.
+"""Diffs as rows: hunk heads, lines with changed words,
+notes; unified or side by side; made only when looked at.
 
 Owns what a line of a diff looks like (UX section 6): one number column, the sign column always ASCII, left
 hunks without tint and syntax colour. Long lines are wrapped, never cut: what is approved can be read.
@@ -125,7 +126,8 @@ class Diff:
         raise NotImplementedError(file)
 
     def find(self, text: str, after: int, *, step: int = 1) -> int | None:
-        """Return the next row from `after` on whose lines hold the text, whatever the case; None if none does."""
+        """Return the next row from `after` on whose lines hold the text,
+        whatever the case; None if none does."""
         raise NotImplementedError(text, after, step)
 
 
