@@ -1,82 +1,37 @@
-"""Diffs as rows: hunk heads, lines with changed words,
-notes; unified or side by side; made only when looked at.
+"""Diffs as rows: hunk heads, lines, notes; unified or side by side; each made only when it is looked at.
 
-Owns what a line of a diff looks like (UX section 6): one number column, the sign column always ASCII, left
-hunks without tint and syntax colour. Long lines are wrapped, never cut: what is approved can be read.
+Owns which row of a diff is what, and finding in it; how a row looks is `draw.diffrow`. Long lines are
+wrapped, never cut: what is approved can be read.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from textual.strip import Strip
 
+from workbench.draw import diffrow
+from workbench.draw.diffrow import DiffRow, Geometry, Look, RowKind, Side, heads_strip
 from workbench.draw.glyphs import Glyphs
-from workbench.draw.syntax import Painter
+from workbench.draw.hunkrows import NOTE, HunkRows, Layout
 from workbench.draw.tokens import Ink
 from workbench.views.detail import FileDetail
-from workbench.views.selection import TakenState
 
-Layout = Literal["unified", "split"]
-RowKind = Literal["file", "head", "line", "note"]
+__all__ = ["Diff", "DiffRow", "Layout", "Look", "RowKind", "Side", "heads_strip"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """What one half of a row shows: a line of the hunk, or the part of it that fits this row."""
+class _Part:
+    """A stretch of rows: one head (a file's or a hunk's) and what stands below it."""
 
-    number: int | None
-    """None on the further rows of a wrapped line."""
-    sign: Literal[" ", "+", "-"]
-    index: int
-    """Of the line in `Hunk.lines`, from 0."""
-    change: int | None
-    """Number of the line among the changed ones of its hunk, from 1; None if it is not changed."""
-    start: int = 0
-    """Cells of the line that stand on rows before this one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffRow:
-    """One row of a diff, before it has colours."""
-
-    kind: RowKind
+    kind: Literal["file", "hunk", "note"]
     file: int
-    """Which file of the action, from 0."""
-    hunk: int | None = None
-    """Index of the hunk in its action, from 1."""
-    left: Side | None = None
-    """The line of a unified row; the old side of a split one."""
-    right: Side | None = None
-    """The new side of a split row."""
-    text: str = ""
-    """Of heads and notes; raw."""
-    is_last: bool = False
-    """The last row of its hunk (of its file, if it has none): when it was drawn, the hunk was seen."""
+    rows: HunkRows | None = None
 
     @property
-    def changes(self) -> tuple[int, ...]:
-        """Return the numbers of the changed lines on this row."""
-        sides = (self.left, self.right)
-        return tuple(side.change for side in sides if side is not None and side.change is not None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """How rows are drawn at the moment; everything that changes without the diff changing."""
-
-    taken: TakenState
-    hunk: int | None = None
-    """The hunk under the cursor."""
-    line: int | None = None
-    """The changed line under the cursor while lines are chosen; None otherwise."""
-    has_focus: bool = False
-    is_open: bool = True
-    """False once it cannot be answered any more: heads say neither taken nor left."""
-    find: str = ""
-    """Text whose hits are underlined."""
-    painter: Painter | None = None
-    """Syntax colours; None before the first frame."""
+    def length(self) -> int:
+        return 1 + len(self.rows.places) if self.rows else 1
 
 
 class Diff:
@@ -97,40 +52,107 @@ class Diff:
         self.width = width
         self.layout: Layout = layout
         self.context = context
+        self._geometry = Geometry.of(self.files, width, layout)
+        self._parts = self._laid_out()
+        self._tops = [0]
+        for part in self._parts:
+            self._tops.append(self._tops[-1] + part.length)
+        self._hunks = {part.rows.hunk.index: at for at, part in enumerate(self._parts) if part.rows}
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return self._tops[-1]
 
     def row(self, y: int) -> DiffRow:
         """Return a row; raises IndexError outside."""
-        raise NotImplementedError(y)
+        part, offset = self._at(y)
+        file = self.files[part.file]
+        if part.rows is None:
+            is_last = part.kind == "note"
+            text = file.note if is_last else file.path
+            return DiffRow(kind="note" if is_last else "file", file=part.file, text=text, is_last=is_last)
+        hunk, is_last = part.rows.hunk, offset == part.length - 1
+        if offset == 0:
+            return DiffRow(kind="head", file=part.file, hunk=hunk.index, is_last=is_last)
+        left, right, number = part.rows.places[offset - 1]
+        if left >= 0 and hunk.lines[left][0] == NOTE:
+            return DiffRow(kind="note", file=part.file, hunk=hunk.index, text=_NO_NEWLINE, is_last=is_last)
+        return DiffRow(
+            kind="line", file=part.file, hunk=hunk.index, left=_side(part.rows, left, number),
+            right=_side(part.rows, right, number), is_last=is_last,
+        )  # fmt: skip
 
     def strip(self, y: int, ink: Ink, glyphs: Glyphs, look: Look) -> Strip:
         """Return a row as a strip of the pane's width; rows past the end are blank."""
-        raise NotImplementedError(y, ink, glyphs, look)
+        if not 0 <= y < len(self):
+            return diffrow.blank(self.width, ink)
+        part, _ = self._at(y)
+        pen = diffrow.Pen(geometry=self._geometry, ink=ink, glyphs=glyphs, look=look)
+        return pen.strip(self.row(y), self.files[part.file], part.rows)
 
     def hunk_top(self, hunk: int) -> int:
         """Return the row of a hunk's head; 0 for one that is not there."""
-        raise NotImplementedError(hunk)
+        return self._tops[self._hunks[hunk]] if hunk in self._hunks else 0
 
     def hunk_at(self, y: int) -> int | None:
         """Return the hunk that a row belongs to."""
-        raise NotImplementedError(y)
+        if not 0 <= y < len(self):
+            return None
+        rows = self._at(y)[0].rows
+        return rows.hunk.index if rows else None
 
     def line_top(self, hunk: int, change: int) -> int:
-        """Return the first row of a changed line."""
-        raise NotImplementedError(hunk, change)
+        """Return the first row of a changed line; the hunk's head if it has no such line."""
+        rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None
+        return self.hunk_top(hunk) + (rows.top(change) if rows else 0)
 
     def file_top(self, file: int) -> int:
-        """Return the first row of a file."""
-        raise NotImplementedError(file)
+        """Return the first row of a file; 0 for one that is not there."""
+        return next((top for part, top in zip(self._parts, self._tops, strict=False) if part.file == file), 0)
 
     def find(self, text: str, after: int, *, step: int = 1) -> int | None:
-        """Return the next row from `after` on whose lines hold the text,
-        whatever the case; None if none does."""
-        raise NotImplementedError(text, after, step)
+        """Return the next row from `after` on that holds the text, whatever the case; None if none does."""
+        wanted = text.casefold()
+        end = len(self) if step > 0 else -1
+        rows = range(after + step, end, step) if wanted else range(0)
+        return next((y for y in rows if self._holds(y, wanted)), None)
+
+    def _holds(self, y: int, wanted: str) -> bool:
+        part, offset = self._at(y)
+        if part.rows is None or offset == 0:
+            return False
+        left, right, number = part.rows.places[offset - 1]
+        found = {index for index in (left, right) if index >= 0}
+        return number == 0 and any(wanted in part.rows.text(index).casefold() for index in found)
+
+    def _laid_out(self) -> list[_Part]:
+        parts: list[_Part] = []
+        for number, file in enumerate(self.files):
+            if len(self.files) > 1:
+                parts.append(_Part(kind="file", file=number))
+            if file.note and not file.hunks:
+                parts.append(_Part(kind="note", file=number))
+            for hunk in file.hunks:
+                rows = HunkRows(hunk, self._geometry.room, self.layout, self.context)
+                parts.append(_Part(kind="hunk", file=number, rows=rows))
+        return parts
+
+    def _at(self, y: int) -> tuple[_Part, int]:
+        if not 0 <= y < len(self):
+            raise IndexError(y)
+        at = bisect_right(self._tops, y) - 1
+        return self._parts[at], y - self._tops[at]
 
 
-def heads_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return the column heads of the split layout: `now │ after approval`."""
-    raise NotImplementedError(width, ink, glyphs)
+_NO_NEWLINE = "\\ no newline at the end of the file"
+
+
+def _side(rows: HunkRows, index: int, part: int) -> Side | None:
+    if index < 0:
+        return None
+    line = rows.lines[index]
+    is_there = part == 0 or part < len(rows.pieces(index))
+    if not is_there:
+        return None
+    return Side(
+        number=line.number if part == 0 else None, sign=line.sign, index=index, change=line.change, part=part
+    )  # fmt: skip

@@ -37,7 +37,7 @@ class Glyphs:
         """Return the fuse of the last five minutes, one cell; a blank before, and in ASCII."""
         if self.is_ascii or left_seconds is None or not 0 < left_seconds < FUSE_SECONDS:
             return " "
-        return FUSE[min(len(FUSE) - 1, int(left_seconds * (len(FUSE) + 1) / FUSE_SECONDS))]
+        return FUSE[max(0, int(left_seconds * (len(FUSE) + 1) / FUSE_SECONDS) - 1)]
 
 
 _ASCII: Final = {
