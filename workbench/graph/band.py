@@ -24,6 +24,8 @@ class Label:
     slot: int = 0
     """Cells reserved for badges."""
     mark: str = ""
+    line: int = 0
+    """Cells reserved for facts on a line of their own."""
     below: int = 0
     """Lines below the step that are reserved for its items."""
     least: int = 0

@@ -9,9 +9,10 @@ from dataclasses import replace
 from workbench.graph import band
 from workbench.graph.band import Frame, Label
 from workbench.graph.columns import Gap
-from workbench.graph.glyphs import ACROSS, DOWNWARD, ROUND, D, L, R, U
+from workbench.graph.glyphs import ACROSS, CARD, DOWNWARD, D, L, R, U
 from workbench.graph.layout import Layout
 from workbench.graph.picture import Picture, Place
+from workbench.text.width import cells as width_of
 
 
 def cards(
@@ -38,7 +39,12 @@ def cards(
 
 def _stacked(label: Label) -> Label:
     """Return a label as wide as its name or its badges, whichever is wider."""
-    return replace(label, slot=0, mark="", least=max(label.least, 1 + label.tail))
+    return replace(label, slot=0, mark="", least=max(label.least, 2 + _facts(label)))
+
+
+def _facts(label: Label) -> int:
+    mark = width_of(label.mark)
+    return label.line + (mark + 1 if mark else 0)
 
 
 def _below(place: Place, label: Label) -> Place:
@@ -48,7 +54,7 @@ def _below(place: Place, label: Label) -> Place:
         fact_y=place.y + 1,
         aligned=False,
         mark=label.mark,
-        room=max(label.slot, place.end - 2 - place.name_x - label.tail + label.slot),
+        room=place.end - 2 - place.name_x - _facts(label) + label.line,
     )
 
 
@@ -62,10 +68,10 @@ def _border(at: Frame, v: int, place: Place, grid: list[bytearray]) -> None:
     left, right = place.sign_x - 2, place.end - 1
     bottom = (place.fact_y or place.y) + place.below + 1
     for y, corner in ((place.y - 1, D), (bottom, U)):
-        grid[y][left : right + 1] = bytes([ACROSS | ROUND]) * (right + 1 - left)
-        grid[y][left], grid[y][right] = R | corner | ROUND, L | corner | ROUND
+        grid[y][left : right + 1] = bytes([ACROSS | CARD]) * (right + 1 - left)
+        grid[y][left], grid[y][right] = R | corner | CARD, L | corner | CARD
     for y in range(place.y, bottom):
-        grid[y][left] = grid[y][right] = DOWNWARD
+        grid[y][left] = grid[y][right] = DOWNWARD | CARD
     layer = at.layout.net.layer[v]
     if layer and _meets(at.layout.gaps[layer - 1], at.layout.row[v], 2):
         grid[place.y][left] |= L

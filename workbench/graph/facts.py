@@ -113,9 +113,36 @@ def slot(step: Step) -> int:
     return _DURATION + retry + (3 if step.contract else 0)
 
 
+def line_slot(step: Step) -> int:
+    """Return the cells that a step may take for its facts where they have a line of their own (cards)."""
+    if step.many is not None:
+        return _COUNTS
+    if step.asks:
+        return len("asks you 14:22")
+    retry = len("  ↺ 2/3") if step.attempts > 1 else 0
+    return _DURATION + retry + (len("  contract ✓") if step.contract else 0)
+
+
 def sign(facts: Facts, *, is_ascii: bool = False) -> str:
     """Return the sign of a state."""
     return SIGNS[facts.state][is_ascii]
+
+
+def fact_line(step: Step, facts: Facts, room: int, *, is_ascii: bool = False) -> str:
+    """Write the same as a badge in words, where they fit: `1m12  ↺ 2/3  contract ✓`."""
+    tried = facts.attempt > 1 or facts.state == "retrying"
+    parts = (
+        cut(facts.duration, _DURATION),
+        _WORDS.get(facts.state, ""),
+        facts.note if facts.state in ("waiting", "running") else "",
+        f"↺ {facts.attempt}/{max(step.attempts, facts.attempt)}" if tried else "",
+        {"kept": "contract ✓", "broken": "contract ✗"}.get(facts.contract, ""),
+    )
+    text = "  ".join(part for part in parts if part)
+    text = as_ascii(text) if is_ascii else text
+    if facts.counts is None and cells(text) <= room:
+        return text
+    return badge(step, facts, room, is_ascii=is_ascii)
 
 
 def badge(step: Step, facts: Facts, room: int, *, is_ascii: bool = False) -> str:

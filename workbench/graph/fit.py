@@ -10,7 +10,7 @@ from typing import Literal
 from workbench.graph.band import Label, band, frame
 from workbench.graph.cards import cards
 from workbench.graph.compact import listed
-from workbench.graph.facts import as_ascii, slot
+from workbench.graph.facts import as_ascii, line_slot, slot
 from workbench.graph.layout import Layout
 from workbench.graph.model import LONGEST_NAME, Graph, Step, shown
 from workbench.graph.picture import Picture, cut_name
@@ -92,6 +92,7 @@ def _label(step: Step, mark: str, room: int, reserved: int, *, is_ascii: bool) -
     return Label(
         name=kept,
         slot=reserved,
+        line=max(reserved, line_slot(step)) if reserved else 0,
         mark=as_ascii(mark) if is_ascii else mark,
         below=below,
         least=_ITEM_CELLS if below else 0,

@@ -10,7 +10,9 @@ DOWNWARD = U | D
 CROSSING = 16 | ACROSS | DOWNWARD
 """A vertical line with a horizontal one passing under it."""
 ROUND = 32
-"""Added to the corners of wires and cards, which are no junctions."""
+"""Added to the corners of the wires between bands, which are no junctions."""
+CARD = 48
+"""Added to the borders of cards."""
 FOLDED = ("▾", "-")
 """The sign of a step whose items are listed."""
 
@@ -23,12 +25,9 @@ _WEIGHTS = " ╷╻╵│╽╹╿┃╶┌┎└├┟┖┞┠╺┍┏┕┝�
 """Every mix of weights: 27 left + 9 right + 3 up + down, each 0 none, 1 light, 2 heavy."""
 
 
-def _table(plain: str, rounded: str) -> str:
-    return plain + "│" * 16 + rounded + "│" * 16
-
-
-UNICODE = _table(_UNICODE, _ROUND_UNICODE)
-ASCII = _table(_ASCII, _ROUND_ASCII).replace("│", "|")
+UNICODE = _UNICODE + "│" * 16 + _ROUND_UNICODE + _ROUND_UNICODE
+ASCII = _ASCII + "|" * 16 + _ROUND_ASCII + _ASCII
+"""The character of each code: plain, crossing, wire, card."""
 
 
 def draw(cells: bytes, *, is_ascii: bool) -> str:
@@ -50,7 +49,7 @@ def heavy(code: int, arms: int, *, is_ascii: bool) -> str:
         arms: The heavy ones among its arms.
         is_ascii: Use `=` and `!`, on straight cells only.
     """
-    if code & CROSSING == CROSSING:
+    if code == CROSSING:
         if not arms & DOWNWARD:
             return (ASCII if is_ascii else UNICODE)[code]
         return "!" if is_ascii else "┃"

@@ -28,7 +28,7 @@ def overview(
     Args:
         layout: What is drawn in full elsewhere.
         facts: By step.
-        rows: Rows of the layout to one line; None puts all on one line.
+        rows: Rows of the layout to one line; None puts all on one line, with the signs of the screen.
         is_ascii: Write signs in ASCII.
     """
     per_line = max(1, rows or layout.height)
@@ -39,7 +39,9 @@ def overview(
         worst[spot] = min(rank, worst.get(spot, rank))
     lines = -(-layout.height // per_line)
     return [
-        " ".join(_dot(worst.get((line, layer)), is_ascii) for layer in range(layout.layers)).rstrip()
+        " ".join(
+            _dot(worst.get((line, layer)), rows is None, is_ascii) for layer in range(layout.layers)
+        ).rstrip()
         for line in range(lines)
     ]
 
@@ -72,11 +74,11 @@ def viewport(
     return min(columns), max(columns), min(rows_seen), max(rows_seen)
 
 
-def _dot(rank: int | None, is_ascii: bool) -> str:
+def _dot(rank: int | None, is_plain: bool, is_ascii: bool) -> str:
     if rank is None:
         return " "
     state = WORST[rank]
-    small = _DOTS.get(state)
+    small = None if is_plain else _DOTS.get(state)
     return small[is_ascii] if small else sign(Facts(state=state), is_ascii=is_ascii)
 
 

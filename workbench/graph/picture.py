@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, Protocol
 
-from workbench.graph.facts import PENDING, Facts, badge, sign
+from workbench.graph.facts import PENDING, Facts, badge, fact_line, sign
 from workbench.graph.glyphs import FOLDED, draw, heavy
 from workbench.graph.layout import Layout
 from workbench.graph.model import Step
@@ -205,7 +205,8 @@ class Picture:
             yield Run(x=place.sign_x, text=text, role="item", step=at)
 
     def _badge(self, at: int, place: Place, facts: Facts) -> Iterator[Run]:
-        text = badge(self.steps()[at], facts, place.room, is_ascii=self.is_ascii)
+        write = badge if place.fact_y is None else fact_line
+        text = write(self.steps()[at], facts, place.room, is_ascii=self.is_ascii)
         text = f"{text} {place.mark}".strip()
         if text and place.aligned:
             yield Run(x=place.badge_x - width_of(text), text=text, role="badge", step=at)

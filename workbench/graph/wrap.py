@@ -93,7 +93,22 @@ def cuts(at: Frame) -> list[Cut]:
 
 
 def choose(at: Frame, possible: Sequence[Cut], width: int) -> list[Cut] | None:
-    """Choose cuts from left to right, each as late as fits."""
+    """Choose as few cuts as can be, and among those the ones that leave the widest band narrowest."""
+    chosen = _as_late_as_fits(at, possible, width)
+    if not chosen:
+        return chosen
+    low, high = at.width // (len(chosen) + 1), width
+    while low < high:
+        middle = (low + high) // 2
+        found = _as_late_as_fits(at, possible, middle)
+        if found is not None and len(found) == len(chosen):
+            chosen, high = found, middle
+        else:
+            low = middle + 1
+    return chosen
+
+
+def _as_late_as_fits(at: Frame, possible: Sequence[Cut], width: int) -> list[Cut] | None:
     chosen: list[Cut] = []
     while True:
         start, indent = (chosen[-1].start, 2) if chosen else (0, 0)

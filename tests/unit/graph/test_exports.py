@@ -125,7 +125,7 @@ def test_every_mix_of_weights_has_a_glyph():
 def test_overview_shows_the_worst_of_each_part():
     layout = arrange(graph_of(BAR["demo"]))
     facts = {0: Facts(state="completed"), 1: Facts(state="completed"), 2: Facts(state="failed")}
-    assert overview(layout, facts) == ["▪ ✗ · · ·"]
+    assert overview(layout, facts) == ["✓ ✗ ○ ○ ○"]
     assert overview(layout, facts, rows=1) == ["▪ ▪ · · ·", "  ✗"]
     assert overview(layout, facts, is_ascii=True) == ["v x . . ."]
 

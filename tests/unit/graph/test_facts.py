@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.graph.facts import SIGNS, WORST, Counts, Facts, as_ascii, badge, short_duration, sign, slot
+from workbench.graph.facts import (
+    SIGNS,
+    WORST,
+    Counts,
+    Facts,
+    as_ascii,
+    badge,
+    fact_line,
+    line_slot,
+    short_duration,
+    sign,
+    slot,
+)
 from workbench.graph.model import Step
 from workbench.text.width import cells
 
@@ -90,6 +102,21 @@ def test_a_badge_never_exceeds_its_slot(facts, room, is_ascii):
     text = badge(Step(id="a", attempts=3), facts, room, is_ascii=is_ascii)
     assert cells(text) <= room
     assert text.isascii() or not is_ascii
+
+
+@pytest.mark.parametrize(
+    ("facts", "room", "text"),
+    [
+        (Facts(state="completed", duration="1m12", contract="kept"), 16, "1m12  contract ✓"),
+        (Facts(state="completed", duration="1m12", contract="kept"), 15, "1m12 §✓"),
+        (Facts(state="retrying", duration="48s", attempt=2), 10, "48s  ↺ 2/3"),
+        (Facts(state="waiting", note="asks you 14:40"), 14, "asks you 14:40"),
+        (Facts(counts=Counts(ok=9, run=2)), 22, "9 ok 2 run"),
+    ],
+)
+def test_fact_lines(facts, room, text):
+    assert fact_line(Step(id="a", attempts=3), facts, room) == text
+    assert cells(text) <= line_slot(Step(id="a", attempts=3, contract=True)) or facts.counts or facts.note
 
 
 def test_ascii():

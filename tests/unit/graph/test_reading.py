@@ -1,5 +1,6 @@
 """Every drawing reads back to exactly its graph, and no arm of it is loose."""
 
+import functools
 import random
 
 import pytest
@@ -25,8 +26,16 @@ def read(picture, lines):
     return (list_successors if picture.kind == "list" else successors)(picture, lines)
 
 
+@functools.cache
+def arranged(name, is_ascii, show_implied):
+    return arrange(graph_of(REAL[name]), show_implied=show_implied, apart=is_ascii)
+
+
 def check(graph, width, kind, is_ascii, show_implied=False):
-    layout = arrange(graph, show_implied=show_implied, apart=is_ascii)
+    check_layout(arrange(graph, show_implied=show_implied, apart=is_ascii), width, kind, is_ascii)
+
+
+def check_layout(layout, width, kind, is_ascii):
     picture = fit(layout, width, wanted=kind, is_ascii=is_ascii)
     lines = picture.lines()
     assert read(picture, lines) == drawn(layout), "\n".join(lines)
@@ -39,7 +48,7 @@ def check(graph, width, kind, is_ascii, show_implied=False):
 def test_real_pipelines_read_back(name, kind, is_ascii):
     for width in (20, 60, 100):
         for show_implied in (False, True):
-            check(graph_of(REAL[name]), width, kind, is_ascii, show_implied)
+            check_layout(arranged(name, is_ascii, show_implied), width, kind, is_ascii)
 
 
 @settings(max_examples=40)

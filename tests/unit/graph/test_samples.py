@@ -1,0 +1,15 @@
+"""The drawings look as they did: `python -m tests.unit.graph.gallery` writes them anew to be looked at."""
+
+import pytest
+
+from tests.unit.graph.gallery import FOLDER, SPECIAL, drawing
+from tests.unit.graph.shapes import REAL
+
+
+@pytest.mark.parametrize("name", [*REAL, *SPECIAL])
+def test_samples(name):
+    assert drawing(name) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_no_sample_is_left_over():
+    assert {path.stem for path in FOLDER.iterdir()} == {*REAL, *SPECIAL}
