@@ -128,6 +128,26 @@ def test_a_failed_guard_fails_only_its_own_call(journal: Journal) -> None:
     assert_sound(journal)
 
 
+def test_what_a_failed_call_had_written_is_forgotten_by_the_next_of_its_group(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start(journal)
+    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    pause, illegal, go_on = (
+        journal.event(status(name), "s", USER) for name in ("paused", "created", "processing")
+    )
+    fast = journal.submit([streamed(journal, "s", 0)])
+    # Legal only after the pause that is taken back with its call.
+    futures = [journal.submit(events) for events in ([pause, illegal], [go_on], [pause])]
+    assert [type(future.exception(10)) for future in futures] == [
+        IllegalMoveError,
+        IllegalMoveError,
+        type(None),
+    ]
+    assert futures[2].result() == [fast.result()[0] + 1]
+    assert_sound(journal)
+
+
 def test_order_is_kept_between_fast_and_durable_events(journal: Journal) -> None:
     start(journal)
     events: list[Event] = []

@@ -94,6 +94,18 @@ def test_a_commit_of_another_process_rings_here(
             assert child.stdout.readline() == b"done\n"
 
 
+def test_a_commit_is_announced_after_it_can_be_seen(journal: Journal) -> None:
+    start(journal)
+    rung = threading.Event()
+    stop = doorbell._watch(journal.home, rung.set)
+    try:
+        rung.clear()
+        journal.doorbell.announce()
+        assert rung.wait(10)
+    finally:
+        stop()
+
+
 QUIET = """
 import sys, time, threading
 from pathlib import Path

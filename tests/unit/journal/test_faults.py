@@ -82,16 +82,23 @@ def _cut(source: Path, home: Path, size: int, written: list[Any], frames: int, c
         assert again == [position for _, _, position in written]
 
 
-def test_the_wal_after_a_durable_append_has_reached_the_disk(journal: Journal, tmp_path: Path) -> None:
+def test_durable_events_and_what_waits_before_them_go_through_the_connection_that_syncs(
+    journal: Journal,
+) -> None:
     start(journal)
     waiting = journal.submit([streamed(journal, "s", 0)])
     journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
     assert waiting.done()
-    writer = journal._writer._store
-    assert (
-        writer.durable.execute("PRAGMA synchronous").get,
-        writer.fast.execute("PRAGMA synchronous").get,
-    ) == (2, 1)
+    store: Any = journal._writer._store
+    both = (store.fast, store.durable)
+    assert [database.execute("PRAGMA synchronous").get for database in both] == [1, 2]
+    first = [database.total_changes() for database in both]
+    journal.append([streamed(journal, "s", 1)])
+    second = [database.total_changes() for database in both]
+    journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
+    third = [database.total_changes() for database in both]
+    assert (first[0] < second[0], first[1] == second[1]) == (True, True)
+    assert (second[0] == third[0], second[1] < third[1]) == (True, True)
 
 
 # --- a full or broken disk -------------------------------------------------------------------------

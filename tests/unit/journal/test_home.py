@@ -11,7 +11,7 @@ import pytest
 
 from workbench.journal import home as module
 from workbench.journal.errors import HomeRefused, JournalCorrupt
-from workbench.journal.home import Home
+from workbench.journal.home import Home, create_once
 
 
 def test_every_folder_and_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +112,18 @@ def test_a_spent_reserve_is_made_again(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
     assert (home.free_reserve(), home.free_reserve()) == (True, False)
     assert Home.open(tmp_path).reserve.exists()
+
+
+def test_what_another_process_created_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+
+    def make() -> bytes:
+        path.write_bytes(b"theirs")
+        return b"mine"
+
+    create_once(path, make)
+    assert path.read_bytes() == b"theirs"
+    assert [found.name for found in tmp_path.iterdir()] == ["key"]
 
 
 def _open_key(path: str) -> bytes:

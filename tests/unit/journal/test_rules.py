@@ -23,6 +23,8 @@ def test_numbers_rise_also_over_revoked_rules_and_foreign_names(journal: Journal
     revoked = revoke_rule(journal, "R10", USER)
     assert revoked.revoked_at is not None
     assert add_rule(journal, RULE, USER).id == "R11"
+    journal.append([journal.event(RuleAdded(**{**_fields(), "rule": "R50"}), "system", USER)], strict=False)
+    assert add_rule(journal, RULE, USER).id == "R51"
     assert_sound(journal)
 
 

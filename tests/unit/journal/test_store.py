@@ -144,6 +144,7 @@ def test_processes_that_race_for_a_new_database_all_get_it(tmp_path: Path) -> No
 def test_the_wal_is_checkpointed_only_under_the_lock(journal: Journal) -> None:
     start(journal)
     wal = journal.home.path / "journal.db-wal"
+    before = journal.home.database.stat().st_size
     big = 1_000_000
     with FileLock(journal.home.run / "checkpoint.lock") as lock:
         assert lock.try_acquire()
@@ -153,6 +154,8 @@ def test_the_wal_is_checkpointed_only_under_the_lock(journal: Journal) -> None:
         journal.append([streamed(journal, "s", 0)])
         held = wal.stat().st_size
     assert held > CHECKPOINT_PAGES * 4096
+    assert journal.home.database.stat().st_size == before
     for number in range(16):
         journal.append([streamed(journal, "s", number * big, "x" * big)])
     assert wal.stat().st_size < held + 9 * big
+    assert journal.home.database.stat().st_size > before + 8 * big
