@@ -64,10 +64,9 @@ def likeness(one: str, other: str) -> float:
         return 0.0
     if one == other:
         return 1.0
-    matcher = SequenceMatcher(None, words(one), words(other), autojunk=False)
-    same = sum(
-        len("".join(matcher.a[block.a : block.a + block.size])) for block in matcher.get_matching_blocks()
-    )
+    before = words(one)
+    blocks = SequenceMatcher(None, before, words(other), autojunk=False).get_matching_blocks()
+    same = sum(len("".join(before[block.a : block.a + block.size])) for block in blocks)
     return 2 * same / (len(one) + len(other))
 
 
