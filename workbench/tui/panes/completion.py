@@ -71,15 +71,23 @@ def offer(word: Word, files: Sequence[str]) -> Offer:
 
 
 def best(files: Iterable[str], query: str) -> list[str]:
-    """Return the files that match, best first: the name begins so, holds it, the path holds it, in parts."""
+    """Return the files that match, best first: the name begins so, holds it, the path holds it.
+
+    Only when none does: paths that hold the letters in this order.
+    """
     wanted = query.lower()
+    files = tuple(files)
     ranked = ((rank, len(name), name) for name in files if (rank := _rank(name.lower(), wanted)) is not None)
-    return [name for _, _, name in nsmallest(LIMIT, ranked)]
+    found = [name for _, _, name in nsmallest(LIMIT, ranked)]
+    if found:
+        return found
+    scattered = ((len(name), name) for name in files if _has_in_order(name.lower(), wanted))
+    return [name for _, name in nsmallest(LIMIT, scattered)]
 
 
 def _rank(name: str, query: str) -> int | None:
     if query not in name:
-        return 3 if _has_in_order(name, query) else None
+        return None
     base = name.rpartition("/")[2]
     if base.startswith(query):
         return 0

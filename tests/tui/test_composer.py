@@ -1,0 +1,346 @@
+"""The composer: what is sent and what never is, history, completion, the editor, the words at its sides."""
+
+import asyncio
+
+import pytest
+
+from tests.support.pane_host import HOSTILE, Host, session
+from workbench.tui.messages import BackToPane, CommandTyped, FirstWaiting, Interrupt, PromptSent, Said
+from workbench.tui.panes.completion import History, best, command_of, offer, word_at
+from workbench.tui.panes.composer import Composer
+from workbench.tui.panes.shown import ComposerShown
+from workbench.tui.services import NotDone, Services
+
+FILES = (
+    "src/shop/router.py",
+    "src/shop/routes/__init__.py",
+    "tests/test_router.py",
+    "docs/routing.md",
+    "README.md",
+)
+
+
+def play(act, *, services=None, size=(120, 24), **shown):
+    async def run():
+        composer = Composer(services or Services(list_files=lambda: FILES))
+        app = Host(composer)
+        async with app.run(size) as pilot:
+            composer.show(ComposerShown(**{"session": session(), **shown}))
+            composer.focus_input()
+            await pilot.pause()
+            await act(app, pilot, composer)
+
+    asyncio.run(run())
+
+
+async def settle(app, pilot):
+    await app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+# --- sending --------------------------------------------------------------------------------------------
+
+
+def test_enter_sends_and_the_focus_stays():
+    async def act(app, pilot, composer):
+        await pilot.press(*"then docs", "enter")
+        assert app.said(PromptSent) == [PromptSent("then docs")]
+        assert (composer.text, composer.input.has_focus) == ("", True)
+
+    play(act)
+
+
+def test_ctrl_j_begins_a_line():
+    async def act(app, pilot, composer):
+        await pilot.press("a", "ctrl+j", "b", "enter")
+        assert app.said(PromptSent) == [PromptSent("a\nb")]
+
+    play(act)
+
+
+def test_an_empty_composer_goes_to_what_waits():
+    async def act(app, pilot, composer):
+        await pilot.press("space", "enter")
+        assert (len(app.said(FirstWaiting)), app.said(PromptSent)) == (1, [])
+
+    play(act)
+
+
+def test_pasted_text_is_never_sent():
+    async def act(app, pilot, composer):
+        from textual.events import Paste
+
+        composer.input.post_message(Paste("rm -rf /\r\nyes\n\x1b[31m\u202e"))
+        await pilot.pause()
+        assert app.said(PromptSent) == []
+        assert composer.text.startswith("rm -rf /\nyes\n")
+        assert "\x1b" not in composer.text
+        assert "\u202e" not in composer.text
+
+    play(act)
+
+
+def test_while_the_agent_works_a_message_is_queued_and_it_says_so():
+    async def act(app, pilot, composer):
+        assert "1 queued" in "\n".join(app.lines())
+        await pilot.press(*"more")
+        assert "ctrl+j new line" in "\n".join(app.lines())
+        await pilot.press("enter")
+        assert app.said(PromptSent) == [PromptSent("more")]
+        assert app.said(Said)[0].text.startswith("Queued.")
+
+    play(act, is_working=True, queued=1)
+
+
+def test_without_a_model_nothing_is_sent_and_nothing_is_lost():
+    async def act(app, pilot, composer):
+        assert "set up a model first: press p" in "\n".join(app.lines())
+        await pilot.press(*"hello", "enter")
+        assert (app.said(PromptSent), composer.text) == ([], "hello")
+        assert "model" in app.said(Said)[0].text
+
+    play(act, has_model=False, **{"session": None})
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"),
+    [
+        ("/stop", CommandTyped("stop")),
+        ("/end now", CommandTyped("end", "now")),
+        ("/unknown", PromptSent("/unknown")),
+        ("no /stop", PromptSent("no /stop")),
+    ],
+)
+def test_commands(typed, sent):
+    async def act(app, pilot, composer):
+        await pilot.press(*(key if key != " " else "space" for key in typed), "enter")
+        assert [*app.said(CommandTyped), *app.said(PromptSent)] == [sent]
+
+    play(act)
+
+
+def test_escape_goes_back_and_keeps_what_is_written():
+    async def act(app, pilot, composer):
+        await pilot.press(*"half", "escape")
+        assert (len(app.said(BackToPane)), composer.text) == (1, "half")
+
+    play(act)
+
+
+def test_ctrl_c_stops_the_agent_unless_something_is_selected():
+    async def act(app, pilot, composer):
+        await pilot.press(*"abc")
+        await pilot.press("ctrl+c")
+        assert len(app.said(Interrupt)) == 1
+        await pilot.press("shift+home", "ctrl+c")
+        assert len(app.said(Interrupt)) == 1
+        assert app.clipboard == "abc"
+
+    play(act)
+
+
+# --- size and words -------------------------------------------------------------------------------------
+
+
+def test_it_grows_to_eight_rows():
+    heights = []
+
+    async def act(app, pilot, composer):
+        for _ in range(10):
+            heights.append(composer.size.height)
+            await pilot.press("x", "ctrl+j")
+            await pilot.pause()
+
+    play(act)
+    assert heights == [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        ({}, ["Message “rename handler”, @file, /command", "asks before every tool"]),
+        ({"session": None}, ["Say what you want done, @file, /command"]),
+        ({"mode": "2 marked, a opens the table"}, ["2 marked, a opens the table"]),
+    ],
+)
+def test_what_it_says(shown, words):
+    async def act(app, pilot, composer):
+        text = "\n".join(app.lines())
+        assert all(word in text for word in words)
+
+    play(act, **shown)
+
+
+def test_a_narrow_screen_says_how_to_write():
+    async def act(app, pilot, composer):
+        app.set_focus(None)
+        await pilot.pause()
+        assert "i  to write to “rename handler”" in "\n".join(app.lines())
+
+    play(act, size=(80, 24))
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_hostile_titles_and_files_are_only_words(words):
+    async def act(app, pilot, composer):
+        await pilot.press("@")
+        await settle(app, pilot)
+        text = "".join(app.lines())
+        assert not any(ord(c) < 32 or c in "\u202e\u200b\U000e0041" for c in text)
+        assert app.is_running
+
+    play(
+        act,
+        services=Services(list_files=lambda: (words.replace("\n", "") + ".py",)),
+        **{"session": session(title=words)},
+    )
+
+
+# --- history --------------------------------------------------------------------------------------------
+
+
+def test_up_and_down_go_through_what_was_said_and_back_to_the_draft():
+    async def act(app, pilot, composer):
+        await pilot.press(*"one", "enter", *"two", "enter", *"draft")
+        seen = []
+        for key in ("up", "up", "up", "down", "down", "down"):
+            await pilot.press(key)
+            seen.append(composer.text)
+        assert seen == ["two", "one", "one", "two", "draft", "draft"]
+
+    play(act)
+
+
+def test_in_the_middle_of_a_text_up_only_moves():
+    async def act(app, pilot, composer):
+        await pilot.press(*"one", "enter", "a", "ctrl+j", "b", "up")
+        assert (composer.text, composer.input.cursor_location[0]) == ("a\nb", 0)
+        await pilot.press("up")
+        assert composer.text == "one"
+
+    play(act)
+
+
+def test_words_said_twice_count_once():
+    history = History()
+    for text in ("a", "b", "b", ""):
+        history.add(text)
+    assert [history.earlier(""), history.earlier(""), history.earlier("")] == ["b", "a", None]
+
+
+# --- completion -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "first", "found"),
+    [
+        ("now in @rout", True, ("file", "rout", 7)),
+        ("@", False, ("file", "", 0)),
+        ("mail@host", True, None),
+        ("/st", True, ("command", "st", 0)),
+        ("/st", False, None),
+        ("a /st", True, None),
+        ("@a b", True, None),
+    ],
+)
+def test_the_word_that_is_typed(before, first, found):
+    word = word_at(before, is_first_line=first)
+    assert (None if word is None else (word.kind, word.query, word.start)) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (
+            "rout",
+            ["docs/routing.md", "src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py"],
+        ),
+        ("test", ["tests/test_router.py"]),
+        ("shop/r", ["src/shop/router.py", "src/shop/routes/__init__.py"]),
+        ("srcrou", ["src/shop/router.py", "src/shop/routes/__init__.py"]),
+        ("zzz", []),
+        ("READ", ["README.md"]),
+    ],
+)
+def test_the_best_files(query, names):
+    found = best(FILES, query)
+    assert found[0:1] == names[0:1]
+    assert sorted(found) == sorted(names)
+
+
+def test_commands_offered():
+    assert [name for name, _ in offer(word_at("/s", is_first_line=True), ()).candidates] == ["/stop"]
+    assert command_of("/end  it all ") == ("end", "it all")
+
+
+def test_a_file_is_completed_from_the_list():
+    async def act(app, pilot, composer):
+        await pilot.press(*"in", "space", *"@rout")
+        await settle(app, pilot)
+        text = "\n".join(app.lines())
+        assert "Files" in text
+        assert "4 of 5   ignored files are left out" in text
+        await pilot.press("down", "tab")
+        assert composer.text == "in @src/shop/router.py "
+        await pilot.pause()
+        assert "Files" not in "\n".join(app.lines())
+        await pilot.press("enter")
+        assert app.said(PromptSent) == [PromptSent("in @src/shop/router.py")]
+
+    play(act, size=(120, 30))
+
+
+def test_enter_takes_a_file_before_it_sends():
+    async def act(app, pilot, composer):
+        await pilot.press(*"@READ")
+        await settle(app, pilot)
+        await pilot.press("enter")
+        assert (composer.text, app.said(PromptSent)) == ("@README.md ", [])
+
+    play(act)
+
+
+def test_a_command_is_taken_and_done_by_one_enter():
+    async def act(app, pilot, composer):
+        await pilot.press(*"/st")
+        await pilot.pause()
+        await pilot.press("enter")
+        assert app.said(CommandTyped) == [CommandTyped("stop")]
+
+    play(act)
+
+
+def test_escape_closes_the_list_first():
+    async def act(app, pilot, composer):
+        await pilot.press(*"@r")
+        await settle(app, pilot)
+        await pilot.press("escape")
+        assert (composer.offers.offer, app.said(BackToPane)) == (None, [])
+        await pilot.press("escape")
+        assert len(app.said(BackToPane)) == 1
+
+    play(act)
+
+
+# --- the editor -----------------------------------------------------------------------------------------
+
+
+def test_the_editor_gets_and_gives_the_text():
+    async def act(app, pilot, composer):
+        await pilot.press(*"draft", "ctrl+o")
+        assert composer.text == "draft, edited\nmore"
+        assert app.said(PromptSent) == []
+
+    play(act, services=Services(open_editor=lambda _name, data: data + b", edited\nmore\n"))
+
+
+def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
+    def broken(_name, _data):
+        raise NotDone("No editor was started: EDITOR is not set.")
+
+    async def act(app, pilot, composer):
+        await pilot.press(*"draft", "ctrl+o")
+        assert composer.text == "draft"
+        assert app.said(Said) == [Said("No editor was started: EDITOR is not set.", is_error=True)]
+
+    play(act, services=Services(open_editor=broken))
