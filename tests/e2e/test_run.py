@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from tests.support.stage import call, exchange, recording, result, text
+
 
 def test_a_second_process_approves_a_headless_runs_edit(shop):
     run = shop.run("--output-format", "json")
@@ -54,6 +56,37 @@ def test_a_rejection_with_a_reason(shop):
     out, _ = run.communicate(timeout=60)
     assert (run.returncode, "Nobody wanted it." in out) == (0, True)
     assert list(shop.project.iterdir()) == []
+
+
+LINES = [f"line {n}\n" for n in range(1, 31)]
+CHANGED = [
+    "LINE 2\n" if n == 1 else "LINE 15\n" if n == 14 else "LINE 29\n" if n == 28 else line
+    for n, line in enumerate(LINES)
+]
+
+
+def test_some_hunks_are_approved_from_a_second_process(shop):
+    (shop.project / "a.txt").write_text("".join(LINES))
+    edit = call(
+        "c1", "replace_string_in_file", path="a.txt", old_string="".join(LINES), new_string="".join(CHANGED)
+    )
+    shop.recording.write_text(
+        json.dumps(recording(exchange(edit), exchange(text("ok"), expect=result("c1", "partial", "keep 15"))))
+    )
+    run = shop.run("--output-format", "json")
+    (action,) = shop.waiting(1)
+    assert [(h["index"], h["old_start"]) for h in shop.json("approvals", "show", action["id"])["hunks"]] == [
+        (1, 1),
+        (2, 12),
+        (3, 26),
+    ]
+    shop.call("approvals", "approve", action["id"], "--hunks", "1,9", code=1)
+    shop.call("approvals", "approve", action["id"], "--hunks", "1,3", "--reason", "keep 15")
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 0, err
+    assert json.loads(out)["reply"] == "ok"
+    kept = ["line 15\n" if n == 14 else line for n, line in enumerate(CHANGED)]
+    assert (shop.project / "a.txt").read_text() == "".join(kept)
 
 
 def test_parking_ends_with_3_and_the_last_decision_lets_a_host_go_on(shop):
