@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.support.crashes import Human, reap
+from tests.support.crashes import Human, fork, reap
 from tests.support.invariants import check_no_process, living
 from tests.support.scenarios import RAN, WINDOW, Scenario, asked, call, ran
 from tests.support.stage import USER
@@ -302,7 +302,7 @@ def test_h_after_t6_results_go_to_the_model_when_the_human_continues(on_stage):
 
 def stopped(stage, point):
     """Fork an H that stops itself at a point, as one that sleeps; return its pid once it does."""
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         code = 1
         try:
@@ -377,7 +377,7 @@ def race(stage, *acts):
     out, told = os.pipe()
     pids = []
     for number, act in enumerate(acts):
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             os.close(open_gate)
             with stage.at_work():

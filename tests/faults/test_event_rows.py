@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.support.crashes import TellingJournal, crash
+from tests.support.crashes import TellingJournal, crash, fork
 from tests.support.invariants import temporaries
 from workbench.domain import events as e
 from workbench.journal.delete import SWEPT_AFTER, sweep
@@ -98,7 +98,7 @@ def test_reader_at_any_point_nobody_else_notices_and_it_reads_on_from_its_cursor
     stage = on_stage("one-file")
     with stage.at_work():
         cursor = stage.journal.last_position()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         with TellingJournal.open(stage.home) as journal, journal.reader.snapshot() as database:
             database.execute("BEGIN")

@@ -139,11 +139,13 @@ class CrashStage(Stage):
             self._leave()
 
     def _leave(self):
+        lock, self.lock = self.lock, None
         try:
-            self.lock.close()
+            if lock is not None:
+                lock.close()
         except JournalError:
             # A process would end here, and the kernel free its lock.
-            self.lock._lock.release()
+            lock._lock.release()
 
     def perform(self, *, is_takeover):
         """Drive to the end, with a human at hand; a driver that takes over rests once before he comes."""
@@ -171,10 +173,7 @@ class CrashStage(Stage):
     def forked(self, act, *deaths):
         """Do something in a fork with an open journal; return how it ended and what it was told."""
         reading, writing = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
-        if pid == 0:
+        if (pid := fork()) == 0:
             self._as_child(act, deaths, reading, writing)
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
@@ -231,6 +230,13 @@ def _death(code, text):
         raise AssertionError(f"a driver ended with {code}: {bang and error}")
     pairs = (line.split() for line in told.splitlines())
     return End(code=code, told=tuple((int(position), key) for position, key in pairs))
+
+
+def fork():
+    """Fork as `os.fork`, which newer versions of Python warn of wherever a test runner has threads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def arm(name, nth=1, then=None):
