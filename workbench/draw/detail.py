@@ -3,11 +3,22 @@
 Owns the order of what has to be read before answering. Commands are shown whole, wrapped, never cut.
 """
 
-from textual.content import Content
+from collections.abc import Sequence
+from typing import Final
 
+from textual.content import Content
+from textual.style import Style
+
+from workbench.draw.cells import content, mark_hidden, shorten, styled
 from workbench.draw.glyphs import Glyphs
+from workbench.draw.rows import sizes
 from workbench.draw.tokens import Ink
+from workbench.draw.words import clock
+from workbench.draw.wrapping import hard_wrap, plain_wrap, safe_lines
 from workbench.views.detail import ActionDetail
+
+INDENT: Final = 3
+TITLE_CELLS: Final = 60
 
 
 def body_lines(
@@ -22,14 +33,97 @@ def body_lines(
         glyphs: signs.
         choice: key of the choice under the cursor of a gate or question.
     """
-    raise NotImplementedError(detail, width, ink, glyphs, choice)
+    room = max(1, width - INDENT - 1)
+    parts = [
+        _command(detail.command, room, ink),
+        plain_wrap(detail.prompt, room, ink) if detail.prompt else [],
+        _choices(detail, choice, room, ink, glyphs),
+        _pairs(detail.subject, room, ink),
+        _pairs(detail.parameters, room, ink),
+        _pairs([("runs in", detail.cwd)] if detail.command is not None and detail.cwd else [], room, ink),
+    ]
+    blanks = Content(" " * INDENT)
+    lines: list[Content] = []
+    for part in parts:
+        lines += [Content(""), *(blanks + line if line.plain else line for line in part)] if part else []
+    return lines
 
 
 def bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     """Return what stands over the detail: stale, expired, decided; then each warning with its sentence."""
-    raise NotImplementedError(detail, width, ink, glyphs)
+    lines: list[Content] = []
+    if detail.bar:
+        when = "" if detail.is_pending else f" {clock(detail.decided_at)}"
+        style = ink.sign(detail.sign)
+        head = styled(f" {glyphs.of(detail.sign)} {detail.state_word}{when}  ", style)
+        lines += _hanging(head, detail.bar, width, ink)
+    if detail.outcome:
+        head = styled(" " * INDENT + "then  ", ink.of("muted"))
+        lines += _hanging(head, [detail.outcome], width, ink)
+    for risk in detail.warnings:
+        head = (
+            styled(f" {glyphs.of('risk')} ", ink.sign("risk")) + content(risk.word, ink.sign("risk")) + "  "
+        )
+        lines += _hanging(head, [risk.sentence], width, ink)
+    return lines
 
 
 def title_left(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
     """Return the title of the detail: `src/shop/router.py +6 −3`, `run_in_terminal ! 3 risks`."""
-    raise NotImplementedError(detail, ink, glyphs)
+    bold = ink.of("foreground", bold=True)
+    name = detail.target if detail.files or detail.kind != "tool" else detail.tool or detail.verb
+    left = shorten(content(name, bold, ink), TITLE_CELLS, glyphs, keeps_end=bool(detail.files))
+    if len(detail.files) > 1:
+        left += styled(f"  {len(detail.files)} files", ink.of("muted"))
+    size = sizes(detail.added, detail.removed, ink, glyphs)
+    if size.plain:
+        left += Content(" ") + size
+    if detail.warnings:
+        count = len(detail.warnings)
+        words = f" {glyphs.of('risk')} {count} risk{'s' if count > 1 else ''}"
+        left += styled(words, ink.sign("risk"))
+    return left
+
+
+def _hanging(head: Content, sentences: Sequence[str], width: int, ink: Ink) -> list[Content]:
+    """Return sentences one below another, the first behind a head, the others under its text."""
+    indent = min(head.cell_length, max(0, width - 12))
+    room = max(1, width - indent - 1)
+    texts = [line for sentence in sentences for line in plain_wrap(sentence, room, ink)]
+    blanks = Content(" " * indent)
+    return [(blanks if at else shorten(head, indent)) + line for at, line in enumerate(texts)]
+
+
+def _command(command: str | None, room: int, ink: Ink) -> list[Content]:
+    if command is None:
+        return []
+    style = ink.of("foreground", bold=True)
+    lines = [mark_hidden(styled(line, style), ink) for line in safe_lines(command.removesuffix("\n"))]
+    return hard_wrap(lines, room)
+
+
+def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    lines: list[Content] = []
+    for offered in detail.choices:
+        is_chosen = offered.key == choice
+        sign = glyphs.of("running" if is_chosen else "todo")
+        style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
+        head = styled(f"{sign} ", style) + content(offered.key, style, ink) + "  "
+        lines += _hanging(head, [offered.label], room, ink)
+    return lines
+
+
+def _pairs(pairs: Sequence[tuple[str, str]], room: int, ink: Ink) -> list[Content]:
+    lines: list[Content] = []
+    for name, text in pairs:
+        head = content(name, ink.of("muted"), ink) + "  "
+        texts = safe_lines(text.removesuffix("\n"))
+        if len(texts) == 1 and head.cell_length + len(texts[0]) <= room:
+            lines.append(head + mark_hidden(Content(texts[0]), ink))
+            continue
+        body = hard_wrap([mark_hidden(styled(line, _BODY), ink) for line in texts], max(1, room - 2))
+        lines += [shorten(head, room), *(Content("  ") + line for line in body)]
+    return lines
+
+
+_BODY: Final = Style.null()

@@ -53,12 +53,13 @@ def _style(ink: Ink, *, is_cursor: bool, has_focus: bool) -> Style:
     return ink.cursor(has_focus=has_focus) if is_cursor else ink.on("background")
 
 
-def _is_path(text: str) -> bool:
+def is_path(text: str) -> bool:
+    """Return whether a target reads as a path, so that its end is what matters."""
     return "/" in text and " " not in text
 
 
 def _target(text: str, style: Style, ink: Ink, *, least: int) -> Column:
-    cut = "path" if _is_path(text) else "end"
+    cut = "path" if is_path(text) else "end"
     return Column(content=content(text, style, ink), grows=True, cut=cut, least=least)
 
 

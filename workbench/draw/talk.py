@@ -1,28 +1,179 @@
 """Blocks of a conversation as lines: prompts, replies, thoughts, calls, output, errors, notices.
 
-Owns indents, what a folded block shows and which lines are muted. Lines are Content of at most the width;
-`cells.strip` makes strips of them.
+Owns indents, what a folded block shows and which lines are muted. Lines are Content of at most the width with
+a blank first column; a prompt's lie on `$panel`, which is for the row that they are drawn on.
 """
 
-from textual.content import Content
+from collections.abc import Sequence
+from typing import Final, assert_never
 
+from textual.content import Content
+from textual.style import Style
+
+from workbench.draw import markdown
+from workbench.draw.cells import Column, compose, content, styled
 from workbench.draw.glyphs import Glyphs
+from workbench.draw.rows import is_path
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink
-from workbench.views.transcript import Block
+from workbench.draw.wrapping import plain_wrap, wrap
+from workbench.text.human import duration, size
+from workbench.views.blocks import Block, CallLine, ErrorBlock, Notice, Output, Prompt, Text, Thought
+from workbench.views.signs import Meaning
+
+INDENT: Final = 3
+"""Blank cells before what an agent says."""
+NOTE_INDENT: Final = 5
+_TOOL_CELLS: Final = 15
 
 
 def block_lines(
     block: Block, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | None = None
 ) -> list[Content]:
-    """Return the lines of one block; none for folded output.
-
-    Blank lines between blocks are `gap_before`'s. A prompt's lines lie on `$panel`: draw them with
-    `row_style`.
-    """
-    raise NotImplementedError(block, width, ink, glyphs, painter)
+    """Return the lines of one block, none for folded output; blank lines between are `gap_before`'s."""
+    match block:
+        case Prompt():
+            return _prompt(block, width, ink, glyphs)
+        case Text():
+            return _text(block, width, ink, glyphs, painter)
+        case Thought():
+            return _thought(block, width, ink, glyphs)
+        case CallLine():
+            return _call(block, width, ink, glyphs)
+        case Output():
+            return [] if block.is_folded else _output(block, width, ink)
+        case ErrorBlock():
+            return _error(block, width, ink, glyphs)
+        case Notice():
+            return _notice(block, width, ink, glyphs)
+        case _:
+            assert_never(block)
 
 
 def gap_before(block: Block, previous: Block | None, *, is_compact: bool = False) -> int:
-    """Return how many blank rows stand before a block: 1 between different kinds, 0 between call lines."""
-    raise NotImplementedError(block, previous, is_compact)
+    """Return how many blank rows stand before a block: 1 between different things, 0 between calls."""
+    if previous is None or isinstance(block, Output) or is_compact:
+        return 0
+    if isinstance(block, CallLine) and isinstance(previous, CallLine | Output):
+        return 0
+    return 0 if isinstance(block, Text) and isinstance(previous, Thought) and previous.is_folded else 1
+
+
+def _indented(lines: Sequence[Content], indent: int, first: Content | None = None) -> list[Content]:
+    """Return lines with blanks before them; `first` stands in for the blanks of the first line."""
+    blanks = Content(" " * indent)
+    return [(first if first is not None and not at else blanks) + line for at, line in enumerate(lines)]
+
+
+def _room(width: int, indent: int) -> int:
+    return max(1, width - indent - 1)
+
+
+def _prompt(block: Prompt, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    style = ink.of("muted") if block.is_queued else ink.of("foreground", bold=True)
+    lines = [_under(line, style) for line in plain_wrap(block.text, _room(width, INDENT), ink)]
+    sign = styled(f" {glyphs.of('prompt')} ", ink.of("info"))
+    found = _indented(lines, INDENT, sign)
+    return [*found, styled(" " * INDENT + "queued", ink.of("faint"))] if block.is_queued else found
+
+
+def _text(block: Text, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | None) -> list[Content]:
+    room = _room(width, INDENT)
+    if block.is_open:
+        lines = plain_wrap(block.text, max(1, room - 1), ink)
+        lines[-1] += styled(glyphs.of("typing"), ink.of("info"))
+    else:
+        lines = markdown.blocks(block.text, room, ink, glyphs, painter)
+    if block.was_cut:
+        lines.append(styled("It stopped here; the rest never came."[:room], ink.of("muted", italic=True)))
+    return _indented(lines, INDENT)
+
+
+def _thought(block: Thought, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    took = "" if block.seconds is None or block.is_open else f" for {_seconds(block.seconds)}"
+    words = f"{'thinking' if block.is_open else 'thought'}{took}"
+    sign = glyphs.of("folded" if block.is_folded else "open")
+    head = styled(f"{' ' * INDENT}{sign} {words}", ink.of("faint"))
+    if block.is_folded:
+        return [head]
+    body = plain_wrap(block.text, _room(width, NOTE_INDENT), ink)
+    return [head, *_indented([_under(line, ink.of("muted")) for line in body], NOTE_INDENT)]
+
+
+def _seconds(seconds: float) -> str:
+    return f"{round(seconds)} s" if 1 <= seconds < 60 else duration(seconds)
+
+
+def _call(block: CallLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
+    if block.is_by_rule:
+        right = styled(f"{glyphs.of('rule')} ", ink.of("info")) + right
+    columns = [
+        Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
+        Column(content=content(block.tool, ink.of("foreground"), ink), width=_TOOL_CELLS),
+        Column(
+            content=content(block.target, ink.of("muted"), ink), grows=True,
+            cut="path" if is_path(block.target) else "end", least=8,
+        ),
+        Column(content=right, align="right"),
+        Column(content=Content(""), width=0),
+    ]  # fmt: skip
+    return [compose(columns, width, glyphs), *_note(block, width, ink, glyphs)]
+
+
+def _right_style(meaning: Meaning | None, ink: Ink) -> Style:
+    return ink.of("muted") if meaning is None or meaning == "partly" else ink.sign(meaning)
+
+
+def _note(block: CallLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    if not block.note:
+        return []
+    quote = f": {glyphs.line('“')}{block.note_quote}{glyphs.line('”')}" if block.note_quote else ""
+    lines = plain_wrap(block.note + quote, _room(width, NOTE_INDENT), ink)
+    style = ink.of("muted", italic=True)
+    return _indented([_under(line, style) for line in lines], NOTE_INDENT)
+
+
+def _output(block: Output, width: int, ink: Ink) -> list[Content]:
+    lines = plain_wrap(block.text.removesuffix("\n"), _room(width, NOTE_INDENT), ink)
+    style = ink.of("muted")
+    found = _indented([_under(line, style) for line in lines], NOTE_INDENT)
+    if block.is_open or len(block.text.encode("utf-8", "replace")) >= block.total_bytes:
+        return found
+    words = f"{' ' * NOTE_INDENT}{size(block.total_bytes)} in all"
+    return [*found, styled(words, ink.of("faint"))]
+
+
+def _error(block: ErrorBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    room = _room(width, INDENT)
+    head = [_under(line, ink.of("failed")) for line in plain_wrap(block.message, room, ink)]
+    rest = [text for text in (block.details, block.remedy) if text]
+    lines = [*head, *(line for text in rest for line in plain_wrap(text, room, ink))]
+    sign = styled(f" {glyphs.of('failed')} ", ink.of("failed"))
+    return _indented([*lines, *key_lines(block.keys, room, ink)], INDENT, sign)
+
+
+def _notice(block: Notice, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    room = _room(width, INDENT)
+    lines = [_under(line, ink.of("muted")) for line in plain_wrap(block.text, room, ink)]
+    sign = styled(f" {glyphs.of(_NOTICE_SIGNS.get(block.kind, 'cancelled'))} ", ink.of("muted"))
+    return _indented([*lines, *key_lines(block.keys, room, ink)], INDENT, sign)
+
+
+_NOTICE_SIGNS: Final[dict[str, Meaning]] = {
+    "continued": "ok", "limit": "expired", "expired": "expired", "trust": "ok", "unknown": "unknown",
+}  # fmt: skip
+
+
+def key_lines(keys: Sequence[tuple[str, str]], width: int, ink: Ink) -> list[Content]:
+    """Return keys with what they do: `r ask again    p other model`."""
+    if not keys:
+        return []
+    gap = Content(" " * 4)
+    return wrap(
+        gap.join([styled(key, ink.of("info", bold=True)) + f" {words}" for key, words in keys]), width
+    )
+
+
+def _under(line: Content, style: Style) -> Content:
+    return line.stylize_before(style) if line.plain else line

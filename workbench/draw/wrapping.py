@@ -1,0 +1,72 @@
+"""Breaking text into lines of at most so many cells, between words where there is a blank.
+
+Owns where lines end. Takes Content that is safe already; words longer than a line are broken, nothing is cut.
+"""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from workbench.draw.cells import mark_hidden, wrap_cells
+from workbench.draw.tokens import Ink
+from workbench.text.safe import safe
+from workbench.text.width import cells
+
+TAB = 4
+
+
+def wrap(line: Content, width: int) -> list[Content]:
+    """Return one line as lines of at most `width` cells; leading blanks stay, blanks at breaks go."""
+    if line.cell_length <= width:
+        return [line]
+    return [line[start:end] for start, end in breaks(line.plain, width)]
+
+
+def breaks(text: str, width: int) -> list[tuple[int, int]]:
+    """Return where a text is broken, as (from, to) characters, without the blanks at the breaks."""
+    width = max(1, width)
+    found: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = _fits(text, start, width)
+        if end < len(text) and text[end] != " ":
+            blank = text.rfind(" ", start, end)
+            if blank > start and text[start:blank].strip():
+                end = blank
+        found.append((start, start + len(text[start:end].rstrip(" "))))
+        start = end
+        while start < len(text) and text[start] == " ":
+            start += 1
+    return found or [(0, 0)]
+
+
+def _fits(text: str, start: int, width: int) -> int:
+    piece = text[start : start + width + 1]
+    if piece.isascii():
+        return min(len(text), start + width)
+    used = 0
+    for at in range(start, len(text)):
+        used += cells(text[at])
+        if used > width and at > start:
+            return at
+    return len(text)
+
+
+def safe_lines(text: str) -> list[str]:
+    """Return raw text as safe lines, tabs expanded."""
+    clean = safe(text.replace("\r\n", "\n"))
+    return [line.expandtabs(TAB) for line in clean.split("\n")]
+
+
+def plain_wrap(text: str, width: int, ink: Ink | None = None) -> list[Content]:
+    """Return raw text as safe lines of at most `width` cells, broken between words where possible."""
+    return [
+        mark_hidden(Content(line[start:end]), ink)
+        for line in safe_lines(text)
+        for start, end in breaks(line, width)
+    ]
+
+
+def hard_wrap(lines: Sequence[Content], width: int) -> list[Content]:
+    """Return lines of code broken at exactly `width` cells: every blank stays."""
+    return [line[start:end] for line in lines for start, end in wrap_cells(line.plain, width)]
