@@ -15,7 +15,7 @@ import pytest
 from tests.support.campaign import wanted
 from tests.support.crashes import passages, reap
 from tests.support.invariants import ENDINGS, check_disk
-from tests.support.scenarios import Scenario, asked, call
+from tests.support.scenarios import CREATE, WINDOW, Scenario, asked, call
 from tests.unit.journal.disk import failing_disk
 from workbench.domain import events as e
 from workbench.effects import faults
@@ -242,3 +242,19 @@ def test_a_file_that_the_kernel_does_not_let_grow_is_not_written(on_stage, monke
         monkeypatch.setitem(ENDINGS, "failed", {"not written"})
         check_disk(stage)
     assert (stage.workspace / "a.txt").read_text() == "a\n"
+
+
+def test_a_disk_that_was_full_for_a_moment_does_not_stop_the_clock(on_stage, monkeypatch):
+    stage = on_stage(Scenario(name="ticking", script=asked(CREATE), tick=0.01))
+
+    def until(progress):
+        if progress.waiting and stage.clock.offset == 0:
+            # The next look at the clock finds the window closed, and the disk full.
+            stage.clock.advance(WINDOW)
+            faults.armed("journal.before_commit", "enospc")
+        return progress.is_resting and bool(stage.bodies(e.ActionExpired))
+
+    with stage.at_work():
+        stage.drive(until, seconds=5)
+        assert stage.calls()["c1"].state == "expired"
+    goes_on(stage, monkeypatch)

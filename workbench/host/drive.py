@@ -5,6 +5,7 @@ host's supervisor all come through here.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,10 @@ from workbench.host import watch
 from workbench.host.desk import Desk
 from workbench.host.kit import Kit
 from workbench.host.runner import Runner
+from workbench.journal.errors import JournalError
 from workbench.journal.lease import DriverIdentity, guard, release, take
+
+LOG = logging.getLogger("workbench.host")
 
 OnEvents = Callable[[Sequence[Event]], None]
 
@@ -92,8 +96,12 @@ class _Outcome:
 
 async def _tick(runner: Runner) -> None:
     while True:
-        watch.expire(runner.desk.kit.journal)
-        await watch.mark_stale(runner.desk, runner.state)
+        try:
+            watch.expire(runner.desk.kit.journal)
+            await watch.mark_stale(runner.desk, runner.state)
+        except JournalError as error:
+            # A disk that is full for a moment must not stop the clock for the life of the driver.
+            LOG.warning("session %s: %s", runner.desk.session_id, error)
         await asyncio.sleep(watch.TICK)
 
 
