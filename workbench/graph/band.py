@@ -218,6 +218,7 @@ def places(at: Frame) -> list[Place]:
                 mark=label.mark,
                 end=min(x + label.cells + 1, at.width),
                 below=label.below,
+                below_x=x,
                 below_room=label.cells,
             )
         )

@@ -232,5 +232,6 @@ def _place(row: Line, lanes: int, label: Label, width: int, y: int, *, is_ascii:
         end=width,
         aligned=True,
         below=label.below,
-        below_room=width - 2 * row.column,
+        below_x=lanes + 1,
+        below_room=room,
     )

@@ -125,7 +125,10 @@ def _finish(
         channel = Channel(key, used, net.steps)
         channel.route(hops, _junctions(net, at), layers[at + 1])
         channels.append(channel)
-    keys = sorted({*key, *(key for channel in channels for key in channel.on_row)})
+    used_rows = set(key)
+    for channel in channels:
+        used_rows.update(channel.on_row)
+    keys = sorted(used_rows)
     rank = {key: at for at, key in enumerate(keys)}
     gaps = tuple(columns.place(channel, rank, apart=apart) for channel in channels)
     gone = frozenset(hidden)

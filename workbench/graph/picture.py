@@ -54,8 +54,10 @@ class Place:
     """The line of the badges where they have one of their own (cards)."""
     below: int = 0
     """Lines below the step that are reserved for its items."""
+    below_x: int = 0
+    """Where those lines start."""
     below_room: int = 0
-    """Cells of such a line, from the sign on."""
+    """Cells of such a line."""
 
     def moved(self, x: int, lines: Mapping[int, int]) -> "Place":
         """Return the same place, `x` cells to the right and on other lines."""
@@ -64,6 +66,7 @@ class Place:
             sign_x=self.sign_x + x,
             name_x=self.name_x + x,
             badge_x=self.badge_x + x,
+            below_x=self.below_x + x,
             end=self.end + x,
             y=lines[self.y],
             fact_y=None if self.fact_y is None else lines[self.fact_y],
@@ -202,7 +205,7 @@ class Picture:
         number = y - (place.fact_y or place.y) - 1
         if 0 <= number < min(place.below, len(items)):
             text = cut(items[number], place.below_room)
-            yield Run(x=place.sign_x, text=text, role="item", step=at)
+            yield Run(x=place.below_x, text=text, role="item", step=at)
 
     def _badge(self, at: int, place: Place, facts: Facts) -> Iterator[Run]:
         write = badge if place.fact_y is None else fact_line

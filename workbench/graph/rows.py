@@ -20,7 +20,10 @@ def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[i
         joined: Who is joined to whom.
         steps: Vertices from this number on are lanes.
     """
-    row = {v: at for layer in layers for at, v in enumerate(layer)}
+    row = [0] * len(joined.ups)
+    for layer in layers:
+        for at, v in enumerate(layer):
+            row[v] = at
     back, forth = layers[::-1], layers
     for _ in range(3):
         moved = _pass(back, joined.downs, joined.ups, row, steps)
@@ -28,15 +31,15 @@ def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[i
             break
     _pass(back, joined.downs, joined.ups, row, steps)
     _straighten(forth, joined, row)
-    top = min(row.values(), default=0)
-    return {v: at - top for v, at in row.items()}
+    top = min((row[v] for layer in layers for v in layer), default=0)
+    return {v: row[v] - top for layer in layers for v in layer}
 
 
 def _pass(
     layers: Sequence[Sequence[int]],
     near: list[list[int]],
     far: list[list[int]],
-    row: dict[int, int],
+    row: list[int],
     steps: int,
 ) -> bool:
     moved = False
@@ -52,10 +55,20 @@ def _pass(
             else:
                 targets.append(_median([row[w] for w in around]) if around else row[v])
                 weights.append(_PLAIN)
-        for v, at in zip(layer, fit(targets, weights), strict=True):
+        for v, at in zip(layer, _settled(targets) or fit(targets, weights), strict=True):
             moved |= row[v] != at
             row[v] = at
     return moved
+
+
+def _settled(targets: list[float]) -> list[int] | None:
+    """Return the targets if they are rows that nobody else wants."""
+    last = targets[0] - 1 if targets else 0
+    for at in targets:
+        if at <= last or at % 1:
+            return None
+        last = at
+    return [int(at) for at in targets]
 
 
 def _median(rows: list[int]) -> float:
@@ -101,7 +114,7 @@ def _rounded(means: list[float], counts: list[int]) -> list[int]:
     return rows
 
 
-def _straighten(layers: Sequence[Sequence[int]], joined: Links, row: dict[int, int]) -> None:
+def _straighten(layers: Sequence[Sequence[int]], joined: Links, row: list[int]) -> None:
     """Move the steps of a straight chain to the row of the one before where nothing is in the way."""
     for layer in layers:
         for at, v in enumerate(layer):

@@ -29,6 +29,9 @@ class Sheet:
                 self.boxed[x, place.y] = step
                 if x < picture.width:
                     self.lines[place.y][x] = " "
+            for y in range(place.y + 1, place.y + 1 + place.below):
+                for x in range(place.below_x, min(picture.width, place.below_x + place.below_room)):
+                    self.lines[y][x] = " "
         self.is_ascii, self.is_list = picture.is_ascii, picture.kind == "list"
         self.arms = {}
         for y, line in enumerate(self.lines):

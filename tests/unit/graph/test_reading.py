@@ -2,15 +2,18 @@
 
 import functools
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.graph.reading import list_successors, loose_arms, successors
-from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, wide
+from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, steps_of, wide
 from workbench.graph.fit import fit
+from workbench.graph.fold import Item, fold, item_lines
 from workbench.graph.layout import arrange
+from workbench.graph.model import build
 
 KINDS = ["band", "wrapped", "list", "cards"]
 
@@ -82,6 +85,21 @@ def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
     taken = [(place.y, x) for place in picture.places for x in range(place.sign_x, place.end)]
     assert len(taken) == len(set(taken))
     assert all(0 <= y < picture.height and 0 <= x < picture.width for y, x in taken)
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_open_matrix_leaves_the_lines_readable(kind, is_ascii):
+    steps = steps_of(
+        "plan | tests: plan | docs: plan | lint: plan | pack: tests docs | merge: pack lint plan"
+    )
+    steps[1] = replace(steps[1], is_matrix=True, items=tuple("abcdefghi"))
+    layout = arrange(build(fold(steps, opened=("tests",)).steps), apart=is_ascii, show_implied=True)
+    picture = fit(layout, 80, wanted=kind, is_ascii=is_ascii)
+    lines = picture.lines(items={1: item_lines([Item(name="item") for _ in range(9)])})
+    assert sum("item" in line for line in lines) == 7
+    assert read(picture, lines) == drawn(layout), "\n".join(lines)
+    assert loose_arms(picture, lines) == [], "\n".join(lines)
 
 
 def mutations(picture, lines, glyphs, count, seed):
