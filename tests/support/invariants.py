@@ -63,6 +63,7 @@ def check_end(stage):
         assert row.state in SETTLED_CALLS, f"{row.provider_call_id} is {row.state} at the end"
         assert row.detail in ENDINGS.get(row.state, ()), f"{row.provider_call_id}: {row.state} ({row.detail})"
     _no_call_twice(stage)
+    _nothing_unapproved(stage)
     check_disk(stage)
     check_commands(stage)
 
@@ -83,6 +84,19 @@ def _no_call_twice(stage):
         if isinstance(body, e.FileChanged):
             counts[event.call_id, event.kind, body.path] += 1
     assert [key for key, count in counts.items() if count > 1] == []
+
+
+def _nothing_unapproved(stage):
+    """Check that what was asked about ran only after its approval, and as it was approved."""
+    asked, approved = set(), {}
+    for event in stage.journal.events(stage.session_id):
+        match event.body:
+            case e.ActionOpened():
+                asked.add(event.call_id)
+            case e.ActionApproved():
+                approved[event.call_id] = event.body.result_digest
+            case e.CallExecuting() if event.call_id in asked:
+                assert approved.get(event.call_id) == event.body.digest, "it ran and was not approved"
 
 
 def check_disk(stage):
