@@ -166,11 +166,11 @@ def title(
     """Return a pane's title row `─ left ─── right ─`, its rule in `$info` with focus."""
     line = glyphs.line("─")
     rule = ink.of("info" if has_focus else "rule")
-    used = 4 + left.cell_length + (right.cell_length + 3 if right.plain else 0)
-    if used > width:
+    used = 3 + left.cell_length + (right.cell_length + 3 if right.plain else 0)
+    if used >= width:
         right = _EMPTY
         left = shorten(left, max(0, width - 4), glyphs)
-        used = 4 + left.cell_length
+        used = 3 + left.cell_length
     parts = [styled(f"{line} ", rule), left, Content(" ")]
     parts.append(styled(line * max(1, width - used), rule))
     if right.plain:

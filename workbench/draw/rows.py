@@ -60,7 +60,8 @@ def is_path(text: str) -> bool:
 
 def _target(text: str, style: Style, ink: Ink, *, least: int) -> Column:
     cut = "path" if is_path(text) else "end"
-    return Column(content=content(text, style, ink), grows=True, cut=cut, least=least)
+    line = content(text, style, ink)
+    return Column(content=line, grows=True, cut=cut, least=min(least, line.cell_length))
 
 
 # --- the queue ----------------------------------------------------------------------------------
@@ -116,8 +117,9 @@ def _usual(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
         return [Column(content=state, align="right", gap=2, drop=1), _clock(row, ink, now, gap=3)]
     title = content(row.session_title, ink.of("muted"), ink)
     size = sizes(row.added, row.removed, ink, glyphs)
+    room = max(6, size.cell_length) if size.plain or not state.plain else None
     return [
-        Column(content=size, width=max(6, size.cell_length), align="right", drop=2),
+        Column(content=size, width=room, align="right", drop=2),
         Column(content=state, drop=1, gap=2),
         Column(content=title, width=14, drop=3, gap=2),
         *_left(row, ink, glyphs),

@@ -1,0 +1,155 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from tests.unit.draw.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
+from workbench.draw import cells
+from workbench.draw.cells import Column, content
+from workbench.draw.wrapping import breaks, hard_wrap, plain_wrap, safe_lines, wrap
+
+texts = st.text(max_size=30) | st.sampled_from(HOSTILE)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_content_is_one_safe_line(text):
+    found = content(text, DARK.of("info"), DARK)
+    assert is_safe(found.plain)
+    assert "\n" not in found.plain
+
+
+def test_markup_is_text():
+    assert content("[bold red]x[/] [@click=app.quit()]y[/]").plain == "[bold red]x[/] [@click=app.quit()]y[/]"
+
+
+def test_hidden_characters_are_reversed():
+    strip = cells.strip(content("a\u202eb", DARK.of("muted"), DARK), 20, DARK.on("background"))
+    marked, plain = styles_at(strip, "⟨U+202E⟩"), styles_at(strip, "b")
+    assert marked.bgcolor.name == DARK.tokens.failed
+    assert plain.bgcolor.name == DARK.tokens.background
+    bare = cells.strip(content("a\u202eb"), 20)
+    assert styles_at(bare, "⟨").reverse
+
+
+columns = st.lists(
+    st.builds(
+        Column,
+        content=texts.map(content),
+        width=st.none() | st.integers(0, 12),
+        grows=st.booleans(),
+        align=st.sampled_from(["left", "right"]),
+        cut=st.sampled_from(["end", "path"]),
+        drop=st.integers(0, 3),
+        least=st.integers(0, 9),
+        gap=st.integers(0, 3),
+    ),
+    max_size=6,
+)
+
+
+@given(columns, st.integers(0, 60), st.sampled_from([UNICODE, ASCII]))
+def test_a_row_is_exactly_as_wide_as_asked(found, width, glyphs):
+    once = [
+        column for n, column in enumerate(found) if not column.grows or not any(c.grows for c in found[:n])
+    ]
+    strip = cells.row(once, width, DARK.on("background"), glyphs=glyphs)
+    assert strip.cell_length == width
+    assert is_safe(strip.text)
+
+
+NAME = Column(content=Content("src/some/path/router.py"), grows=True, cut="path", least=9)
+ROW = [
+    Column(content=Content("◆"), gap=0), NAME, Column(content=Content("+6 −3"), drop=2),
+    Column(content=Content("session"), width=9, drop=3), Column(content=Content("4:52"), align="right", width=5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "glyphs", "text"),
+    [
+        (48, UNICODE, "◆ src/some/path/router.py  +6 −3 session    4:52"),
+        (40, UNICODE, "◆ src/…/router.py  +6 −3 session    4:52"),
+        (32, UNICODE, "◆ src/…/router.py    +6 −3  4:52"),
+        (32, ASCII, "◆ src/../router.py   +6 −3  4:52"),
+        (20, UNICODE, "◆ …/router.py   4:52"),
+        (12, UNICODE, "◆ ….py  4:52"),
+    ],
+)
+def test_what_is_dropped_first(width, glyphs, text):
+    assert cells.row(ROW, width, glyphs=glyphs).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "glyphs", "expected"),
+    [
+        ("abcdef", 6, UNICODE, "abcdef"), ("abcdef", 4, UNICODE, "abc…"), ("abcdef", 4, ASCII, "ab.."), ("abcdef", 1, UNICODE, "…"),
+        ("abcdef", 1, ASCII, "."), ("abcdef", 0, UNICODE, ""), ("漢字漢字", 5, UNICODE, "漢字…"), ("漢字漢字", 4, UNICODE, "漢…"),
+    ],
+)  # fmt: skip
+def test_shorten(text, room, glyphs, expected):
+    assert cells.shorten(Content(text), room, glyphs).plain == expected
+
+
+def test_a_cut_keeps_its_styles():
+    line = cells.styled("abc", DARK.of("added")) + cells.styled("defgh", DARK.of("removed"))
+    strip = cells.strip(cells.shorten(line, 6), 6, DARK.on("background"))
+    assert styles_at(strip, "a").color.name == DARK.tokens.added
+    assert styles_at(strip, "e").color.name == DARK.tokens.removed
+
+
+@pytest.mark.parametrize(
+    ("width", "left", "right", "text"),
+    [
+        (30, "2 Approvals", "by time", "─ 2 Approvals ────── by time ─"),
+        (30, "2 Approvals", "", "─ 2 Approvals ────────────────"),
+        (20, "2 Approvals", "by time left", "─ 2 Approvals ──────"),
+        (10, "2 Approvals", "x", "─ 2 App… ─"),
+    ],
+)
+def test_titles(width, left, right, text):
+    strip = cells.title(Content(left), Content(right), width, DARK)
+    assert (strip.text, strip.cell_length) == (text, width)
+
+
+def test_focus_is_in_the_rule():
+    rules = [
+        styles_at(cells.title(Content("x"), Content(""), 20, DARK, has_focus=focus), "─").color.name
+        for focus in (True, False)
+    ]
+    assert rules == [DARK.tokens.info, DARK.tokens.rule]
+    assert cells.title(Content("x"), Content(""), 9, DARK, glyphs=ASCII).text == "- x -----"
+
+
+@given(texts, st.integers(1, 12))
+def test_wrapped_cells_lose_nothing(text, room):
+    (line,) = [content(text).plain]
+    pieces = cells.wrap_cells(line, room)
+    assert "".join(line[start:end] for start, end in pieces) == line
+    assert pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("one two three", 7, ["one two", "three"]), ("one two three", 8, ["one two", "three"]), ("  one two", 6, ["  one", "two"]),
+        ("abcdefgh ij", 4, ["abcd", "efgh", "ij"]), ("", 4, [""]), ("      x", 3, ["", "x"]), ("漢字 漢字", 5, ["漢字", "漢字"]),
+        ("a b", 1, ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_words_are_kept_whole_where_they_can(text, width, lines):
+    assert [line.plain for line in wrap(Content(text), width)] == lines
+
+
+@given(texts, st.integers(2, 20))
+def test_wrapping_loses_no_letter(text, width):
+    lines = plain_wrap(text, width, DARK)
+    whole = "".join(safe_lines(text)).replace(" ", "")
+    assert "".join(line.plain for line in lines).replace(" ", "") == whole
+    assert all(is_safe(line.plain) for line in lines)
+
+
+@given(st.text(alphabet="ab \u6f22", max_size=40), st.integers(2, 9))
+def test_no_line_is_too_wide(text, width):
+    for start, end in breaks(text, width):
+        assert Content(text[start:end]).cell_length <= width
+    assert all(line.cell_length <= width for line in hard_wrap([Content(text)], width))
