@@ -31,7 +31,7 @@ class JournalSource:
     """A workspace's part of a journal, as `views.source.Source`."""
 
     def __init__(self, journal: Journal, workspace: str) -> None:
-        self._journal, self._workspace = journal, workspace
+        self._journal, self.workspace = journal, workspace
         self._opened: OrderedDict[str, ActionOpened] = OrderedDict()
         self._hunks: OrderedDict[str, tuple[Hunk, ...]] = OrderedDict()
 
@@ -50,7 +50,7 @@ class JournalSource:
 
     def sessions(self, limit: int) -> Sequence[Session]:
         """Return the workspace's sessions, newest activity first."""
-        return self._journal.sessions(self._workspace, archived=False, limit=limit)
+        return self._journal.sessions(self.workspace, archived=False, limit=limit)
 
     def session(self, session_id: str) -> Session | None:
         """Return one session."""
@@ -71,9 +71,9 @@ class JournalSource:
     def is_here(self, action: Action) -> bool:
         """Return whether an action is about this workspace."""
         if action.session_id == SYSTEM_SESSION:
-            return action.subject.get("workspace") in (self._workspace, None)
+            return action.subject.get("workspace") in (self.workspace, None)
         session = self._journal.session(action.session_id)
-        return session is not None and session.workspace == self._workspace
+        return session is not None and session.workspace == self.workspace
 
     def action(self, action_id: str) -> Action | None:
         """Return one action."""
@@ -90,6 +90,20 @@ class JournalSource:
     def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
         """Return events of a session by position, from the first behind `after`."""
         return self._journal.events(session_id, after, limit)
+
+    def tail(self, session_id: str, count: int) -> Sequence[Event]:
+        """Return the last events of a session, so that a long one is shown as fast as a short one."""
+        last = self._journal.reader.last_sequence(session_id)
+        return self._journal.window(session_id, max(1, last - count + 1), count)
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call."""
+        return self._journal.call_events(call_id)
+
+    def text_of(self, ref: str) -> str | None:
+        """Return a recorded blob as text; None if it is not kept."""
+        data = self._journal.blobs.read(ref)
+        return None if data is None else data.decode("utf-8", "replace")
 
     def opened(self, action: Action) -> ActionOpened | None:
         """Return the proposal as it was recorded; None when its session was deleted."""

@@ -27,6 +27,7 @@ from workbench.tui.panes.files import FileColumn
 from workbench.tui.panes.queue import QueueList
 from workbench.tui.panes.shown import QueueShown
 from workbench.tui.theme import drawing, glyphs, ink
+from workbench.tui.widgets.divider import Divider
 from workbench.tui.widgets.lines import RowList
 from workbench.tui.widgets.title import PaneTitle
 from workbench.views import queue
@@ -80,6 +81,7 @@ class ApprovalsPane(Pane):
         yield self.detail_title
         with Horizontal(id="detail-body"):
             yield self.files
+            yield Divider(id="files-divider")
             yield self.detail_view
 
     @property
@@ -192,7 +194,7 @@ class ApprovalsPane(Pane):
             return
         summary = queue.summary(view.actions, view.now)
         colours, sign = ink(self), glyphs(self).of("waiting")
-        facts = Content.styled(f" {sign} {summary.waiting} ", colours.of("waiting", bold=True))
+        facts = Content.styled(f" {sign} {summary.waiting}", colours.of("waiting", bold=True))
         right = f"filter “{self.text_filter}”" if self.text_filter else queue.ORDER_WORDS[self.order]
         self.set_title(
             facts if summary.waiting else Content(" "),

@@ -38,6 +38,7 @@ class Pane(Vertical):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
         self.title_row = PaneTitle(self.NAME, self.PLACE)
+        self.title_row.add_class("-pane-title")
 
     def compose(self) -> ComposeResult:
         """Yield the title and the body."""

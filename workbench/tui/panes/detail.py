@@ -92,7 +92,7 @@ class DetailView(LineView):
         detail, width = self.detail, self.width
         self._strips.clear()
         self._drawn, self._open = set(), {}
-        if detail is None:
+        if detail is None or not self.size.width:
             self._above, self._body, self._diff = [], [], None
         else:
             self._above = words.bar_lines(detail, width, ink(self), glyphs(self))

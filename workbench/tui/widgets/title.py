@@ -64,6 +64,8 @@ class PaneTitle(Widget):
     def _left(self, line: str, rule: str) -> Content:
         name = self._words if self._number is None else f"{self._number} {self._words}"
         style = "bold $background on $info" if self.is_focused else "bold $foreground"
+        if not name:
+            return Content.assemble((line, rule), " ", self._facts)
         gap = "" if self.is_focused else " "
         shown = Content.styled(f" {name} " if self.is_focused else name, style)
         parts = [Content.styled(line, rule), Content(gap), shown]

@@ -1,0 +1,67 @@
+"""The table of keys: it is whole, nothing in it clashes, and users' keymaps are refused by name."""
+
+import pytest
+
+from workbench.tui import keymap
+from workbench.tui.keys import CHAINS, KEYS
+
+
+def test_ids_are_unique_and_every_row_says_what_it_does():
+    assert len({key.id for key in KEYS}) == len(KEYS)
+    assert [key.id for key in KEYS if not key.tooltip] == []
+
+
+def test_every_key_of_a_scope_chain_means_one_thing():
+    assert keymap.faults({}, CHAINS) == []
+
+
+def test_every_scope_is_in_a_chain():
+    assert {key.scope for key in KEYS} == {key for chain in CHAINS for key in chain} - {"rail"}
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS], ids=lambda key: key.id)
+def test_every_row_calls_a_function(key):
+    assert callable(keymap.function(key.id))
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS], ids=lambda key: key.id)
+def test_no_row_has_only_keys_that_terminals_do_not_send(key):
+    assert set(keymap.table()[key.id].keys) - {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+s", "ctrl+z", "alt+enter"}
+
+
+@pytest.mark.parametrize(
+    ("users", "sentence"),
+    [
+        ({"list.jump": "j"}, 'keymap: there is no "list.jump".'),
+        ({"approvals.approve": "r"}, 'keymap: r means "approvals.approve" and "approvals.reject".'),
+        (
+            {"approvals.approve": "ctrl+h"},
+            'keymap: "approvals.approve" has only ctrl+h, which terminals do not send.',
+        ),
+        ({"approvals.approve": ""}, 'keymap: "approvals.approve" has no key.'),
+        ({"approvals.approve": "w"}, None),
+    ],
+)
+def test_keymaps_of_users(users, sentence):
+    assert keymap.faults(users, CHAINS)[:1] == ([sentence] if sentence else [])
+
+
+def test_declared_overrides_are_no_clash_but_undeclared_ones_are():
+    rows = keymap.table().values()
+    assert keymap.clashes(rows, ("diff", "approvals", "list", "app")) == []
+    assert keymap.clashes(rows, ("tools", "approvals")) != []
+
+
+@pytest.mark.parametrize(
+    ("key", "normal"),
+    [
+        ("?", "question_mark"),
+        ("ctrl++", "ctrl+plus"),
+        ("j", "j"),
+        ("J", "J"),
+        ("ctrl+p", "ctrl+p"),
+        ("+", "plus"),
+    ],
+)
+def test_keys_have_the_names_of_textual(key, normal):
+    assert keymap.normal(key) == normal

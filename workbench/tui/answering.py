@@ -1,0 +1,96 @@
+"""How an answer reaches the journal: sealed, named by digest, decided in one transaction; in a thread.
+
+Owns the way from a message to `journal.decide`. It never chooses an answer and never retries one.
+"""
+
+import os
+from collections.abc import Mapping
+
+from workbench.changes.answer import ImagesGone, decision, images
+from workbench.changes.hunks import hunks
+from workbench.changes.model import FileChange
+from workbench.domain.events import ActionOpened
+from workbench.domain.values import Actor, Hunk
+from workbench.journal.decide import decide, expire_due, extend
+from workbench.journal.errors import JournalError
+from workbench.journal.journal import Journal
+from workbench.tui.messages import Decide, Decided
+
+
+def person() -> Actor:
+    """Return who answers here."""
+    return Actor(kind="user", pid=os.getpid(), via="screen")
+
+
+class Answering:
+    """Appends the user's answers; every method may wait for the disk."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def decide(self, message: Decide, opened: ActionOpened | None) -> Decided:
+        """Decide an action for the digest that was drawn; says why where it did not count."""
+        if opened is None:
+            return self._not(message.action_id, message.verdict, "Not decided. It is not there any more.")
+        try:
+            made = decision(
+                opened,
+                message.action_id,
+                message.verdict,
+                blobs=self._journal.blobs,
+                selection=message.selection,
+                edited=message.edited,
+                reason=message.reason,
+                choice=message.choice,
+                text=message.text,
+            )
+            result = decide(self._journal, made, message.digest, person())
+        except (JournalError, ImagesGone, ValueError) as error:
+            return self._not(message.action_id, message.verdict, f"Not decided. {sentence(error)}")
+        return Decided(message.action_id, message.verdict, result)
+
+    def extend(self, action_id: str) -> Decided:
+        """Give an action a new window."""
+        try:
+            return Decided(action_id, "extend", extend(self._journal, action_id, person()))
+        except JournalError as error:
+            return self._not(action_id, "extend", f"Not extended. {sentence(error)}")
+
+    def expire(self) -> None:
+        """Expire what is due; writes nothing when nothing is."""
+        expire_due(self._journal)
+
+    def _not(self, action_id: str, verdict: str, why: str) -> Decided:
+        return Decided(action_id, verdict, None, why)
+
+    def proposed(self, opened: ActionOpened) -> FileChange | None:
+        """Return the one file change of a proposal that can be edited; None if it has none or several.
+
+        Raises:
+            ImagesGone: its bytes are not there any more.
+        """
+        changes = images(opened.files, self._journal.blobs)
+        return changes[0] if len(changes) == 1 and changes[0].after is not None else None
+
+    def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
+        """Return the hunks of what the user made of a proposal."""
+        changes = images(opened.files, self._journal.blobs)
+        return hunks(
+            [
+                FileChange(
+                    path=one.path, before=one.before, after=edited.get(one.path, one.after), mode=one.mode
+                )
+                for one in changes
+            ]
+        )
+
+    def awaits(self, workspace: str) -> bool:
+        """Return whether a host has something to do in a workspace."""
+        return bool(self._journal.reader.awaiting(workspace))
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as a sentence: why and what to do, where it says so."""
+    parts = [getattr(error, name, "") for name in ("why", "remedy")]
+    words = ". ".join(str(part).strip(". ") for part in parts if part)
+    return f"{words[0].upper()}{words[1:]}." if words else str(error)

@@ -1,0 +1,153 @@
+"""The app: it composes, and nothing else. Screens, panes and keys live in their own modules.
+
+Owns the colours and signs in force, the clock that arms keys, and the one main screen.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from textual import events
+from textual.app import App
+from textual.theme import Theme
+
+from workbench.config.values import Ui
+from workbench.draw.glyphs import Glyphs, glyphs_for
+from workbench.draw.syntax import Painter
+from workbench.draw.tokens import Ink, house_theme, theme_tokens, variables
+from workbench.journal.journal import Journal
+from workbench.tui import keymap
+from workbench.tui.answering import Answering
+from workbench.tui.keys import CHAINS
+from workbench.tui.live import Feed, JournalSource
+from workbench.tui.messages import SourceChanged
+from workbench.tui.screens.main import MainScreen
+from workbench.tui.services import Services
+from workbench.tui.state import State
+from workbench.views.source import Source
+
+_HERE: Final = Path(__file__).resolve()
+
+
+def style_files() -> list[Path]:
+    """Return the stylesheets in order: beside the package in a checkout, inside it in a wheel."""
+    inside = _HERE.parents[1] / "styles"
+    folder = inside if inside.is_dir() else _HERE.parents[2] / "styles"
+    return sorted(folder.glob("*.tcss"))
+
+
+class WorkbenchApp(App[int], inherit_bindings=False):
+    """The screen of one workspace."""
+
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "workbench"
+    CSS_PATH = style_files()  # type: ignore[assignment]  # Textual takes lists of paths
+
+    def __init__(
+        self,
+        journal: Journal,
+        services: Services,
+        workspace: str,
+        *,
+        ui: Ui | None = None,
+        home: str = "",
+        source: Source | None = None,
+        glyphs: Glyphs | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Compose the screen of a workspace.
+
+        Args:
+            journal: An open journal; the caller closes it after `run`.
+            services: What reaches outside.
+            workspace: The real path of the folder.
+            ui: The settings of the screen; None takes the defaults.
+            home: The user's home folder, shown as `~`.
+            source: What is shown instead of the live journal.
+            glyphs: The signs; None follows the settings and the terminal.
+            monotonic: The clock that arms keys.
+        """
+        super().__init__()
+        self._ui = ui
+        self.monotonic = monotonic
+        self._arrived = monotonic()
+        encoding = getattr(sys.__stdout__, "encoding", None)
+        self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
+        self.painter: Painter | None = None
+        for name in ("workbench-dark", "workbench-light"):
+            self.register_theme(house_theme(name))
+        wanted = ui.theme if ui else "workbench-dark"
+        self.theme = wanted if wanted in self.available_themes else "workbench-dark"
+        self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
+        self._live = source or JournalSource(journal, workspace)
+        self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
+
+    # --- colours --------------------------------------------------------------------------------
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Return the house colours for a theme that has none of its own."""
+        return variables(theme_tokens(self.current_theme))
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.ink = Ink(tokens=theme_tokens(theme), no_colour=self.no_color)
+        self.screen.refresh(repaint=True, layout=True)
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Put the main screen up and the user's keys in force."""
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
+        users = dict(self._ui.keymap) if self._ui else {}
+        wrong = keymap.faults(users, CHAINS)
+        if users and not wrong:
+            self.set_keymap(users)
+        main = MainScreen(
+            State(self._live),
+            self._services,
+            Answering(self._journal),
+            Feed(self._journal, lambda: self.main.post_message(SourceChanged())),
+            self.workspace,
+            self._home,
+        )
+        self.main = main
+        self.push_screen(main)
+        for sentence in wrong:
+            main.call_after_refresh(main.say, sentence, is_error=True)
+        self.call_after_refresh(self._load_painter)
+
+    def _load_painter(self) -> None:
+        """Colour code from the second frame on: what paints it takes longer to load than to draw."""
+        self.run_worker(self._paint, thread=True, group="painter", description="load the painter")
+
+    def _paint(self) -> None:
+        painter = Painter()
+        painter.lines("code.py", ("pass",))
+        self.call_from_thread(self._painted, painter)
+
+    def _painted(self, painter: Painter) -> None:
+        self.painter = painter
+        self.main.approvals.detail_view.invalidate()
+        self.main.conversation.refresh()
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    @property
+    def key_time(self) -> float:
+        """Return when the key that is being handled arrived, on the clock that arms keys."""
+        return self._arrived
+
+    async def on_event(self, event: events.Event) -> None:
+        """Note when a key arrived, which may be long before it is handled."""
+        if isinstance(event, events.Key):
+            self._arrived = self.monotonic() - max(0.0, time.monotonic() - event.time)
+        await super().on_event(event)
+
+    def set_terminal_title(self, title: str) -> None:
+        """Say in the terminal's title what waits."""
+        if title != getattr(self, "_said_title", ""):
+            self._said_title = title
+            driver = self._driver
+            if driver is not None and not self.is_headless:
+                driver.write(f"\x1b]2;{title}\x07")

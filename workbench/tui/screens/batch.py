@@ -1,0 +1,246 @@
+"""Several marked actions answered together: a table of them, each with its detail, live once all were seen.
+
+Owns which rows are in the table, and that nothing in it is answered that was not on this screen. Every
+action is answered by a decision of its own, for the digest that was drawn.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.style import Style as RichStyle
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Static
+
+from workbench.domain.values import Approval
+from workbench.draw import cells
+from workbench.draw.cells import Column
+from workbench.text import human
+from workbench.tui import keymap
+from workbench.tui.arming import ARM_SECONDS, TOO_QUICK, Arming
+from workbench.tui.messages import Decide, HunksShown
+from workbench.tui.panes.choosing import Choosing
+from workbench.tui.panes.detail import DetailLook, DetailView
+from workbench.tui.theme import drawing, glyphs, ink
+from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views.detail import ActionDetail
+from workbench.views.queue import QueueRow
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+_ON_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """One action of the table."""
+
+    row: QueueRow
+    detail: ActionDetail
+
+
+def open_batch(screen: "MainScreen", verdict: Approval) -> None:
+    """Open the table of the marked actions of a main screen."""
+    rows: list[BatchRow] = []
+    for row in screen.approvals.rows:
+        if row.id in screen.approvals.choosing.marks and row.is_pending:
+            detail = screen.showing.detail_of(row.id)
+            if detail is not None and not detail.is_stale:
+                rows.append(BatchRow(row=row, detail=detail))
+    if not rows:
+        screen.say("Nothing that is marked waits any more.")
+        return
+    screen.textual.push_screen(BatchScreen(screen, rows, verdict))
+
+
+class BatchList(RowList):
+    """The rows of the table."""
+
+    def __init__(self) -> None:
+        super().__init__(key="batch-list")
+        self.rows: dict[str, BatchRow] = {}
+        self.choosing = Choosing()
+
+    def show_rows(self, rows: list[BatchRow], choosing: Choosing) -> None:
+        """Show rows with what was seen of them."""
+        self.rows, self.choosing = {one.row.id: one for one in rows}, choosing
+        self.set_ids(list(self.rows))
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw a row: taken, seen, what, target, lines, session, left, what approval does."""
+        one, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
+        is_seen = not self.choosing.unseen(one.detail)
+        words = self.choosing.taken_of(one.detail).words()
+        does = f"{words} hunks" if words else _ON_APPROVAL.get(one.row.verb, "whole")
+        counts = (
+            signs.line(f"+{one.row.added} −{one.row.removed}") if one.row.added or one.row.removed else ""
+        )
+        bar = signs.of("cursor") if placed.is_cursor else " "
+        left = "" if one.row.left_seconds is None else human.countdown(one.row.left_seconds)
+        seen = (f"{signs.of('ok')} yes", "added") if is_seen else (f"{signs.of('waiting')} no ", "waiting")
+        columns = [
+            Column(content=Content.styled(bar, colours.of("info")), gap=0),
+            Column(content=Content.styled(signs.of("taken"), colours.of("added")), gap=0),
+            Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
+            Column(content=Content(one.row.verb), width=5),
+            Column(content=cells.content(one.row.target), grows=True, cut="path", least=16),
+            Column(content=Content.styled(counts, colours.of("muted")), width=9, align="right", drop=2),
+            Column(
+                content=cells.content(one.row.session_title, colours.of("muted")), width=16, drop=3, gap=2
+            ),
+            Column(content=Content(left), width=6, align="right"),
+            Column(content=Content.styled(does, colours.of("muted")), width=16, gap=2, drop=1),
+            Column(content=Content(" "), gap=0),
+        ]
+        style = colours.cursor(has_focus=placed.is_focused) if placed.is_cursor else None
+        strip = cells.row(columns, width, style, glyphs=signs)
+        return strip.apply_style(RichStyle(reverse=True)) if placed.is_flashing else strip
+
+
+class BatchScreen(ModalScreen[None], inherit_bindings=False):
+    """The table over the main screen."""
+
+    BINDINGS = keymap.bindings("batch")
+
+    def __init__(self, main: "MainScreen", rows: list[BatchRow], verdict: Approval) -> None:
+        super().__init__(id="batch-screen")
+        self._main, self._rows, self._verdict = main, rows, verdict
+        self._list, self._view = BatchList(), DetailView(key="batch-detail")
+        self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
+        self._arming = Arming()
+        self._opened_at = drawing(main.approvals).monotonic()
+
+    def compose(self) -> ComposeResult:
+        """Yield table, notes, keys, detail."""
+        with Vertical(id="batch-box"):
+            yield self._list
+            yield self._note
+            yield self._keys
+            yield self._view
+
+    def on_mount(self) -> None:
+        """Show the table; the first row that was not seen comes first."""
+        self._list.focus()
+        self._show()
+        unseen = [one for one in self._rows if self.choosing.unseen(one.detail)]
+        self._list.put_cursor((unseen or self._rows)[0].row.id)
+
+    @property
+    def choosing(self) -> Choosing:
+        """Return what was chosen and seen, the queue's own."""
+        return self._main.approvals.choosing
+
+    @property
+    def _subject(self) -> tuple[str, ...]:
+        return tuple(one.detail.digest for one in self._rows)
+
+    def _unseen(self) -> int:
+        return sum(bool(self.choosing.unseen(one.detail)) for one in self._rows)
+
+    def _show(self) -> None:
+        count, unseen, colours, signs = len(self._rows), self._unseen(), ink(self), glyphs(self)
+        box = self.query_one("#batch-box")
+        box.border_title = f"{'Approve' if self._verdict == 'approve' else 'Reject'} {count} actions together"
+        box.border_subtitle = f"seen {count - unseen} of {count}"
+        self._list.styles.height = min(count, 10)
+        self._list.show_rows(self._rows, self.choosing)
+        sign = Content.styled(
+            signs.of("waiting" if unseen else "ok"), colours.of("waiting" if unseen else "added")
+        )
+        words = (
+            f" {unseen} not on your screen yet. j k look at each."
+            if unseen
+            else " All of them were on your screen."
+        )
+        self._note.update(Content.assemble("\n ", sign, words, "\n"))
+        info, faint = colours.of("info", bold=True), colours.of("faint")
+        approve = (f"a approve {count}", faint) if unseen else ("a", info)
+        parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
+        parts += [
+            Content.assemble((keys, info), f" {words}")
+            for keys, words in (
+                ("r", f"reject {count}"),
+                ("j k", "look at each"),
+                ("m", "unmark"),
+                ("esc", "back, nothing is done"),
+            )
+        ]
+        self._keys.update(Content.assemble(" ", Content("   ").join(parts), "\n"))
+        self.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        if not self._unseen() and self.is_current:
+            self._arming.drawn(self._subject, drawing(self._list).monotonic())
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        one = self._list.rows.get(message.row_id or "")
+        if one is not None:
+            choosing = self.choosing
+            look = DetailLook(
+                taken=choosing.taken_of(one.detail), hunk=choosing.hunk_of(one.detail), has_focus=True
+            )
+            self._view.show(one.detail, look)
+
+    @on(HunksShown)
+    def _hunks_shown(self, message: HunksShown) -> None:
+        self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
+        self._show()
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says."""
+        keymap.run(key_id, self)
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def answer(self, verdict: Approval, key: str) -> None:
+        """Answer every row, each for the digest that was drawn; approving needs all of them seen."""
+        unseen = self._unseen()
+        if verdict == "approve" and unseen:
+            self._main.say(f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet.")
+            return
+        if not self._is_counted(verdict):
+            self._main.say(TOO_QUICK.format(key=key))
+            return
+        for one in self._rows:
+            taken = self.choosing.taken_of(one.detail)
+            selection = taken.to_selection() if verdict == "approve" and one.detail.hunks else None
+            self._main.post_message(Decide(one.row.id, verdict, one.detail.digest, selection=selection))
+        self.choosing.marks.clear()
+        self._main.approvals.marks_changed()
+        self.dismiss()
+
+    def _is_counted(self, verdict: Approval) -> bool:
+        arrived = drawing(self._list).key_time
+        if verdict == "approve":
+            return self._arming.take(self._subject, arrived)
+        return arrived - self._opened_at >= ARM_SECONDS
+
+    def move(self, rows: int) -> None:
+        """Look at another row."""
+        self._list.move(rows)
+
+    def scroll_detail(self, rows: int) -> None:
+        """Scroll the detail."""
+        self._view.scroll_lines(rows)
+
+    def unmark(self) -> None:
+        """Take the row under the cursor out; the last one closes the table."""
+        gone = self._list.cursor
+        self.choosing.marks.discard(gone or "")
+        self._rows = [one for one in self._rows if one.row.id != gone]
+        if not self._rows:
+            self.leave()
+            return
+        self._arming.disarm()
+        self._show()
+
+    def leave(self) -> None:
+        """Go back; nothing is done."""
+        self._main.approvals.marks_changed()
+        self.dismiss()

@@ -1,0 +1,157 @@
+"""The keys of the pane that has the focus, in groups, with those that are off and why; and the signs.
+
+Owns nothing but the page: what keys there are is the key table's. Typing finds.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from workbench.draw import cells
+from workbench.tui import keymap
+from workbench.tui.keymap import Key
+from workbench.tui.panes.base import Pane
+from workbench.tui.theme import glyphs, ink
+from workbench.views.signs import SIGNS, SignName
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+_COLUMNS: Final = (("Decide", "Hunks and lines", "Write", "Read", "Start"), ("Move", "Many"), ("Everywhere",))
+_SIGNS: Final[tuple[SignName, ...]] = (
+    "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
+    "cancelled", "unknown", "risk", "taken", "left",
+)  # fmt: skip
+_KEYS_CELLS: Final = 9
+
+
+def open_help(screen: "MainScreen") -> None:
+    """Show the keys of what has the focus."""
+    pane = screen.focused_pane
+    name = pane.NAME if pane else "Composer"
+    scopes = pane.scopes() if pane else ("composer",)
+    keys = keymap.of_scopes([*scopes, "app"])
+    screen.textual.push_screen(HelpScreen(name, keys, pane))
+
+
+class HelpScreen(ModalScreen[None], inherit_bindings=False):
+    """One page of keys."""
+
+    def __init__(self, name: str, keys: Sequence[Key], pane: Pane | None) -> None:
+        super().__init__(id="help-screen")
+        self._words, self._keys, self._pane = name, _unshadowed(keys), pane
+        self._find = ""
+        self._page = Static(id="help-page")
+
+    def compose(self) -> ComposeResult:
+        """Yield the page."""
+        with VerticalScroll(id="help-box", can_focus=False):
+            yield self._page
+
+    def on_mount(self) -> None:
+        """Show all keys."""
+        self._show()
+
+    def on_resize(self) -> None:
+        """Lay out in another width."""
+        self._show()
+
+    def on_key(self, event: events.Key) -> None:
+        """Find what is typed; escape clears it, then leaves."""
+        event.stop()
+        if event.key == "escape":
+            if not self._find:
+                self.dismiss()
+                return
+            self._find = ""
+        elif event.key == "backspace":
+            self._find = self._find[:-1]
+        elif event.key in ("down", "up", "pagedown", "pageup"):
+            self.query_one(VerticalScroll).scroll_relative(y=3 if "down" in event.key else -3, animate=False)
+        elif event.key in ("f1", "question_mark") and not self._find:
+            self.dismiss()
+            return
+        elif event.is_printable and event.character:
+            self._find += event.character
+        self._show()
+
+    def _show(self) -> None:
+        box = self.query_one("#help-box")
+        found = f"“{self._find}”  esc clears it" if self._find else "type to find  esc back"
+        box.border_title = cells.content(f"Keys here: {self._words}")  # type: ignore[assignment]
+        box.border_subtitle = cells.content(glyphs(self).line(found))  # type: ignore[assignment]
+        self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
+
+    def _made(self, width: int) -> Content:
+        columns = [self._column(groups) for groups in _COLUMNS]
+        if self._find:
+            columns = [[line for column in columns for line in column]]
+        shown = [column for column in columns if column]
+        if width < 90:
+            shown = [[line for column in shown for line in (*column, Content(""))]]
+        lines = _beside(shown, width // max(1, len(shown)))
+        if not self._find:
+            lines += [Content(""), *self._signs(width)]
+        return Content("\n").join(lines or [Content(f"No key does “{self._find}”.")])
+
+    def _column(self, groups: Iterable[str]) -> list[Content]:
+        lines: list[Content] = []
+        for group in groups:
+            keys = [key for key in self._keys if key.group == group and key.print and self._is_found(key)]
+            if keys:
+                lines += [Content("")] if lines else []
+                lines.append(Content.styled(group, ink(self).of("foreground", bold=True)))
+                lines += [self._line(key) for key in keys]
+        return lines
+
+    def _is_found(self, key: Key) -> bool:
+        text = f"{key.print} {key.tooltip} {key.label}".casefold()
+        return self._find.casefold() in text
+
+    def _line(self, key: Key) -> Content:
+        colours, line = ink(self), glyphs(self).line
+        why = self._pane.why_off(key.id) if self._pane and key.scope != "app" else ""
+        shown = line(key.print).rjust(_KEYS_CELLS)
+        if why:
+            return Content.styled(f"{shown}  {line(key.tooltip)}: {line(why)}", colours.of("faint"))
+        return Content.assemble((shown, colours.of("info", bold=True)), f"  {line(key.tooltip)}")
+
+    def _signs(self, width: int) -> list[Content]:
+        colours, signs = ink(self), glyphs(self)
+        cell = 20
+        items = [
+            Content.assemble((signs.of(name), colours.of("info")), f" {SIGNS[name].word}").pad_right(
+                max(0, cell - 2 - len(SIGNS[name].word))
+            )
+            for name in _SIGNS
+        ]
+        row = max(1, width // cell)
+        lines = [Content("").join(items[n : n + row]) for n in range(0, len(items), row)]
+        return [Content.styled("Signs", colours.of("foreground", bold=True)), *lines]
+
+
+def _unshadowed(keys: Sequence[Key]) -> list[Key]:
+    """Return the keys that count: an inner scope's stand before the same key of an outer one."""
+    taken: set[str] = set()
+    found: list[Key] = []
+    for key in keys:
+        if not taken & set(key.keys):
+            found.append(key)
+        taken |= set(key.keys)
+    return found
+
+
+def _beside(columns: Sequence[Sequence[Content]], width: int) -> list[Content]:
+    rows = max((len(column) for column in columns), default=0)
+    lines: list[Content] = []
+    for n in range(rows):
+        parts = [column[n] if n < len(column) else Content("") for column in columns]
+        fitted = [part.truncate(width - 1, ellipsis=True) for part in parts]
+        lines.append(Content("").join(part.pad_right(width - part.cell_length) for part in fitted))
+    return lines

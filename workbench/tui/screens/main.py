@@ -1,0 +1,454 @@
+"""The main screen: four panes, a rail, and everything that goes between them.
+
+Owns the routing: what panes say becomes answers, requests and views; which pane has the focus; when the
+journal is looked at. Panes do not know each other, and nothing but this screen knows them all.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+
+from workbench.tui import keymap, messages
+from workbench.tui.answering import Answering, sentence
+from workbench.tui.arrangement import Arrangement, arrange
+from workbench.tui.live import FRAMES, Feed
+from workbench.tui.notices import Notices
+from workbench.tui.panes.approvals import ApprovalsPane
+from workbench.tui.panes.base import Pane
+from workbench.tui.panes.composer import Composer
+from workbench.tui.panes.conversation import ConversationPane
+from workbench.tui.panes.footer import Footer
+from workbench.tui.panes.header import Header, SessionStrip, Tabs
+from workbench.tui.panes.linebar import LineBar
+from workbench.tui.panes.pipeline import PipelinePane
+from workbench.tui.panes.rail import Rail
+from workbench.tui.panes.shown import ToolShown
+from workbench.tui.panes.small import Small
+from workbench.tui.panes.tools import ToolsPane
+from workbench.tui.screens.requests import Requests
+from workbench.tui.screens.showing import Showing
+from workbench.tui.services import Services
+from workbench.tui.state import State
+from workbench.tui.widgets.divider import Divider, Rule
+from workbench.tui.widgets.title import PaneTitle
+
+_MINUTE: Final = 60.0
+
+
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
+
+    AUTO_FOCUS = None
+    BINDINGS = keymap.bindings("app")
+
+    def __init__(
+        self, state: State, services: Services, answering: Answering, feed: Feed, workspace: str, home: str
+    ) -> None:
+        super().__init__(id="main")
+        self.state, self.services, self.answering, self._feed = state, services, answering, feed
+        self.workspace, self.home = workspace, home
+        self.branch, self.trouble, self.has_model = "", "", True
+        self.place, self.is_zoomed = 2, False
+        self.header, self.strip, self.tabs, self.footer = Header(), SessionStrip(), Tabs(), Footer()
+        self.rail, self.conversation = Rail(key="rail"), ConversationPane(key="conversation")
+        self.tools, self.approvals = ToolsPane(key="tools"), ApprovalsPane(key="approvals")
+        self.pipeline, self.composer = PipelinePane(key="pipeline"), Composer(services, key="composer")
+        self.rule, self.line_bar, self.small = Rule(key="rule"), LineBar(), Small()
+        self.panes: tuple[Pane, ...] = (
+            self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
+        )  # fmt: skip
+        self.showing, self.requests, self.notices = Showing(self), Requests(self), Notices()
+        self.arrangement: Arrangement | None = None
+        self._ticker: Timer | None = None
+        self._looks_soon = False
+        self._looked_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """Yield everything; which of it is shown follows from the size."""
+        yield self.header
+        yield self.strip
+        yield self.tabs
+        with Horizontal(id="body"):
+            yield self.rail
+            yield Divider(id="rail-divider")
+            with Vertical(id="left"):
+                yield self.conversation
+                yield self.tools
+            yield Divider(id="middle-divider")
+            with Vertical(id="right"):
+                yield self.approvals
+                yield self.pipeline
+        yield self.rule
+        yield self.composer
+        yield self.line_bar
+        yield self.footer
+        yield self.small
+
+    def on_mount(self) -> None:
+        """Show what the journal holds and put the focus where something waits."""
+        self.line_bar.display = False
+        self.has_model = self.services.has_model()
+        self.state.load()
+        self.rearrange()
+        self.showing.everything()
+        self._start_focus()
+        self._feed.start()
+        self._keep_time()
+        self.call_after_refresh(self._after_first_frame)
+        self.set_interval(_MINUTE, self._minute)
+
+    def _start_focus(self) -> None:
+        self.place = 2
+        if self.state.pending or not self.has_model:
+            self.approvals.focus_view.focus()
+        else:
+            self.composer.focus_input()
+
+    def _after_first_frame(self) -> None:
+        self.requests.read_branch()
+        if self.state.pending or self.answering.awaits(self.workspace):
+            self.requests.ensure_host(self.workspace)
+
+    def on_unmount(self) -> None:
+        """Listen no more."""
+        self._feed.stop()
+
+    # --- the journal ----------------------------------------------------------------------------
+
+    @on(messages.SourceChanged)
+    def _source_changed(self) -> None:
+        """Look at what came, at most so many times a second."""
+        if not self._looks_soon:
+            self._looks_soon = True
+            now = self.drawing.monotonic()
+            wait = max(0.0, self._looked_at + 1 / FRAMES - now)
+            if wait:
+                self.set_timer(wait, self.look)
+            else:
+                self.look()
+
+    def look(self) -> None:
+        """Take in the events since the last look and show what they changed."""
+        self._looks_soon = False
+        self._looked_at = self.drawing.monotonic()
+        fresh = self._feed.fresh()
+        if not fresh:
+            return
+        changed = self.state.apply(fresh)
+        self.showing.what_changed(changed)
+        if changed.errors and not self.is_shown(self.conversation):
+            self.say(getattr(changed.errors[-1].body, "message", ""), is_error=True)
+        self._notify()
+        self._keep_time()
+        self.showing.footer()
+
+    def _notify(self) -> None:
+        self.notices.look(self.showing.summary(), self.drawing.monotonic())
+        if self.notices.rings:
+            self.textual.bell()
+        self.textual.set_terminal_title(self.showing.title())
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def _keep_time(self) -> None:
+        """Tick each second while something counts down or runs, and not at all otherwise."""
+        if self.state.is_moving and self._ticker is None:
+            self._ticker = self.set_interval(1.0, self._tick)
+        elif not self.state.is_moving and self._ticker is not None:
+            self._ticker.stop()
+            self._ticker = None
+
+    def _tick(self) -> None:
+        now = self.state.source.now()
+        if self.state.is_due(now):
+            self.requests.expire()
+        self.showing.head()
+        for pane in self.panes:
+            if self.is_shown(pane):
+                pane.tick(now)
+        self._notify()
+
+    def _minute(self) -> None:
+        self.showing.head()
+
+    # --- where things are -----------------------------------------------------------------------
+
+    @property
+    def textual(self) -> Any:
+        """Return the app; Textual leaves the type of its result open."""
+        return cast("Any", self).app
+
+    @property
+    def drawing(self) -> Any:
+        """Return the app as the clock and the colours know it."""
+        return self.textual
+
+    def is_shown(self, pane: Pane) -> bool:
+        """Return whether a pane is on the screen."""
+        return self.arrangement is not None and pane.PLACE in self.arrangement.shown
+
+    @property
+    def focused_pane(self) -> Pane | None:
+        """Return the pane that has the focus."""
+        return next((pane for pane in self.panes if pane.has_pane_focus), None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange anew in another size."""
+        del event
+        self.rearrange()
+
+    def rearrange(self) -> None:
+        """Put panes where size, place and zoom want them."""
+        if not self.size.area:
+            return
+        is_full = self.approvals.is_full
+        found = arrange(self.size.width, self.size.height, self.place, is_zoomed=self.is_zoomed or is_full)
+        self.arrangement = found
+        for name in ("tiny", "narrow", "medium", "wide"):
+            self.set_class(found.width == name, f"-{name}")
+        self.set_class(found.is_alone, "-alone")
+        self.set_class(is_full, "-full")
+        self._place(found)
+        is_zoomed = found.is_alone and found.width in ("medium", "wide") and not is_full
+        if self.approvals.is_zoomed != is_zoomed:
+            self.approvals.is_zoomed = is_zoomed
+            self.approvals.reshow(is_sorted=True)
+        if found.width == "tiny":
+            self.set_focus(None)
+            self.small.show(self.size, self.showing.summary())
+
+    def _place(self, found: Arrangement) -> None:
+        for pane in self.panes:
+            pane.display = pane.PLACE in found.shown
+        left, right = self.query_one("#left"), self.query_one("#right")
+        left.display, right.display = bool(found.shown & {1, 3}), bool(found.shown & {2, 4})
+        left.styles.width = found.left or "1fr"
+        self.tools.styles.height = found.tools or "1fr"
+        self.pipeline.styles.height = found.pipeline or "1fr"
+        self.query_one("#rail-divider").display = found.has_rail
+        self.query_one("#middle-divider").display = left.display and right.display
+        self.strip.display, self.tabs.display = found.has_strip, found.has_tabs
+
+    def go_to(self, place: int) -> None:
+        """Go to a place: give its pane the focus, and the body where there is room for one only."""
+        self.place = place
+        if self.approvals.is_full and place != 2:
+            self.approvals.is_full = False
+        self.rearrange()
+        self.showing.head()
+        next(pane for pane in self.panes if place == pane.PLACE).focus_view.focus()
+
+    def on_descendant_focus(self) -> None:
+        """Note where the user is, whichever way they came."""
+        pane = self.focused_pane
+        if pane is not None and self.place != pane.PLACE:
+            self.place = pane.PLACE
+            if self.arrangement is not None and self.arrangement.is_alone:
+                self.rearrange()
+        self.showing.footer()
+
+    def on_descendant_blur(self) -> None:
+        """Keys may mean nothing now."""
+        self.showing.footer()
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Say a sentence on the rule, for four seconds; it is kept in the messages."""
+        self.notices.kept.append(text)
+        self.rule.say(text, is_error=is_error)
+
+    # --- keys of everywhere ---------------------------------------------------------------------
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says."""
+        keymap.run(key_id, self)
+
+    # --- what panes say -------------------------------------------------------------------------
+
+    @on(messages.Said)
+    def _said(self, message: messages.Said) -> None:
+        self.say(message.text, is_error=message.is_error)
+
+    @on(messages.KeysChanged)
+    def _keys_changed(self) -> None:
+        self.showing.footer()
+        self.showing.composer()
+
+    @on(messages.DetailWanted)
+    def _detail_wanted(self, message: messages.DetailWanted) -> None:
+        if message.action_id == self.approvals.queue.cursor:
+            self.showing.detail(message.action_id)
+
+    @on(messages.ToolWanted)
+    def _tool_wanted(self, message: messages.ToolWanted) -> None:
+        call = next((one for one in self.state.calls if one.id == message.call_id), None)
+        shown = self._tool(call.id) if call is not None else None
+        if shown is not None:
+            self.tools.show_detail(shown)
+
+    def _tool(self, call_id: str) -> ToolShown | None:
+        source: Any = self.state.source
+        call = source.call(call_id)
+        if call is None:
+            return None
+        found = source.call_events(call_id) if hasattr(source, "call_events") else ()
+        ref = next((event.body.output_ref for event in found if event.kind == "call.finished"), None)
+        output = source.text_of(ref) if ref and hasattr(source, "text_of") else None
+        action = self.state.actions.get(call.action_id or "")
+        return ToolShown(call=call, action=action, events=found, output=output)
+
+    @on(messages.SessionChosen)
+    def _session_chosen(self, message: messages.SessionChosen) -> None:
+        self.state.choose(message.session_id)
+        self.showing.everything()
+
+    @on(messages.GoTo)
+    def _go_to(self, message: messages.GoTo) -> None:
+        self.go_to(message.place)
+
+    @on(Tabs.Clicked)
+    def _tab_clicked(self, message: Tabs.Clicked) -> None:
+        self.go_to(message.place)
+
+    @on(PaneTitle.Pressed)
+    def _title_pressed(self, message: PaneTitle.Pressed) -> None:
+        for ancestor in message.title.ancestors:
+            if isinstance(ancestor, Pane):
+                self.go_to(ancestor.PLACE)
+                return
+
+    @on(messages.BackToPane)
+    def _back_to_pane(self) -> None:
+        self.go_to(self.place)
+
+    @on(messages.FirstWaiting)
+    def _first_waiting(self) -> None:
+        first = self.showing.summary().first_id
+        if first is None:
+            self.say("Nothing waits.")
+            return
+        self.go_to(2)
+        self.approvals.queue.put_cursor(first)
+
+    @on(messages.OpenDetail)
+    def _open_detail(self, message: messages.OpenDetail) -> None:
+        call = next((one for one in self.state.calls if one.id == message.row_id), None)
+        action = self.state.actions.get(call.action_id or "") if call else None
+        if action is not None and action.state == "pending":
+            self.go_to(2)
+            self.approvals.queue.put_cursor(action.id)
+        elif call is not None:
+            self.is_zoomed = True
+            self.go_to(3)
+            self.tools.list.put_cursor(call.id)
+
+    @on(ApprovalsPane.FullChanged)
+    def _full_changed(self) -> None:
+        self.rearrange()
+        self.showing.footer()
+
+    # --- the line at the bottom -----------------------------------------------------------------
+
+    @on(messages.LineAsked)
+    def _line_asked(self, message: messages.LineAsked) -> None:
+        self.composer.display = self.footer.display = False
+        self.line_bar.ask(message)
+
+    @on(LineBar.Heard)
+    def _line_heard(self, message: LineBar.Heard) -> None:
+        if message.is_final:
+            self._close_line(message.asked)
+        cast("Pane", message.asked.pane).line_heard(
+            message.asked.purpose, message.text, is_final=message.is_final
+        )
+
+    @on(LineBar.Dropped)
+    def _line_dropped(self, message: LineBar.Dropped) -> None:
+        self._close_line(message.asked)
+        cast("Pane", message.asked.pane).line_dropped(message.asked.purpose)
+
+    def _close_line(self, asked: messages.LineAsked) -> None:
+        self.line_bar.close()
+        self.composer.display = self.footer.display = True
+        pane = asked.pane
+        (pane.focus_view if isinstance(pane, Pane) else pane).focus()
+
+    # --- what the user asks for -----------------------------------------------------------------
+
+    @on(messages.Decided)
+    def _decided(self, message: messages.Decided) -> None:
+        self.look()
+        self.approvals.decided(message)
+        if message.result is not None and message.result.ok:
+            self.requests.ensure_host(self.workspace)
+
+    @on(messages.Decide)
+    def _decide(self, message: messages.Decide) -> None:
+        self.requests.decide(message)
+
+    @on(messages.Extend)
+    def _extend(self, message: messages.Extend) -> None:
+        self.requests.extend(message.action_id)
+
+    @on(messages.Refresh)
+    def _refresh(self, message: messages.Refresh) -> None:
+        self.requests.ask(self.services.refresh, message.action_id, "The new diff is being made.")
+
+    @on(messages.Undo)
+    def _undo(self, message: messages.Undo) -> None:
+        self.requests.ask(self.services.undo, message.action_id, "Asked to take it back.")
+
+    @on(messages.EditAction)
+    def _edit(self, message: messages.EditAction) -> None:
+        self.requests.edit(message.action_id)
+
+    @on(messages.PromptSent)
+    def _prompt_sent(self, message: messages.PromptSent) -> None:
+        self.requests.prompt(message.text)
+
+    @on(messages.Interrupt)
+    def _interrupt(self) -> None:
+        self.about_session(self.services.interrupt, "Asked to stop.")
+
+    @on(messages.Continue)
+    def _continue(self) -> None:
+        self.about_session(self.services.go_on, "Goes on.")
+
+    @on(messages.Retry)
+    def _retry(self) -> None:
+        self.about_session(self.services.go_on, "Asks again.")
+
+    def about_session(self, ask: Callable[[str], None], done: str) -> None:
+        """Ask something of the agent of the session on show."""
+        if self.state.current is None:
+            self.say("There is no session here.")
+        else:
+            self.requests.ask(ask, self.state.current.id, done)
+
+    @on(messages.Copy)
+    def _copy(self, message: messages.Copy) -> None:
+        if not self.services.clipboard(message.text):
+            self.textual.copy_to_clipboard(message.text)
+        self.say("Copied." if not message.what else f"Copied: {message.what}.")
+
+    @on(messages.BatchAsked)
+    def _batch_asked(self, message: messages.BatchAsked) -> None:
+        from workbench.tui.screens.batch import open_batch
+
+        open_batch(self, message.verdict)
+
+    def error_said(self, error: Exception) -> None:
+        """Say why something was not done."""
+        self.say(sentence(error), is_error=True)
+
+    def focusable_panes(self) -> Iterator[Pane]:
+        """Yield the panes that are on the screen, by their numbers."""
+        yield from (pane for pane in self.panes if self.is_shown(pane))
+
+    def notices_of(self) -> list[str]:
+        """Return what was said here, the oldest first."""
+        return list(self.notices.kept)

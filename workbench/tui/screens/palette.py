@@ -1,0 +1,225 @@
+"""The palette: every command with its key, `@` files, `#` sessions; so it teaches the keys.
+
+Owns the list of what can be done and the search in it. What is chosen is done as if its key had been pressed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from workbench.draw import cells
+from workbench.draw.cells import Column
+from workbench.tui import keymap
+from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.lines import Placed, RowList
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+_MOST: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One thing that can be done."""
+
+    id: str
+    words: str
+    place: str
+    keys: str
+    do: Callable[[], None]
+
+
+def open_palette(screen: "MainScreen") -> None:
+    """Open the palette over a main screen."""
+    screen.textual.push_screen(PaletteScreen(screen))
+
+
+def matches(words: str, wanted: str) -> bool:
+    """Return whether words hold every typed word, whatever the case."""
+    text = words.casefold()
+    return all(word in text for word in wanted.casefold().split())
+
+
+class EntryList(RowList):
+    """What was found."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__(key="palette-list")
+        self.entries: dict[str, Entry] = {}
+
+    def show_entries(self, entries: Sequence[Entry]) -> None:
+        """Show entries; the cursor goes to the first."""
+        self.entries = {entry.id: entry for entry in entries[:_MOST]}
+        self.set_ids(list(self.entries))
+        self.move_to_end(is_last=False)
+        self.invalidate()
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw an entry: words, place, key."""
+        entry, colours = self.entries[placed.row_id], ink(self)
+        bar = glyphs(self).of("cursor") if placed.is_cursor else " "
+        columns = [
+            Column(content=Content.styled(bar, colours.of("info")), gap=0),
+            Column(
+                content=cells.content(entry.words, colours.of("foreground", bold=placed.is_cursor)),
+                grows=True,
+            ),
+            Column(content=cells.content(entry.place, colours.of("muted")), drop=1),
+            Column(content=cells.content(entry.keys, colours.of("info", bold=True)), width=8, align="right"),
+            Column(content=Content(" "), gap=0),
+        ]
+        style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("panel")
+        return cells.row(columns, width, style, glyphs=glyphs(self))
+
+
+class PaletteScreen(ModalScreen[None], inherit_bindings=False):
+    """A field and what it finds."""
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__(id="palette-screen")
+        self._main = main
+        self._input, self._list = Input(id="palette-input"), EntryList()
+        self._files: list[Entry] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Yield field, list, hint."""
+        with Vertical(id="palette-box"):
+            yield self._input
+            yield self._list
+            yield Static(
+                Content(glyphs(self).line(" enter do it   ↑ ↓ choose   @ files   # sessions   esc back")),
+                id="palette-hint",
+            )
+
+    def on_mount(self) -> None:
+        """Show all commands."""
+        self._input.focus()
+        self._list.show_entries(self._commands())
+
+    @on(Input.Changed)
+    def _changed(self, message: Input.Changed) -> None:
+        text = message.value
+        if text.startswith("@"):
+            found = [entry for entry in self._file_entries() if matches(entry.words, text[1:])]
+        elif text.startswith("#"):
+            found = [entry for entry in self._sessions() if matches(entry.words, text[1:])]
+        else:
+            found = [entry for entry in self._commands() if matches(f"{entry.words} {entry.place}", text)]
+        self._list.show_entries(found)
+
+    def on_key(self, event: events.Key) -> None:
+        """Choose, do, leave."""
+        if event.key in ("down", "up"):
+            event.stop()
+            self._list.move(1 if event.key == "down" else -1)
+        elif event.key in ("escape", "ctrl+p"):
+            event.stop()
+            self.dismiss()
+        elif event.key == "enter":
+            event.stop()
+            self.do(self._list.cursor)
+
+    @on(RowList.Opened)
+    @on(RowList.Clicked)
+    def _picked(self, message: RowList.Opened | RowList.Clicked) -> None:
+        self.do(message.row_id)
+
+    def do(self, entry_id: str | None) -> None:
+        """Leave, then do what was chosen."""
+        entry = self._list.entries.get(entry_id or "")
+        if entry is not None:
+            self.dismiss()
+            self._main.call_after_refresh(entry.do)
+
+    # --- what there is --------------------------------------------------------------------------
+
+    def _commands(self) -> list[Entry]:
+        pane = self._main.focused_pane
+        entries: list[Entry] = []
+        for key in keymap.of_scopes([*(pane.scopes() if pane else ()), "app"]):
+            if not key.in_palette:
+                continue
+            owner = self._main if key.scope == "app" or pane is None else pane
+            place = "Everywhere" if key.scope == "app" else (pane.NAME if pane else "")
+            words = key.tooltip[:1].upper() + key.tooltip[1:]
+            keys = key.print or keymap.printed(key.keys[0])
+            entries.append(
+                Entry(id=key.id, words=words, place=place, keys=keys, do=_doing(owner.action_do, key.id))
+            )
+        return [*entries, *self._themes()]
+
+    def _themes(self) -> list[Entry]:
+        app = self._main.textual
+        return [
+            Entry(
+                id=f"theme-{name}",
+                words=f"Theme: {name}",
+                place="Screen",
+                keys="",
+                do=_doing(setattr_theme(app), name),
+            )
+            for name in sorted(app.available_themes)
+        ]
+
+    def _sessions(self) -> list[Entry]:
+        return [
+            Entry(
+                id=f"session-{session.id}",
+                words=cells.content(session.title or session.id[:8]).plain,
+                place=session.status,
+                keys="",
+                do=_doing(self._choose, session.id),
+            )
+            for session in self._main.state.sessions.values()
+        ]
+
+    def _choose(self, session_id: str) -> None:
+        self._main.state.choose(session_id)
+        self._main.showing.everything()
+        self._main.go_to(1)
+
+    def _file_entries(self) -> list[Entry]:
+        if self._files is None:
+            self._files = [
+                Entry(
+                    id=f"file-{n}",
+                    words=cells.content(path).plain,
+                    place="",
+                    keys="",
+                    do=_doing(self._mention, path),
+                )
+                for n, path in enumerate(self._main.services.list_files())
+            ]
+        return self._files
+
+    def _mention(self, path: str) -> None:
+        composer = self._main.composer
+        composer.focus_input()
+        composer.input.insert(f"@{path} ")
+
+
+def _doing(do: Callable[[str], object], argument: str) -> Callable[[], None]:
+    def done() -> None:
+        do(argument)
+
+    return done
+
+
+def setattr_theme(app: object) -> Callable[[str], None]:
+    """Return how a theme is put in force."""
+
+    def put(name: str) -> None:
+        app.theme = name  # type: ignore[attr-defined]
+
+    return put

@@ -1,0 +1,154 @@
+"""What the screen asks of others, each in a thread of its own: answers, prompts, hosts, editors.
+
+Owns that the screen never waits for a disk or a process, and that every refusal is said in words.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from workbench.changes.answer import ImagesGone
+from workbench.tui import messages
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+
+class Requests:
+    """Asks in threads on behalf of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+
+    def _thread(self, work: Callable[[], None], group: str, description: str) -> None:
+        self._screen.run_worker(
+            work, group=group, description=description, thread=True, exit_on_error=False, exclusive=False
+        )
+
+    def _say(self, text: str, *, is_error: bool = False) -> None:
+        self._screen.post_message(messages.Said(text, is_error=is_error))
+
+    def decide(self, message: messages.Decide) -> None:
+        """Answer an action."""
+        screen = self._screen
+        if reason := screen.services.may_answer():
+            screen.approvals.decided(messages.Decided(message.action_id, message.verdict, None, reason))
+            return
+        action = screen.state.actions.get(message.action_id)
+
+        def work() -> None:
+            opened = screen.state.source.opened(action) if action else None
+            screen.post_message(screen.answering.decide(message, opened))
+
+        self._thread(work, "answers", f"answer {message.action_id}")
+
+    def extend(self, action_id: str) -> None:
+        """Give an action 15 minutes more."""
+        screen = self._screen
+        if reason := screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+        self._thread(
+            lambda: self._posted(screen.answering.extend(action_id)), "answers", f"extend {action_id}"
+        )
+
+    def _posted(self, message: messages.Decided) -> None:
+        self._screen.post_message(message)
+
+    def expire(self) -> None:
+        """Expire what is due."""
+        self._thread(self._screen.answering.expire, "expire", "expire what is due")
+
+    def ask(self, ask: Callable[[str], None], about: str, done: str) -> None:
+        """Ask something about a session or an action, then see to it that somebody reacts."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                ask(about)
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(_words(error), is_error=True)
+                return
+            self._say(done)
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", done)
+
+    def prompt(self, text: str) -> None:
+        """Say something to the agent on show; without one begin a session."""
+        screen = self._screen
+        current = screen.state.current
+
+        def work() -> None:
+            try:
+                if current is None:
+                    session_id = screen.services.begin(text)
+                    screen.post_message(messages.SessionChosen(session_id))
+                else:
+                    screen.services.submit(current.id, text)
+            except Exception as error:  # noqa: BLE001 as above
+                self._say(_words(error), is_error=True)
+                return
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", "prompt")
+
+    def ensure_host(self, workspace: str) -> None:
+        """See to it that a host drives the workspace."""
+        self._thread(lambda: self._host(workspace), "host", "ensure a host")
+
+    def _host(self, workspace: str) -> None:
+        if why := self._screen.services.ensure_host(workspace):
+            self._say(why, is_error=True)
+
+    def read_branch(self) -> None:
+        """Read which branch is checked out."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.branch = screen.services.branch()
+            screen.textual.call_from_thread(screen.showing.head)
+
+        self._thread(work, "branch", "read the branch")
+
+    def edit(self, action_id: str) -> None:
+        """Let the user change a proposal in an editor; the diff then shows their text."""
+        screen = self._screen
+        action = screen.state.actions.get(action_id)
+        opened = screen.state.source.opened(action) if action else None
+        try:
+            change = screen.answering.proposed(opened) if opened else None
+        except ImagesGone as error:
+            self._say(error.why, is_error=True)
+            return
+        if change is None or change.after is None:
+            self._say("Only a change of one file can be edited.")
+            return
+        edits = screen.approvals.choosing.edits
+        before = edits.get(action_id, {}).get(change.path, change.after)
+        data = self._in_editor(change.path, before)
+        if data is None or data == before:
+            self._say("Nothing was changed.")
+            return
+        if data == change.after:
+            edits.pop(action_id, None)
+        else:
+            edits[action_id] = {change.path: data}
+        screen.approvals.choosing.taken.pop(action_id, None)
+        screen.showing.detail(action_id)
+        screen.approvals.disarm()
+        self._say("This is your text. a approves it; e changes it again.")
+
+    def _in_editor(self, path: str, data: bytes) -> bytes | None:
+        name = path.rpartition("/")[2]
+        try:
+            with self._screen.textual.suspend():
+                return self._screen.services.open_editor(name, data)
+        except SuspendNotSupported:
+            return self._screen.services.open_editor(name, data)
+
+
+def _words(error: Exception) -> str:
+    parts = [str(getattr(error, name)) for name in ("what", "why", "remedy") if getattr(error, name, "")]
+    return " ".join(parts) or str(error) or type(error).__name__

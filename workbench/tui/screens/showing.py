@@ -1,0 +1,240 @@
+"""From what the screen knows to what each pane is shown: the only place where rows meet panes.
+
+Owns which pane is shown again after which change. It decides nothing and asks nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from workbench.tui import keymap
+from workbench.tui.panes.base import Pane
+from workbench.tui.panes.footer import FooterKey
+from workbench.tui.panes.header import Tab
+from workbench.tui.panes.shown import (
+    ComposerShown,
+    ConversationShown,
+    PipelineShown,
+    QueueShown,
+    RailShown,
+    ToolsShown,
+)
+from workbench.tui.state import Changed
+from workbench.views import header as headers
+from workbench.views import queue as queues
+from workbench.views import sessions
+from workbench.views.detail import ActionDetail
+from workbench.views.detail import detail as action_detail
+from workbench.views.header import HeaderFacts
+from workbench.views.source import Gone
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+_KEPT_WHEN_OFF = frozenset(
+    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
+)
+"""Keys that stay in the footer, faint and with their reason, when they are off."""
+_DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
+
+
+class Showing:
+    """Shows the state to the panes of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+        self.facts = HeaderFacts()
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether a session can be begun, or there is one."""
+        return bool(self._screen.state.sessions) or self._screen.has_model
+
+    def everything(self) -> None:
+        """Show everything, as at the start or after another session was chosen."""
+        self.head()
+        self.queue(Changed())
+        self.conversation(None)
+        self.tools()
+        self.rail()
+        self.composer()
+        self._screen.pipeline.show(PipelineShown(found=len(self._screen.services.pipelines())))
+
+    def what_changed(self, changed: Changed) -> None:
+        """Show what events have changed."""
+        self.head()
+        if changed.actions or changed.has_sessions:
+            self.queue(changed)
+            self.rail()
+        if changed.blocks or changed.has_sessions:
+            self.conversation(frozenset(changed.blocks))
+        if changed.has_calls or changed.actions:
+            self.tools()
+        if changed.has_sessions:
+            self.composer()
+
+    def head(self) -> None:
+        """Show header, strip and tabs."""
+        screen, state = self._screen, self._screen.state
+        now = state.source.now()
+        self.facts = headers.header(
+            state.sessions.values(),
+            state.pending,
+            now,
+            workspace=screen.workspace,
+            home=screen.home,
+            branch=screen.branch,
+            current=state.current,
+            trouble=screen.trouble,
+        )
+        screen.header.show(self.facts, has_model=self.has_model)
+        current = state.current.id if state.current else None
+        screen.strip.show(sessions.rows(state.sessions.values(), state.pending, current=current))
+        screen.tabs.show(self._tabs())
+
+    def _tabs(self) -> list[Tab]:
+        state, here = self._screen.state, self._screen.place
+        failed = sum(call.state == "failed" for call in state.calls)
+        counts = {2: (len(state.pending), 0), 3: (0, failed)}
+        return [
+            Tab(
+                place=pane.PLACE,
+                name=pane.TAB or pane.NAME,
+                waiting=counts.get(pane.PLACE, (0, 0))[0],
+                failed=counts.get(pane.PLACE, (0, 0))[1],
+                is_here=here == pane.PLACE,
+            )
+            for pane in self._screen.panes
+        ]
+
+    def queue(self, changed: Changed) -> None:
+        """Show the queue."""
+        state = self._screen.state
+        self._screen.approvals.show(
+            QueueShown(
+                actions=tuple(state.actions.values()),
+                sessions=state.sessions,
+                now=state.source.now(),
+                calls=state.action_calls,
+                ruled=state.ruled,
+                changed=frozenset(changed.actions),
+            )
+        )
+
+    def detail(self, action_id: str | None) -> None:
+        """Show the action under the queue's cursor in full."""
+        self._screen.approvals.show_detail(self.detail_of(action_id))
+
+    def detail_of(self, action_id: str | None) -> ActionDetail | None:
+        """Return an action in full, from its exact bytes; None if it is not there any more."""
+        screen, source = self._screen, self._screen.state.source
+        action = screen.state.actions.get(action_id or "")
+        opened = source.opened(action) if action else None
+        if action is None or opened is None:
+            return None
+        try:
+            edited = screen.approvals.choosing.edits.get(action.id)
+            hunks = screen.answering.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
+            parameters = source.exact_parameters(action)
+        except Gone as error:
+            screen.say(error.why, is_error=True)
+            hunks, parameters = opened.hunks, opened.parameters
+        call = source.call(action.call_id) if action.call_id else None
+        session = screen.state.sessions.get(action.session_id)
+        return action_detail(
+            action, opened, hunks, source.now(), session=session, call=call, parameters=parameters
+        )
+
+    def conversation(self, changed: frozenset[str] | None) -> None:
+        """Show the conversation of the session on show."""
+        state = self._screen.state
+        self._screen.conversation.show(
+            ConversationShown(
+                session=state.current,
+                transcript=state.transcript,
+                changed=changed,
+                now=state.source.now(),
+                has_model=self.has_model,
+            )
+        )
+
+    def tools(self) -> None:
+        """Show the calls of the session on show."""
+        state = self._screen.state
+        self._screen.tools.show(
+            ToolsShown(
+                session=state.current, calls=state.calls, actions=state.actions, now=state.source.now()
+            )
+        )
+
+    def rail(self) -> None:
+        """Show the sessions and what belongs to the one on show."""
+        state = self._screen.state
+        self._screen.rail.show(
+            RailShown(
+                sessions=tuple(state.sessions.values()),
+                actions=tuple(state.actions.values()),
+                current=state.current,
+                now=state.source.now(),
+                turns=state.transcript.facts.turns,
+                changed_files=sessions.changed_files(state.file_events, state.actions),
+            )
+        )
+
+    def composer(self) -> None:
+        """Show whom a message would go to."""
+        state = self._screen.state
+        marks = len(self._screen.approvals.choosing.marks)
+        mode = f"{marks} marked, a opens the table" if marks else "asks before every tool"
+        self._screen.composer.show(
+            ComposerShown(
+                session=state.current,
+                has_model=self.has_model,
+                is_working=state.current is not None and state.current.status == "processing",
+                queued=state.transcript.facts.queued,
+                mode=mode,
+            )
+        )
+
+    def footer(self) -> None:
+        """Show what the keys do where the focus is."""
+        screen = self._screen
+        right = FooterKey(keys="?", label="all keys" if screen.size.width >= 100 else "keys")
+        if screen.composer.has_focus_within:
+            found = [
+                FooterKey(keys=key.print, label=key.label)
+                for key in sorted(keymap.of_scopes(["composer"]), key=lambda key: key.footer)
+                if key.footer
+            ]
+            screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
+            return
+        pane = screen.focused_pane
+        screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
+
+    def title(self) -> str:
+        """Return the terminal's title."""
+        return headers.terminal_title(self.facts)
+
+    def summary(self) -> queues.QueueSummary:
+        """Return what waits, in facts."""
+        return queues.summary(self._screen.state.pending, self._screen.state.source.now())
+
+
+def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
+    scopes = pane.scopes()
+    taken: set[str] = set()
+    found: list[tuple[int, FooterKey]] = []
+    for key in keymap.of_scopes(scopes):
+        is_hidden = bool(taken & set(key.keys))
+        taken |= set(key.keys)
+        if is_hidden or not key.footer or not key.print:
+            continue
+        why = pane.why_off(key.id)
+        if why and key.id not in _KEPT_WHEN_OFF:
+            continue
+        waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.is_armed
+        found.append(
+            (
+                key.footer,
+                FooterKey(keys=key.print, label=pane.label_of(key.id), why_off=why, is_waiting=waits),
+            )
+        )
+    return [key for _, key in sorted(found, key=lambda pair: pair[0])]

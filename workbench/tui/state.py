@@ -1,0 +1,168 @@
+"""Everything the screen knows of the journal at a moment: rows by id, the conversation on show.
+
+Owns what is read again after which event, so that a ring of the doorbell costs what has changed and no more.
+It knows no widget and writes nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from workbench.domain.events import Event, FileChanged
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.live import JournalSource
+from workbench.views.source import Source
+from workbench.views.transcript import Transcript
+
+SESSIONS: Final = 200
+DECIDED: Final = 40
+TAIL: Final = 2_000
+"""Events of a session that are read when it is shown; older ones when they are asked for."""
+
+_ROW_KINDS: Final = ("call.", "action.", "session.", "turn.", "reply.", "prompt.", "refresh.", "undo.")
+
+
+@dataclass(slots=True)
+class Changed:
+    """What is different since the last look."""
+
+    actions: set[str] = field(default_factory=set[str])
+    blocks: set[str] = field(default_factory=set[str])
+    has_calls: bool = False
+    has_sessions: bool = False
+    errors: list[Event] = field(default_factory=list[Event])
+    """Errors that were raised, for the toast."""
+
+
+class State:
+    """Rows and the conversation, as last read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.sessions: dict[str, Session] = {}
+        self.actions: dict[str, Action] = {}
+        self.calls: list[Call] = []
+        self.current: Session | None = None
+        self.transcript = Transcript("")
+        self.file_events: list[Event] = []
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read everything that the first frame shows."""
+        self.sessions = {session.id: session for session in self.source.sessions(SESSIONS)}
+        self.actions = {action.id: action for action in self.source.actions(DECIDED)}
+        self._know_sessions(self.actions.values())
+        newest = next(iter(self.sessions.values()), None)
+        if newest is not None:
+            self.choose(newest.id)
+
+    def choose(self, session_id: str, tail: int = TAIL) -> None:
+        """Show a session: fold its last events."""
+        self.current = self.source.session(session_id)
+        self.transcript = Transcript(session_id)
+        events = self._tail(session_id, tail)
+        self.transcript.apply_all(events)
+        self.file_events = [event for event in events if isinstance(event.body, FileChanged)]
+        self.calls = list(self.source.calls(session_id))
+
+    def _tail(self, session_id: str, count: int) -> Sequence[Event]:
+        if isinstance(self.source, JournalSource):
+            return self.source.tail(session_id, count)
+        return self.source.events(session_id, 0, 1_000_000)
+
+    def apply(self, events: Sequence[Event]) -> Changed:
+        """Take in what came: fold the conversation, read changed rows again."""
+        changed = Changed()
+        touched: set[str] = set()
+        for event in events:
+            self._note(event, changed, touched)
+        for action_id in changed.actions:
+            self._read_action(action_id)
+        for session_id in touched:
+            self._read_session(session_id)
+        changed.has_sessions = bool(touched)
+        if changed.has_calls and self.current is not None:
+            self.calls = list(self.source.calls(self.current.id))
+        return changed
+
+    def _note(self, event: Event, changed: Changed, touched: set[str]) -> None:
+        is_current = self.current is not None and event.session_id == self.current.id
+        if is_current:
+            changed.blocks |= self.transcript.apply(event)
+            changed.has_calls = changed.has_calls or event.kind.startswith(("call.", "action."))
+            if isinstance(event.body, FileChanged):
+                self.file_events.append(event)
+        if event.action_id:
+            changed.actions.add(event.action_id)
+        if event.call_id and event.kind.startswith("call."):
+            changed.actions |= {one.id for one in self.actions.values() if one.call_id == event.call_id}
+        if event.kind.startswith(_ROW_KINDS) and event.session_id != SYSTEM_SESSION:
+            touched.add(event.session_id)
+        if event.kind == "error.raised":
+            changed.errors.append(event)
+
+    def _read_action(self, action_id: str) -> None:
+        action = self.source.action(action_id)
+        is_here = action is not None and (
+            action.id in self.actions
+            or not isinstance(self.source, JournalSource)
+            or self.source.is_here(action)
+        )
+        if action is not None and is_here:
+            self.actions[action_id] = action
+            self._know_sessions((action,))
+
+    def _read_session(self, session_id: str) -> None:
+        session = self.source.session(session_id)
+        if session is None:
+            self.sessions.pop(session_id, None)
+        elif session_id in self.sessions or self._is_ours(session):
+            # The last changed first, as the journal lists them.
+            self.sessions.pop(session_id, None)
+            self.sessions = {session_id: session, **self.sessions}
+        if self.current is not None and session_id == self.current.id:
+            self.current = session or self.current
+
+    def _is_ours(self, session: Session) -> bool:
+        return not isinstance(self.source, JournalSource) or session.workspace == self.source.workspace
+
+    def _know_sessions(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            if action.session_id not in self.sessions and action.session_id != SYSTEM_SESSION:
+                found = self.source.session(action.session_id)
+                if found is not None:
+                    self.sessions[found.id] = found
+
+    # --- what follows from it -------------------------------------------------------------------
+
+    @property
+    def pending(self) -> list[Action]:
+        """Return what waits."""
+        return [action for action in self.actions.values() if action.state == "pending"]
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether something on the screen changes with every second."""
+        running = any(session.status == "processing" for session in self.sessions.values())
+        return running or any(action.expires_at is not None for action in self.pending)
+
+    def is_due(self, now: int) -> bool:
+        """Return whether the window of something has closed."""
+        return any(action.expires_at is not None and action.expires_at <= now for action in self.pending)
+
+    @property
+    def action_calls(self) -> dict[str, Call]:
+        """Return the calls of the session on show by id; what came of decided actions."""
+        return {call.id: call for call in self.calls}
+
+    @property
+    def ruled(self) -> list[Call]:
+        """Return the newest calls of the session on show that a rule let pass."""
+        return [call for call in reversed(self.calls) if call.rule and not call.action_id][:3]
+
+    def leave(self) -> None:
+        """Show no session: the next message begins one."""
+        self.current, self.transcript = None, Transcript("")
+        self.calls, self.file_events = [], []

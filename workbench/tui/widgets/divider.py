@@ -1,0 +1,107 @@
+"""Hairlines between panes: a column that joins the title rows beside it, and the rule under the body.
+
+No border of CSS can join lines of neighbours, so these widgets look where the titles are after each layout.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.draw import cells
+from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.title import PaneTitle
+
+_JOINTS = {(False, False): "│", (True, False): "┤", (False, True): "├", (True, True): "┼"}
+
+
+def _after_layout(widget: Widget, look: Callable[[], None]) -> None:
+    def laid_out(_: object) -> None:
+        look()
+
+    # Textual leaves the type of a screen's result open; nothing here depends on it.
+    cast("Any", widget).screen.screen_layout_refresh_signal.subscribe(widget, laid_out)
+
+
+class Divider(Widget):
+    """One column between two panes."""
+
+    DEFAULT_CSS = "Divider { width: 1; height: 1fr; }"
+
+    def on_mount(self) -> None:
+        """Look again whenever something was laid out."""
+        _after_layout(self, self._look)
+
+    def _look(self) -> None:
+        """Note the rows at which titles meet this column."""
+        joints: dict[int, str] = {}
+        column = self.region.x
+        titles = [title.region for title in self.screen.query(PaneTitle) if title.region.width]
+        for y in range(self.region.y, self.region.bottom):
+            left = any(region.y == y and region.right == column for region in titles)
+            right = any(region.y == y and region.x == column + 1 for region in titles)
+            joints[y - self.region.y] = _JOINTS[left, right]
+        if joints and joints[0] == "┼":
+            joints[0] = "┬"
+        if joints != getattr(self, "_joints", None):
+            self._joints = joints
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a cell of the line."""
+        joint = getattr(self, "_joints", {}).get(y, "│")
+        return cells.strip(Content.styled(glyphs(self).line(joint), ink(self).of("rule")), 1)
+
+
+class Rule(Widget):
+    """The row under the body: a hairline, or for four seconds a sentence in it."""
+
+    DEFAULT_CSS = "Rule { height: 1; width: 1fr; }"
+
+    SECONDS = 4.0
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self._said, self._is_error = "", False
+        self._count = 0
+
+    def on_mount(self) -> None:
+        """Draw again whenever something was laid out."""
+        _after_layout(self, self._look)
+
+    def _look(self) -> None:
+        self.refresh()
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Show a sentence for four seconds."""
+        self._said, self._is_error = text, is_error
+        self._count += 1
+        count = self._count
+        self.refresh()
+        self.set_timer(self.SECONDS, lambda: self._stop(count))
+
+    def _stop(self, count: int) -> None:
+        if count == self._count:
+            self._said = ""
+            self.refresh()
+
+    @property
+    def said(self) -> str:
+        """Return the sentence that is shown."""
+        return self._said
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line, its joints, and the sentence."""
+        del y
+        colours, signs = ink(self), glyphs(self)
+        columns = {divider.region.x for divider in self.screen.query(Divider) if divider.region.width}
+        line = "".join(signs.line("┴" if x in columns else "─") for x in range(self.size.width))
+        if not self._said:
+            return cells.strip(Content.styled(line, colours.of("rule")), self.size.width)
+        words = cells.content(
+            f" {self._said} ", colours.of("failed" if self._is_error else "waiting", bold=True)
+        )
+        rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
+        return cells.strip(Content.assemble((line[:1], colours.of("rule")), words, rest), self.size.width)
