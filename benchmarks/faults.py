@@ -26,8 +26,8 @@ def work(part, jobs, runs, seed, results):
             died, broken = 0, ""
             try:
                 died = crash(stages[run[0]], *run[1])
-            except AssertionError as error:
-                broken = f"{spoken(run)}\n{error}"
+            except Exception as error:  # noqa: BLE001 -- whatever it is, the run broke
+                broken = f"{spoken(run)}\n{type(error).__name__}: {error}"
             results.put((died, broken))
 
 
@@ -55,7 +55,7 @@ def main():
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     workers = [
-        context.Process(target=work, args=(part, given.jobs, given.runs, given.seed, results))
+        context.Process(target=work, args=(part, given.jobs, given.runs, given.seed, results), daemon=True)
         for part in range(given.jobs)
     ]
     for worker in workers:
