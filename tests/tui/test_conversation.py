@@ -394,6 +394,26 @@ def test_while_it_streams_finished_parts_look_final_and_the_rest_is_plain():
     play(scene, act)
 
 
+def test_lines_that_are_not_drawn_again_are_the_right_ones():
+    scene = Scene()
+    scene.turn(0)
+    scene.begin(1)
+
+    async def act(app, pilot):
+        text, offset = STORY.replace(" ", "  ") * 2, 0
+        for size in [1, 2, 3, 5, 8, 13, 21, 34] * 9:
+            scene.stream(1, text[offset : offset + size], offset)
+            offset += size
+            scene.show()
+            await pilot.pause()
+            shown = app.lines()
+            scene.pane.view.invalidate()
+            await pilot.pause()
+            assert app.lines() == shown
+
+    play(scene, act)
+
+
 def test_only_the_live_block_is_drawn_again(monkeypatch):
     scene = Scene()
     for n in range(20):

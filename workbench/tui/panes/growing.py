@@ -79,7 +79,7 @@ class Growing:
         self._fence = ""
         self._lines: list[str] = []
         self._rows: list[str] = []
-        self._tail = ""
+        self._open: list[str] = []
         self._begun: list[str] = []
         self._had_blank = False
         self._is_judged = False
@@ -87,11 +87,11 @@ class Growing:
     @property
     def count(self) -> int:
         """Return how many plain rows the unfinished rest has."""
-        return len(self._rows) + len(self._open_rows())
+        return len(self._rows) + len(self._open)
 
     def row(self, index: int) -> str:
         """Return a plain row of the unfinished rest."""
-        return self._rows[index] if index < len(self._rows) else self._open_rows()[index - len(self._rows)]
+        return self._rows[index] if index < len(self._rows) else self._open[index - len(self._rows)]
 
     @property
     def settled(self) -> int:
@@ -114,11 +114,11 @@ class Growing:
         if self._had_blank and not self._is_judged:
             self._judge()
             if self._is_judged and not self._lines:
-                part, self._tail = "".join(self._begun), ""
-        rows = wrap(self._tail + part, self.width)
+                part, self._open = "".join(self._begun), []
+        rows = wrap("".join(self._open) + part, self.width)
         kept = max(len(rows) - _KEPT_ROWS, 0)
         self._rows += rows[:kept]
-        self._tail = "".join(rows[kept:])
+        self._open = rows[kept:]
 
     def _judge(self) -> None:
         """Look whether a line that has only begun shows already that what stands above it is finished."""
@@ -128,20 +128,17 @@ class Growing:
             if self._begins_block(line):
                 self._finish()
 
-    def _open_rows(self) -> list[str]:
-        return wrap(self._tail, self.width) if self._tail or not self._is_at_start() else []
-
-    def _is_at_start(self) -> bool:
-        return not self._begun
-
     def _end_line(self) -> None:
         line = "".join(self._begun)
-        rows = wrap(self._tail, self.width)
-        self._begun, self._tail, self._is_judged = [], "", False
+        rows = self._open or [""]
+        self._begun, self._open, self._is_judged = [], [], False
         if self._begins_block(line):
             whole = wrap(line, self.width)
             self._finish()
             rows = whole
+        if not line.strip() and not self._lines:
+            self._rows = []
+            return
         self._lines.append(line)
         self._rows += rows
         self._note_fence(line)
@@ -168,7 +165,5 @@ class Growing:
                 self._finish()
 
     def _finish(self) -> None:
-        source = "\n".join(self._lines).rstrip("\n")
-        if source.strip():
-            self.finished.append(source)
+        self.finished.append("\n".join(self._lines).rstrip("\n"))
         self._lines, self._rows, self._had_blank = [], [], False

@@ -24,13 +24,20 @@ class OpenText(Sequence[Content]):
         self._done: list[Content] = []
         self._drawn = 0
         self._text = ""
+        self.kept = 0
+        """Lines from the top that the last addition left as they were; the sign moves on from the last."""
 
     def take(self, text: str) -> bool:
         """Take the text as it stands; False when it is not what was taken before with something added."""
         if not text.startswith(self._text):
             return False
+        before = len(self)
+        kept = before - self._growing.count + self._growing.settled
         self._growing.extend(text[len(self._text) :])
         self._text = text
+        if len(self._growing.finished) != self._drawn:
+            kept = max(0, len(self._done) - 1)
+        self.kept = max(0, min(kept, before - 1))
         for source in self._growing.finished[self._drawn :]:
             self._done += [Content(""), *self._finished(source)]
         self._drawn = len(self._growing.finished)

@@ -207,7 +207,7 @@ class ToolsPane(Pane):
         height = self.size.height - 1
         has_room = height >= _DETAIL_FROM and bool(self.list.rows)
         self.call.display = has_room
-        rows = len(self.list.ids) + 1
+        rows = len(self.list.ids)
         self.list.styles.height = min(rows, max(4, height * 2 // 5)) if has_room else "1fr"
 
     def _want(self, *, is_anew: bool) -> None:

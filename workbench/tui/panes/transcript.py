@@ -124,13 +124,14 @@ class TranscriptView(LineView):
         return first
 
     def _take_over(self, blocks: Sequence[Block], first: int, changed: Collection[str]) -> None:
+        kept = self._kept_lines(blocks, first)
         gone = self._touched(blocks, first, changed)
         for block in self.blocks[first:]:
             self._index.pop(block.id, None)
         self._exact -= gone
         for key in gone:
             self._drawn.pop(key, None)
-        old_top = self._heights.top(min(first, len(self._heights)))
+        old_top = self._heights.top(min(first, len(self._heights))) + kept
         known = {block.id: height for block, height in self._old_heights(first) if block.id in self._exact}
         self.blocks = blocks
         self._index.update((block.id, at) for at, block in enumerate(blocks[first:], first))
@@ -143,6 +144,16 @@ class TranscriptView(LineView):
             del self._strips[line]
         if self.cursor not in self._index:
             self.cursor = None
+
+    def _kept_lines(self, blocks: Sequence[Block], first: int) -> int:
+        """Return how many lines of the first changed block stay: those of a reply that only grew."""
+        if first >= min(len(blocks), len(self.blocks)) or blocks[first].id != self.blocks[first].id:
+            return 0
+        block = blocks[first]
+        drawn, text = self._drawn.get(block.id), self._open.get(block.id)
+        if drawn is None or text is None or not isinstance(block, Text) or not block.is_open:
+            return 0
+        return drawn.gap + text.kept if text.take(block.text) else 0
 
     def _touched(self, blocks: Sequence[Block], first: int, changed: Collection[str]) -> set[str]:
         """Return what has to be drawn again: what changed, and what stands below that."""
