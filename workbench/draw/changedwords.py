@@ -13,7 +13,7 @@ from typing import Final
 Marks = Sequence[tuple[int, int]]
 """From character, to character."""
 
-LIKENESS: Final = 0.5
+LIKENESS: Final = 0.4
 """How much of two lines must be the same before their words are compared."""
 LONGEST: Final = 500
 """Characters of a line that is compared."""

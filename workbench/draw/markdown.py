@@ -29,7 +29,8 @@ __all__ = ["LARGEST", "blocks", "plain_wrap"]
 LARGEST: Final = 200_000
 """Characters that are read as markdown; more is wrapped as plain text."""
 
-_NOTHING = Style.null()
+DEEPEST: Final = 30
+"""Levels of blocks in blocks; what is deeper is plain text, because a reader of markdown drops it."""
 
 
 def blocks(text: str, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | None = None) -> list[Content]:
@@ -46,15 +47,26 @@ def blocks(text: str, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | N
         return plain_wrap(text, width, ink)
     from markdown_it.tree import SyntaxTreeNode
 
-    tree = SyntaxTreeNode(_reader().parse(safe(text.replace("\r\n", "\n"))))
-    return _Page(ink=ink, glyphs=glyphs, painter=painter).stacked(tree.children, max(1, width))
+    tokens = _reader().parse(safe(text.replace("\r\n", "\n")))
+    if any(token.level >= DEEPEST for token in tokens):
+        return plain_wrap(text, width, ink)
+    try:
+        tree = SyntaxTreeNode(tokens)
+        return _Page(ink=ink, glyphs=glyphs, painter=painter).stacked(tree.children, max(1, width))
+    except RecursionError:  # emphasis within emphasis has no limit of its own
+        return plain_wrap(text, width, ink)
 
 
 @cache
 def _reader() -> "MarkdownIt":
+    """Return a reader that swallows nothing: no HTML, no definitions of links that nobody would see."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+    return (
+        MarkdownIt("commonmark", {"html": False, "maxNesting": 2 * DEEPEST})
+        .enable("table")
+        .disable("reference")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +109,8 @@ class _Page:
     def fence(self, node: "SyntaxTreeNode", width: int) -> list[Content]:
         """Return code on a panel, one blank before it."""
         texts = safe_lines(node.content.removesuffix("\n"))
-        language = node.info.split()[0] if node.type == "fence" and node.info.split() else ""
+        info = node.info.split() if node.type == "fence" else []
+        language = info[0] if info else ""
         painted = self.painter.lines(language, texts) if self.painter and language else ()
         lines = [
             mark_hidden(
@@ -105,6 +118,8 @@ class _Page:
             )
             for text, paints in zip(texts, painted or [()] * len(texts), strict=False)
         ]
+        if len(info) > 1:
+            lines.insert(0, self._said(" ".join(info), self.ink.of("faint")))
         panel = self.ink.on("panel")
         return [
             _under(Content(" ") + line + Content(" " * max(0, width - 1 - line.cell_length)), panel)
@@ -167,9 +182,9 @@ class _Page:
             case "code_inline":
                 return self._said(node.content, self.ink.of("info"))
             case "image":
-                return self._link(node, str(node.attrs.get("src", "")))
+                return self._link(node, "src")
             case "link":
-                return self._link(node, str(node.attrs.get("href", "")))
+                return self._link(node, "href")
             case "strong" | "em":
                 style = Style(bold=True) if node.type == "strong" else Style(italic=True)
                 return _over(self.inline(node.children), style)
@@ -182,12 +197,11 @@ class _Page:
         """Return text of a node, made safe: reading markdown has turned entities into characters."""
         return mark_hidden(styled(safe(text, keep_newlines=False), style), self.ink)
 
-    def _link(self, node: "SyntaxTreeNode", address: str) -> Content:
+    def _link(self, node: "SyntaxTreeNode", name: str) -> Content:
         words = self.inline(node.children)
-        address = safe(address, keep_newlines=False)
-        if not address or words.plain == address:
-            return words
-        return words + styled(f" ({address})", self.ink.of("muted"))
+        address, tip = (safe(str(node.attrs.get(key, "")), keep_newlines=False) for key in (name, "title"))
+        behind = " ".join(part for part in (address if address != words.plain else "", tip) if part)
+        return words + styled(f" ({behind})", self.ink.of("muted")) if behind else words
 
 
 def _over(line: Content, style: Style) -> Content:
