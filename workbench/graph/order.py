@@ -245,7 +245,6 @@ def seeded(net: Net, joined: Links, rows: dict[tuple[str, int, int], float]) -> 
         rows: Key of a vertex of the old layout to its row there.
     """
     row = [rows.get(key) for key in net.key]
-    old = [at is not None for at in row]
     order = sorted(range(len(net.layer)), key=net.layer.__getitem__)
     for side in (joined.ups, joined.downs):
         for v in order if side is joined.ups else reversed(order):
@@ -257,5 +256,5 @@ def seeded(net: Net, joined: Links, rows: dict[tuple[str, int, int], float]) -> 
         layers[net.layer[v]].append(v)
     far = max((at for at in row if at is not None), default=0.0) + 1
     for layer in layers:
-        layer.sort(key=lambda v: (far if row[v] is None else row[v] or 0.0, not old[v], v))
+        layer.sort(key=lambda v: (far if row[v] is None else row[v] or 0.0, v))
     return layers

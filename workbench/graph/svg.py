@@ -76,7 +76,8 @@ def _edge(at: Frame, edge: tuple[int, int], kind: str) -> str:
     path = f"M{_x(start)} {_y(points[0][1])}"
     for (x, y), (end_x, end_y) in pairwise(points):
         path += f"H{_x(end_x)}" if y == end_y and x != end_x else f"V{_y(end_y)}" if y != end_y else ""
-    return f'<path class="{kind}" d="{path}"/>'
+    end = _x(at.layer_x[at.layout.net.layer[edge[1]]])
+    return f'<path class="{kind}" d="{path}H{end}"/>'
 
 
 def _dots(at: Frame) -> list[str]:

@@ -59,7 +59,15 @@ def test_svg_has_a_path_for_each_edge_and_a_title_for_each_step(name):
     paths = root.findall(f"{space}path")
     assert [path.get("class") for path in paths] == ["long", *["edge"] * (len(layout.drawn) - 1)]
     assert len(root.findall(f"{space}g")) == len(layout.graph.steps)
-    assert all(re.fullmatch(r"M-?\d+ \d+([HV]\d+)*", path.get("d")) for path in paths)
+    assert all(re.fullmatch(r"M\d+ \d+([HV]\d+)*", path.get("d")) for path in paths)
+    boxes = [rect.attrib for rect in root.iter(f"{space}rect")]
+    ends = [path.get("d").rpartition("H")[2] for path in paths]
+    assert ends == [boxes[v]["x"] for _, v in layout.drawn]
+    starts = [int(path.get("d")[1:].split()[0]) for path in paths]
+    assert starts == [int(boxes[u]["x"]) + int(boxes[u]["width"]) for u, _ in layout.drawn]
+
+
+LONG_BUS = "w | v | x: w v | y: w | z: y | k: y | l: k | m: l | a: x z | b: x z m"
 
 
 def arms(glyph):
@@ -90,10 +98,10 @@ def test_heavy_lines_change_weight_and_nothing_else(graph, kind, data):
     assert (plain != strong) == bool(edges) or kind == "list"
 
 
-@pytest.mark.parametrize("name", ["docs-to-impl", "monorepo", "impl-speckit"])
+@pytest.mark.parametrize("text", [REAL["docs-to-impl"], REAL["monorepo"], REAL["impl-speckit"], LONG_BUS])
 @pytest.mark.parametrize("kind", ["band", "wrapped", "list"])
-def test_the_cells_of_an_edge_hang_together_from_step_to_step(name, kind):
-    layout = arrange(graph_of(REAL[name]), show_implied=True)
+def test_the_cells_of_an_edge_hang_together_from_step_to_step(text, kind):
+    layout = arrange(graph_of(text), show_implied=True)
     picture = fit(layout, 70, wanted=kind)
     for u, v in layout.drawn:
         cells = {(x, y) for x, y, _ in picture.tracer.cells((u, v))}

@@ -1,7 +1,7 @@
 """The ladder: what fits is drawn in full, then wrapped, then cut, at last listed; nothing is ever wider than asked."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.graph.shapes import REAL, dags, graph_of, wide
@@ -27,6 +27,7 @@ def test_the_ladder(width, kind):
     assert drawing(DOCS, width).kind == kind
 
 
+@settings(max_examples=30)
 @given(graph=dags(16), width=st.integers(20, 160), kind=st.sampled_from(["auto", "wrapped"]))
 def test_no_line_is_wider_than_the_pane(graph, width, kind):
     picture = fit(arrange(graph), width, wanted=kind)
@@ -36,7 +37,7 @@ def test_no_line_is_wider_than_the_pane(graph, width, kind):
 
 
 @pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("width", [20, 24, 33])
+@pytest.mark.parametrize("width", [20])
 def test_real_pipelines_fit_twenty_columns(name, width):
     for is_ascii in (False, True):
         assert max(map(cells, drawing(REAL[name], width, is_ascii=is_ascii).lines())) <= width
