@@ -66,6 +66,7 @@ class Transcript:
             e.ReplyCompleted: self._reply_completed,
             e.ActionOpened: self._action_opened,
             e.OutputStreamed: self._output_streamed,
+            e.CallExecuting: self._went_on,
             e.CallFinished: self._call_finished,
             e.ErrorRaised: self._error,
             e.SessionStatusChanged: self._said,
@@ -150,6 +151,7 @@ class Transcript:
         assert isinstance(body, e.TurnStarted)
         self._drop_streamed((event.turn_id, body.round))
         self._close_open()
+        self._blocks.retire_keys()
         if event.turn_id != self._turn:
             self._blocks.take_queued()
         self._turn = event.turn_id
@@ -298,6 +300,10 @@ class Transcript:
             remedy=body.remedy, keys=keys,
         )  # fmt: skip
         self._blocks.put(block)
+
+    def _went_on(self, event: Event) -> None:
+        del event
+        self._blocks.retire_keys()
 
     def _said(self, event: Event) -> None:
         last = self._blocks.last()

@@ -262,6 +262,16 @@ def test_only_the_newest_notice_has_keys():
     assert [block.keys for block in found.blocks] == [(), ()]
 
 
+@pytest.mark.parametrize("goes_on", [started(2), executing()])
+def test_what_goes_on_needs_no_keys(goes_on):
+    pause = event(e.SessionStatusChanged(status="paused", reason="parked"))
+    found = transcript(*CALLED, pause)
+    assert found.blocks[-1].keys
+    changed = found.apply(goes_on)
+    assert found.blocks[-1].keys == ()
+    assert found.blocks[-1].id in changed
+
+
 def test_a_stop_is_said_once():
     stop = [
         started(),
