@@ -40,6 +40,9 @@ def _leaf(module: str, summary: str, *, is_hidden: bool = False) -> Entry:
     return Entry(module=f"workbench.cli.{module}", summary=summary, is_hidden=is_hidden)
 
 
+SCREEN = "screen"
+"""What `workbench` and `workbench DIR` mean; nobody has to type it."""
+
 _APPROVALS = {
     "list": _leaf("approvals.listing", "what waits for an answer"),
     "show": _leaf("approvals.show", "one action: the diff, its warnings, the decision"),
@@ -75,6 +78,7 @@ _TOOLS = {
 }
 
 COMMANDS: Mapping[str, Entry] = {
+    SCREEN: _leaf("screen.command", "the screen on a folder", is_hidden=True),
     "run": _leaf("run.command", "run an agent without a screen"),
     "approvals": Entry(summary="answer what agents ask", below=_APPROVALS),
     "sessions": Entry(summary="look at sessions", below=_SESSIONS),

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
+from pathlib import Path
 from typing import NoReturn, cast
 
 from workbench import __version__
-from workbench.cli.commands import COMMANDS, CommandModule, Entry
+from workbench.cli.commands import COMMANDS, SCREEN, CommandModule, Entry
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, report, silence
 from workbench.text.safe import safe
@@ -87,17 +88,28 @@ def split(words: Sequence[str]) -> Request:
     Raises:
         Misuse: A word is no command or option of the place it stands at.
     """
-    entry, path, directory = Entry(summary="", below=COMMANDS), (), None
+    entry, directory = Entry(summary="", below=COMMANDS), None
+    path: list[str] = []
     rest = list(words)
     while entry.below and rest:
         word = rest.pop(0)
         if word in _HELP or word == "--version":
-            return _asked(path, entry, word)
+            return _asked(tuple(path), entry, word)
         if word.startswith("-C"):
             directory = word[2:] or (rest.pop(0) if rest else _no_folder())
             continue
-        entry, path = _below(entry, path, word), (*path, word)
-    return Request(path=path, entry=entry, rest=tuple(rest), directory=directory)
+        if not path and word not in entry.below and Path(word).expanduser().is_dir():
+            return _screen((word, *rest), directory)
+        entry = _below(entry, tuple(path), word)
+        path.append(word)
+    if not path:
+        return _screen((), directory)
+    return Request(path=tuple(path), entry=entry, rest=tuple(rest), directory=directory)
+
+
+def _screen(rest: Sequence[str], directory: str | None) -> Request:
+    """Return what `workbench` without a command means: the screen on a folder."""
+    return Request(path=(SCREEN,), entry=COMMANDS[SCREEN], rest=tuple(rest), directory=directory)
 
 
 def _asked(path: tuple[str, ...], entry: Entry, word: str) -> Request:

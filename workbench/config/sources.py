@@ -115,9 +115,10 @@ def _read_bytes(path: Path, may_be_link: bool) -> bytes | None:
     except OSError as error:
         reason = "it is a link." if path.is_symlink() and not may_be_link else f"{error.strerror}."
         raise Unreadable(reason, "Make it a regular file that you can read.") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Unreadable("it is no regular file.", "Make it a regular file.")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Unreadable("it is no regular file.", "Make it a regular file.")
         data = file.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise Unreadable("it is over 1 MB.", "A configuration is smaller; look what was put there.")

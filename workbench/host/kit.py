@@ -27,6 +27,17 @@ AGENT_VARIABLE = "WORKBENCH_AGENT"
 """Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
 
 
+class ConfigUnusable(Exception):
+    """A configuration file cannot be used; says which, why and what to do."""
+
+    what = "Nothing was started."
+
+    def __init__(self, loaded: Loaded) -> None:
+        problem = next(problem for problem in loaded.problems if problem.fatal)
+        self.why, self.remedy = str(problem), "workbench config validate names everything that is wrong."
+        super().__init__(f"{self.what} {self.why} {self.remedy}")
+
+
 class Settings:
     """The configuration of one workspace, read once for each answer to the trust question."""
 
@@ -65,8 +76,15 @@ class Kit:
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
 
     def loaded(self) -> Loaded:
-        """Return the settings as the present trust in the workspace allows."""
-        return self.settings.loaded(trusted=is_trusted(self.journal, self.workspace))
+        """Return the settings as the present trust in the workspace allows.
+
+        Raises:
+            ConfigUnusable: going on could mean that less is denied than was written.
+        """
+        loaded = self.settings.loaded(trusted=is_trusted(self.journal, self.workspace))
+        if not loaded.is_usable:
+            raise ConfigUnusable(loaded)
+        return loaded
 
     def limits(self) -> Limits:
         """Return the limits that tools get."""
@@ -90,10 +108,16 @@ def open_kit(
     tools: Registry | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> Kit:
-    """Put a kit together for a workspace, given by its real path."""
+    """Put a kit together for a workspace, given by its real path.
+
+    Raises:
+        ConfigUnusable: a configuration file cannot be used.
+    """
     environment = {**scrubbed_environment(os.environ), AGENT_VARIABLE: "1", "PWD": workspace}
-    return Kit(
+    kit = Kit(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
         settings=Settings(home, workspace, options or {}), tools=tools or catalogue(), provider=provider,
         environment=environment, can_ask=can_ask, sleep=sleep,
     )  # fmt: skip
+    kit.loaded()
+    return kit

@@ -47,6 +47,11 @@ def host_lock(home: Home, workspace: str) -> Path:
     return home.run / f"{workspace_hash(workspace)}.lock"
 
 
+def screen_lock(home: Home, workspace: str) -> Path:
+    """Return the lock that this process holds while it shows a screen on the workspace."""
+    return home.run / f"{workspace_hash(workspace)}.screen-{os.getpid()}.lock"
+
+
 def has_screen(home: Home, workspace: str) -> bool:
     """Return whether a screen is attached to the workspace."""
     return any(is_held(path) for path in home.run.glob(f"{workspace_hash(workspace)}.screen-*.lock"))

@@ -11,7 +11,7 @@ from workbench.effects.faults import point
 from workbench.effects.locks import FileLock
 from workbench.effects.offspring import become_subreaper
 from workbench.host import config_rules, trusting
-from workbench.host.kit import open_kit
+from workbench.host.kit import ConfigUnusable, Kit, open_kit
 from workbench.host.models import provider_of
 from workbench.host.places import has_screen, host_lock, identity
 from workbench.host.supervisor import LINGER, Supervisor
@@ -44,28 +44,31 @@ def serve(home: Home, workspace: str, host_id: str | None = None, linger: float 
         with DriverLock(journal, driver):
             point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
-            _prepare(journal, home, workspace)
-            asyncio.run(_serve(home, journal, workspace, driver, linger))
+            kit = open_kit(home, journal, workspace, provider=provider_of)
+            config_rules.sync(journal, kit.loaded(), kit.tools.descriptors())
+            _ask(journal, workspace)
+            asyncio.run(_serve(kit, driver, linger))
             LOG.info("host %s ended", driver.host_id)
+    except ConfigUnusable as error:
+        LOG.error("%s", error)
+        return 1
     finally:
         journal.close()
         lock.release()
     return 0
 
 
-def _prepare(journal: Journal, home: Home, workspace: str) -> None:
-    config_rules.adopt(journal, home, workspace)
+def _ask(journal: Journal, workspace: str) -> None:
     try:
         trusting.ask(journal, workspace)
     except TrustRefused as error:
         LOG.warning("the trust question was not asked: %s", error)
 
 
-async def _serve(home: Home, journal: Journal, workspace: str, driver: DriverIdentity, linger: float) -> None:
+async def _serve(kit: Kit, driver: DriverIdentity, linger: float) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
-    kit = open_kit(home, journal, workspace, provider=provider_of)
-    await Supervisor(kit, driver, lambda: has_screen(home, workspace), linger).run(stop)
+    await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)

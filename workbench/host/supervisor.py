@@ -18,6 +18,9 @@ from workbench.journal.lease import DriverIdentity, unfinished
 LINGER = 60.0
 """Seconds that a host stays when nothing is processing or pending and no screen is attached."""
 
+RETRY = 5.0
+"""Seconds until a session is looked at again whose journal could not be written."""
+
 LOG = logging.getLogger("workbench.host")
 
 
@@ -76,7 +79,10 @@ class Supervisor:
         except Driven as error:
             LOG.info("%s", error)
         except JournalError as error:
+            # A disk that was full may have room in a while, and nothing else would ring for that.
             LOG.error("session %s: %s", session_id, error)
+            self._looked_at.pop(session_id, None)
+            await asyncio.sleep(RETRY)
         except Exception:
             LOG.exception("session %s", session_id)
         finally:

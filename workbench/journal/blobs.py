@@ -111,9 +111,11 @@ class Blobs:
             pass
         try:
             self._write(path, data)
+            faults.point("journal.blob_renamed")
         except FileRefused as error:
             raise _not_stored(error) from None
-        faults.point("journal.blob_renamed")
+        except OSError as error:
+            raise translate(error) or error from None
         self.damaged.discard(ref)
         return ref
 

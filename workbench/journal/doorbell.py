@@ -22,6 +22,10 @@ LOOK_SECONDS: Final = 0.25
 
 _log: Final = logging.getLogger(__name__)
 
+# It warns on stderr of a race with its own end, which a reader of the terminal can do nothing about.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
+logging.getLogger("watchdog").propagate = False
+
 
 class Doorbell:
     """One per process: a thread that sleeps until the journal changes."""

@@ -52,7 +52,11 @@ class DriverLock:
         if not self._lock.try_acquire():
             why = f"driver {driver.host_id} is held by another process"
             raise GuardFailed("the driver was not started", why, "start it under a new id")
-        journal.change(lambda live: live.put(self._row(live.now)))
+        try:
+            journal.change(lambda live: live.put(self._row(live.now)))
+        except BaseException:
+            self._lock.release()
+            raise
 
     def _row(self, now: int) -> Host:
         driver = self.driver
@@ -64,9 +68,11 @@ class DriverLock:
     def close(self) -> None:
         """Note the end and give the lock back; twice is harmless."""
         if self._lock.is_mine:
-            self._journal.change(self._end)
-            self._lock.release()
-            remove_unheld(self._lock.path)
+            try:
+                self._journal.change(self._end)
+            finally:
+                self._lock.release()
+                remove_unheld(self._lock.path)
 
     def _end(self, live: LiveTables) -> None:
         if row := live.host(self.driver.host_id):

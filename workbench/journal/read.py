@@ -262,12 +262,13 @@ class Reader:
             if self._is_closed:
                 raise JournalClosed("the journal was not read", "it is closed", "open it again")
             database = self._idle.pop() if self._idle else None
-        if database is None:
-            database = sql.connect(self._database, query_only=True)
         try:
+            if database is None:
+                database = sql.connect(self._database, query_only=True)
             yield database
         except BaseException as error:
-            database.close()
+            if database is not None:
+                database.close()
             if isinstance(error, apsw.Error):
                 raise (translate(error) or error) from error
             raise

@@ -79,7 +79,6 @@ def test_groups_have_help(words):
 @pytest.mark.parametrize(
     "words, said",
     [
-        ([], "It needs a command: run, approvals"),
         (["nonsense"], "no command “nonsense”"),
         (["--nonsense"], "no option “--nonsense”"),
         (["approvals"], "It needs a command: list"),
@@ -166,3 +165,18 @@ def test_a_reader_that_goes_away_is_no_error():
     err = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), err) == (1, b"")
+
+
+@pytest.mark.parametrize("words", [[], ["."], ["-C", "/tmp"], ["/tmp"]])
+def test_without_a_command_the_screen_is_meant_and_needs_a_terminal(words):
+    assert d.split(words).path == ("screen",)
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "no terminal" in err and "workbench approvals watch" in err
+
+
+def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doctor").mkdir()
+    assert d.split(["doctor"]).path == ("doctor",)
+    assert d.split(["./doctor"]).path == ("screen",)

@@ -14,7 +14,7 @@ from tests.unit.journal.scenes import USER, start
 from workbench.domain.events import PromptSubmitted
 from workbench.effects import faults
 from workbench.journal.delete import sweep
-from workbench.journal.errors import JournalError, JournalFull
+from workbench.journal.errors import JournalError, JournalFailed, JournalFull
 from workbench.journal.journal import Journal
 
 
@@ -99,7 +99,7 @@ def test_storing_again_keeps_the_sweep_away(journal: Journal) -> None:
 @pytest.mark.spec(72)
 @pytest.mark.parametrize(("point", "left"), [("journal.blob_written", 0), ("journal.blob_renamed", 1)])
 def test_a_blob_is_whole_or_absent_wherever_storing_stops(journal: Journal, point: str, left: int) -> None:
-    with faults.armed(point, OSError(5, "stop")), pytest.raises(OSError, match="stop"):
+    with faults.armed(point, OSError(5, "stop")), pytest.raises(JournalFailed, match="stop"):
         journal.blobs.seal(b"data")
     names = [name for name in files(journal) if not name.startswith(".")]
     assert len(names) == left

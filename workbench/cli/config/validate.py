@@ -7,6 +7,8 @@ from workbench.cli.config.show import problem_facts
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
 from workbench.cli.place import workspace_of
+from workbench.host import config_rules
+from workbench.tools.registry import catalogue
 
 EXAMPLE = "workbench config validate"
 
@@ -19,14 +21,15 @@ def configure(parser: ArgumentParser) -> None:
 def execute(options: Namespace, console: Console) -> int:
     """Validate; 1 when something is wrong."""
     loaded = read(workspace_of(options.directory))
-    code = FAILED if loaded.problems else DONE
+    found = (*loaded.problems, *config_rules.problems(loaded, catalogue().descriptors()))
+    code = FAILED if found else DONE
     if options.json:
-        problems = [problem_facts(problem) for problem in loaded.problems]
+        problems = [problem_facts(problem) for problem in found]
         console.json({"ok": not problems, "problems": problems, "notes": list(loaded.notes)})
         return code
-    for problem in loaded.problems:
+    for problem in found:
         console.note(str(problem))
     for note in loaded.notes:
         console.note(note)
-    console.say(f"{len(loaded.problems)} wrong." if loaded.problems else "Nothing is wrong.")
+    console.say(f"{len(found)} wrong." if found else "Nothing is wrong.")
     return code

@@ -23,6 +23,7 @@ from workbench.cli.run.begin import Plan, begun, playable
 from workbench.cli.run.command import rest
 from workbench.cli.run.printing import HumanPrinter
 from workbench.cli.run.witness import Witness
+from workbench.cli.screen.terminal import is_drawable
 from workbench.domain.rows import Session
 from workbench.host import sessions
 from workbench.host.ancestry import refuse_inside_agents
@@ -59,6 +60,7 @@ class Demo:
 def configure(parser: ArgumentParser) -> None:
     """Add where it is kept."""
     parser.add_argument("--at", metavar="DIR", help="keep it there, and go on with it when it is there")
+    parser.add_argument("--plain", action="store_true", help="line by line instead of on the screen")
 
 
 def execute(options: Namespace, console: Console) -> int:
@@ -68,6 +70,8 @@ def execute(options: Namespace, console: Console) -> int:
     with Journal.open(home) as journal:
         refuse_inside_agents(journal, home, "answer in the demo")
         demo = Demo(place=place, home=home, journal=journal, console=console)
+        if is_drawable() and not options.plain:
+            return _shown(demo)
         session = _session(demo)
         if session is None:
             return _over(demo)
@@ -76,6 +80,15 @@ def execute(options: Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             _tell_ending(demo)
             return INTERRUPTED
+
+
+def _shown(demo: Demo) -> int:
+    """Run the demo on the screen."""
+    from workbench.cli.screen.demo import show_demo
+
+    show_demo(demo.home, demo.journal, demo.workspace, lambda: _session(demo))
+    _tell_ending(demo)
+    return DONE
 
 
 def _session(demo: Demo) -> Session | None:

@@ -30,6 +30,7 @@ from workbench.journal.errors import Driven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused
+from workbench.tools.registry import catalogue
 
 EXAMPLE = """workbench run -p "add a test for the parser" --recording session.json
 workbench run --continue --on-approval park --output-format json"""
@@ -82,7 +83,8 @@ def execute(options: Namespace, console: Console) -> int:
         loaded = Settings(home, workspace, {}).loaded(trusted=trusting.is_trusted(journal, workspace))
         require_usable(loaded, console)
         plan = None if session else planned(options, loaded.config)
-        prepare(home, journal, workspace, console)
+        config_rules.sync(journal, loaded, catalogue().descriptors())
+        prepare(journal, workspace, console)
         start, since = journal.last_position(), journal.now()
         session_id = _asked(journal, session, plan, workspace, options.prompt)
         printer = printer_for(options.output_format or loaded.config.output_format, journal, console)
@@ -99,15 +101,14 @@ def require_usable(loaded: Loaded, console: Console) -> None:
     Raises:
         Refusal: With what is wrong, less might be denied than was written.
     """
-    for problem in loaded.problems:
+    for problem in (*loaded.problems, *config_rules.problems(loaded, catalogue().descriptors())):
         console.note(str(problem))
     if not loaded.is_usable:
         raise Refusal("nothing was run", "the configuration cannot be used as it is", "mend it first")
 
 
-def prepare(home: Home, journal: Journal, workspace: str, console: Console) -> None:
-    """Do what every driver does first: take the user's rules in, and ask whether the workspace may act."""
-    config_rules.adopt(journal, home, workspace)
+def prepare(journal: Journal, workspace: str, console: Console) -> None:
+    """Ask whether the workspace may act, and say that it does not yet."""
     if trusting.is_trusted(journal, workspace):
         return
     console.note(f"Not trusted: {workspace}. What governs it only narrows; workbench trust changes that.")

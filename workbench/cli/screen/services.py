@@ -1,0 +1,146 @@
+"""Fill the record of callables through which the screen reaches hosts, editors and the system.
+
+Owns the wiring and nothing else: every callable is one call into a lower floor, imported when it is used.
+"""
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor
+from workbench.host import sessions
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.services import NotDone, Services
+
+NO_MODEL = "No session was begun. No model is set up in this version: workbench demo plays a recorded one."
+MOST_FILES = 20_000
+
+
+def person() -> Actor:
+    """Return the human in front of this screen as an actor."""
+    return Actor(kind="user", pid=os.getpid(), via="screen")
+
+
+def services(home: Home, journal: Journal, workspace: str) -> Services:
+    """Return what a screen on a workspace can do."""
+    wiring = Wiring(home, journal, workspace)
+    return Services(
+        submit=lambda session_id, text: sessions.submit(journal, session_id, text, person()),
+        interrupt=lambda session_id: sessions.interrupt(journal, session_id, person()),
+        go_on=lambda session_id: sessions.continue_(journal, session_id, person()),
+        refresh=lambda action_id: sessions.refresh(journal, action_id, person()),
+        undo=wiring.undo,
+        begin=wiring.begin,
+        ensure_host=wiring.ensure_host,
+        may_answer=wiring.may_answer,
+        open_editor=wiring.open_editor,
+        pipe_to=wiring.pipe_to,
+        notify_desktop=wiring.notify_desktop,
+        list_files=wiring.list_files,
+        branch=wiring.branch,
+        has_model=wiring.has_model,
+    )
+
+
+class Wiring:
+    """One workspace's services; each imports what it needs when it is called."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
+        self._home, self._journal, self._workspace = home, journal, workspace
+
+    def undo(self, action_id: str) -> None:
+        """Ask for an applied change to be taken back."""
+        sessions.undo(self._journal, action_id, person())
+
+    def ensure_host(self, workspace: str) -> str:
+        """Start the workspace's host unless one lives; return why it could not be started."""
+        from workbench.host.ensure import ensure_host
+
+        if ensure_host(self._home, self._journal, workspace) is not None:
+            return ""
+        return f"The host did not start; {self._home.logs} has its log."
+
+    def may_answer(self) -> str:
+        """Return why this process may not answer for a human."""
+        from workbench.host.ancestry import InsideAgent, refuse_inside_agents
+
+        try:
+            refuse_inside_agents(self._journal, self._home, "answering on a screen")
+        except InsideAgent as error:
+            return f"{error.why} {error.remedy}"
+        return ""
+
+    def begin(self, prompt: str) -> str:
+        """Begin a session like the newest one of the workspace: with its model."""
+        model = self._model()
+        if model is None:
+            raise NotDone(NO_MODEL)
+        session_id = sessions.create(
+            self._journal, workspace=self._workspace, provider=model.provider, model=model.model,
+            actor=person(), title=prompt.splitlines()[0], configuration=model.configuration,
+        )  # fmt: skip
+        sessions.submit(self._journal, session_id, prompt, person())
+        return session_id
+
+    def has_model(self) -> bool:
+        """Return whether a session can be begun here."""
+        return self._model() is not None
+
+    def _model(self) -> Session | None:
+        newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
+        return newest[0] if newest else None
+
+    def open_editor(self, name: str, data: bytes) -> bytes | None:
+        """Let the user edit bytes in their editor."""
+        from workbench.effects.foreground import edit
+
+        words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+        return edit(words, self._home.run, name, data)
+
+    def pipe_to(self, command: str, text: str) -> str:
+        """Run a command of the user's with a text as its input."""
+        from workbench.effects.foreground import feed
+
+        code = feed(command, text.encode("utf-8", "replace"), self._workspace)
+        return "" if code == 0 else f"The command ended with {code}."
+
+    def notify_desktop(self, title: str, text: str) -> None:
+        """Show a notice outside of the terminal, where the system has a program for it."""
+        from workbench.effects.foreground import capture
+
+        capture(["notify-send", "--app-name=workbench", title, text], self._workspace, 2.0)
+
+    def list_files(self) -> Sequence[str]:
+        """Return the workspace's files that git does not ignore; all of them where there is no git."""
+        from workbench.effects.foreground import capture
+
+        argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = capture(argv, self._workspace, 5.0)
+        if listed is None:
+            return _walked(self._workspace)
+        return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
+
+    def branch(self) -> str:
+        """Return the branch that is checked out, as `.git/HEAD` names it."""
+        from workbench.effects.files import FileRefused
+        from workbench.effects.private import read_bounded
+
+        try:
+            head = read_bounded(Path(self._workspace) / ".git" / "HEAD", 1_000) or b""
+        except FileRefused:
+            return ""
+        return head.decode("utf-8", "replace").strip().removeprefix("ref: refs/heads/")[:80]
+
+
+def _walked(workspace: str) -> list[str]:
+    found: list[str] = []
+    for folder, below, names in os.walk(workspace):
+        below[:] = [name for name in below if not name.startswith(".")]
+        inside = os.path.relpath(folder, workspace)
+        found += [name if inside == "." else f"{inside}/{name}" for name in names]
+        if len(found) >= MOST_FILES:
+            break
+    return found[:MOST_FILES]

@@ -1,0 +1,56 @@
+"""Run the screen on a journal: lock it as attached, take the terminal, give it back.
+
+Owns the screen's life as a process. What it shows is `workbench.tui`.
+"""
+
+import os
+from pathlib import Path
+
+from workbench.cli.errors import Refusal
+from workbench.cli.screen.terminal import is_drawable
+from workbench.config.layers import load
+from workbench.config.values import Config
+from workbench.effects.locks import FileLock, remove_unheld
+from workbench.host import trusting
+from workbench.host.places import screen_lock
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.services import Services
+
+
+def require_terminal() -> None:
+    """Refuse to draw where nobody could see it.
+
+    Raises:
+        Refusal: standard input or output is no terminal, or one that cannot be drawn on.
+    """
+    if not is_drawable():
+        remedy = "use workbench approvals watch, or workbench run in a script"
+        raise Refusal("The screen was not opened", "this is no terminal that can be drawn on", remedy)
+
+
+def settings(home: Home, journal: Journal, workspace: str) -> Config:
+    """Return the configuration that holds for a screen on a workspace.
+
+    Raises:
+        Refusal: a file cannot be used; names it.
+    """
+    trusted = trusting.is_trusted(journal, workspace)
+    loaded = load(home.path, Path(workspace), trusted=trusted, env=os.environ, options={})
+    if not loaded.is_usable:
+        problem = next(problem for problem in loaded.problems if problem.fatal)
+        raise Refusal("The screen was not opened", str(problem), "mend the file; workbench config validate")
+    return loaded.config
+
+
+def show(home: Home, journal: Journal, workspace: str, services: Services, config: Config) -> None:
+    """Show the screen until the person leaves it."""
+    from workbench.tui.app import WorkbenchApp
+
+    lock = FileLock(screen_lock(home, workspace))
+    lock.try_acquire()
+    try:
+        WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home())).run()
+    finally:
+        lock.release()
+        remove_unheld(lock.path)
