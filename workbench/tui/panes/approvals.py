@@ -17,7 +17,6 @@ from textual.widget import Widget
 from workbench.draw import detail as words
 from workbench.draw.diff import Layout
 from workbench.tui import keymap
-from workbench.tui.arming import ARM_SECONDS, TOO_QUICK, Arming
 from workbench.tui.messages import Decide, Decided, DetailWanted, HunksShown, KeysChanged, LineAsked, Said
 from workbench.tui.panes import answers, waiting
 from workbench.tui.panes.base import Pane
@@ -26,7 +25,8 @@ from workbench.tui.panes.detail import DetailLook, DetailView
 from workbench.tui.panes.files import FileColumn
 from workbench.tui.panes.queue import QueueList
 from workbench.tui.panes.shown import QueueShown
-from workbench.tui.theme import drawing, glyphs, ink
+from workbench.tui.panes.standing import Standing
+from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.divider import Divider
 from workbench.tui.widgets.lines import RowList
 from workbench.tui.widgets.title import PaneTitle
@@ -58,7 +58,7 @@ class ApprovalsPane(Pane):
         self.detail_title = PaneTitle("", key="detail-title")
         self.detail_view = DetailView(key="detail")
         self.files = FileColumn(key="files")
-        self.choosing, self.arming = Choosing(), Arming()
+        self.choosing, self.standing = Choosing(), Standing(self)
         self.detail: ActionDetail | None = None
         self.order: Order = "time"
         self.text_filter, self.find = "", ""
@@ -134,7 +134,7 @@ class ApprovalsPane(Pane):
             shows_decided=self.shows_decided,
             marks=self.choosing.marks,
             calls=view.calls,
-            lingering=self._lingering.keys(),
+            lingering=self._lingering.keys() | self.deciding,
             ruled=view.ruled,
         )
 
@@ -168,7 +168,7 @@ class ApprovalsPane(Pane):
             self.detail_view.reveal_hunk()
         self.files.show(self.detail, self.choosing)
         self._show_titles()
-        self.call_after_refresh(self._note_drawn)
+        self.standing.after_frame()
         self.post_message(KeysChanged())
 
     def _look(self) -> DetailLook:
@@ -225,40 +225,18 @@ class ApprovalsPane(Pane):
         mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
         return (detail.id, detail.digest, detail.is_pending, detail.is_stale, mode)
 
-    def _note_drawn(self) -> None:
-        """After the frame: what stands on the screen with the focus begins to count."""
-        if not self.has_pane_focus or not self.subject or not self.stands:
-            return
-        if self.arming.drawn(self.subject, drawing(self).monotonic()):
-            self.post_message(KeysChanged())
-            self.set_timer(ARM_SECONDS, lambda: self.post_message(KeysChanged()))
-
     @property
     def stands(self) -> bool:
-        """Return whether people can see it: no dialog is over it."""
-        return self.screen.is_current and self.detail_view.display
-
-    @property
-    def is_armed(self) -> bool:
-        """Return whether an answering key would count now."""
-        return self.arming.is_armed(self.subject, drawing(self).monotonic())
+        """Return whether people can see it with the focus on it: no dialog is over it."""
+        return self.has_pane_focus and self.screen.is_current and self.detail_view.display
 
     def armed_for(self, key: str) -> ActionDetail | None:
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
-        if not self.subject or not self.has_pane_focus or not self.stands:
-            return None
-        if self.arming.take(self.subject, drawing(self).key_time):
-            self.call_after_refresh(self._note_drawn)
-            return self.detail
-        self.call_after_refresh(self._note_drawn)
-        self.post_message(Said(TOO_QUICK.format(key=key)))
-        return None
+        return self.detail if self.standing.take(key) else None
 
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""
-        self.arming.disarm()
-        self.call_after_refresh(self._note_drawn)
-        self.post_message(KeysChanged())
+        self.standing.forget()
 
     def on_resize(self) -> None:
         """Begin to count anew in another size."""
@@ -274,7 +252,7 @@ class ApprovalsPane(Pane):
         """Let nothing count elsewhere; what is new may take its place now."""
         super().on_descendant_blur()
         self._must_sort = True
-        self.arming.disarm()
+        self.standing.arming.disarm()
         self.draw_detail()
 
     # --- after an answer ------------------------------------------------------------------------
@@ -306,7 +284,7 @@ class ApprovalsPane(Pane):
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:
         message.stop()
-        self.arming.disarm()
+        self.standing.arming.disarm()
         here = self.queue.line_of(message.row_id or "")
         for key in [key for key in self._lingering if self._is_left(key, here)]:
             self._stop_lingering(key)
@@ -324,7 +302,7 @@ class ApprovalsPane(Pane):
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
         message.stop()
-        if self.stands:
+        if self.screen.is_current:
             self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
             self.post_message(KeysChanged())
 

@@ -12,7 +12,7 @@ from workbench.views.queue import QueueRow
 def successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, str]:
     """Return which action stands in for one that is shown: it was extended, refreshed or stacked anew."""
     standing = {action.supersedes: action.id for action in actions if action.supersedes}
-    ids = {action.id for action in actions}
+    ids = {action.id for action in actions if action.state != "superseded"}
     moved: dict[str, str] = {}
     for key in shown:
         heir = key

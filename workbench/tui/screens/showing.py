@@ -230,7 +230,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         why = pane.why_off(key.id)
         if why and key.id not in _KEPT_WHEN_OFF:
             continue
-        waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.is_armed
+        waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
         found.append(
             (
                 key.footer,

@@ -1,0 +1,126 @@
+"""A screen on a stage: real journal and real proposals, a hand whose clock only moves when a test says so."""
+
+import asyncio
+import re
+
+from tests.support.stage import USER, Stage, call, exchange, recording, text
+from workbench.effects.clock import ManualClock
+from workbench.host import sessions
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.services import Services
+
+LINES = [f"line {n}\n" for n in range(1, 61)]
+ROUTER = "".join(LINES)
+CHANGED = (
+    ROUTER.replace("line 3\n", "line three\n")
+    .replace("line 15\n", "line fifteen\n")
+    .replace("line 27\n", "line twenty-seven\n")
+)
+EDIT = call("c1", "replace_string_in_file", path="router.py", old_string=ROUTER, new_string=CHANGED)
+CREATE = call("c2", "create_file", path="docs/api.md", content="# API\n")
+RUN = call("c3", "run_in_terminal", command="true")
+THREE = recording(exchange(text("I change the router."), EDIT, CREATE, RUN), exchange(text("Done.")))
+FILES = {"router.py": ROUTER}
+
+
+class Hand:
+    """The clock that arms keys."""
+
+    def __init__(self):
+        self.at = 100.0
+
+    def __call__(self):
+        return self.at
+
+    def waits(self, seconds=1.0):
+        self.at += seconds
+
+
+class Shown:
+    """A running app with its stage."""
+
+    def __init__(self, stage, app, hand, pilot):
+        self.stage, self.app, self.hand, self.pilot = stage, app, hand, pilot
+
+    @property
+    def main(self):
+        return self.app.main
+
+    @property
+    def approvals(self):
+        return self.app.main.approvals
+
+    @property
+    def said(self):
+        return self.main.rule.said
+
+    @property
+    def text(self):
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
+    async def settle(self):
+        for _ in range(3):
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+
+    async def look(self):
+        """Look at the journal now, as after a ring."""
+        self.main.look()
+        await self.settle()
+
+    async def press(self, *keys, wait=1.0):
+        """Press keys, each after the screen has stood for a while."""
+        for key in keys:
+            self.hand.waits(wait)
+            await self.pilot.press(key)
+            await self.settle()
+
+    def state(self, action):
+        return self.stage.journal.action(action.id).state
+
+    def row(self, target):
+        return next(row for row in self.approvals.rows if target in row.target)
+
+
+def staged(root, script=THREE, files=None, **more):
+    """Return a stage on which an agent has asked for things and rests."""
+    stage = Stage(root, script, clock=ManualClock(), files=FILES if files is None else files, **more)
+    stage.trust()
+    stage.begin()
+    stage.drive()
+    return stage
+
+
+def services(stage, **more):
+    """Return services that reach the sessions of a stage, and no host."""
+    made = {
+        "submit": lambda key, words: sessions.submit(stage.journal, key, words, USER),
+        "interrupt": lambda key: sessions.interrupt(stage.journal, key, USER),
+        "go_on": lambda key: sessions.continue_(stage.journal, key, USER),
+        "refresh": lambda key: sessions.refresh(stage.journal, key, USER),
+        "undo": lambda key: sessions.undo(stage.journal, key, USER),
+    }
+    return Services(**{**made, **more})
+
+
+def play(stage, body, *, size=(120, 36), **more):
+    """Run a coroutine function of `Shown` against the screen of a stage."""
+    hand = Hand()
+    app = WorkbenchApp(
+        stage.journal, services(stage, **more), str(stage.workspace), home=str(stage.root), monotonic=hand
+    )
+
+    async def run():
+        async with app.run_test(size=size) as pilot:
+            shown = Shown(stage, app, hand, pilot)
+            await shown.settle()
+            await body(shown)
+
+    try:
+        asyncio.run(run())
+    finally:
+        stage.journal.close()
+
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b-\u200f\ufeff]")

@@ -1,0 +1,317 @@
+"""Answering by key: what counts, for which bytes, and what never does."""
+
+import pytest
+
+from tests.tui.screens import CHANGED, play, staged
+from workbench.domain.values import Actor, Decision, Taken
+from workbench.journal.decide import decide
+
+OTHER = Actor(kind="user", pid=77, via="cli")
+
+
+@pytest.fixture
+def stage(tmp_path):
+    return staged(tmp_path)
+
+
+def edit_of(shown):
+    return next(action for action in shown.stage.waiting() if action.verb == "edit")
+
+
+def to_edit(shown):
+    shown.approvals.queue.put_cursor(edit_of(shown).id)
+
+
+def test_hunks_left_are_not_approved(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("l", "space")
+        assert "approve 2 of 3" in shown.text
+        await shown.press("a", "a")
+        decided = shown.stage.journal.action(action.id)
+        assert (decided.state, decided.selection) == ("approved", (Taken(hunk=1), Taken(hunk=3)))
+        assert decided.decided_by.startswith("user (screen")
+
+    play(stage, body)
+
+
+def test_the_whole_change_is_approved_for_the_digest_that_was_drawn(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.press("a", "a")
+        decided = shown.stage.journal.action(action.id)
+        assert (decided.state, decided.selection, decided.result_digest) == ("approved", None, action.digest)
+
+    play(stage, body, size=(160, 60))
+
+
+def test_keys_typed_ahead_approve_nothing(stage):
+    async def body(shown):
+        await shown.press("a", "r", "x", "a", wait=0.0)
+        assert len(shown.stage.waiting()) == 3
+        assert "Too quick" in shown.said
+        await shown.press("r")
+        assert len(shown.stage.waiting()) == 2
+
+    play(stage, body)
+
+
+def test_a_held_key_decides_once(stage):
+    async def body(shown):
+        shown.hand.waits(1.0)
+        for _ in range(12):
+            await shown.press("r", wait=0.03)
+        assert len(shown.stage.waiting()) == 2
+
+    play(stage, body)
+
+
+def test_nothing_counts_right_after_the_size_changed(stage):
+    async def body(shown):
+        shown.hand.waits(1.0)
+        await shown.pilot.resize_terminal(130, 40)
+        await shown.settle()
+        await shown.press("r", wait=0.1)
+        assert len(shown.stage.waiting()) == 3
+        await shown.press("r")
+        assert len(shown.stage.waiting()) == 2
+
+    play(stage, body)
+
+
+def test_answering_keys_mean_nothing_outside_of_the_queue(stage):
+    async def body(shown):
+        await shown.press("1", "a", "a", "3", "a", "i", "a", "r")
+        assert len(shown.stage.waiting()) == 3
+        assert shown.main.composer.text == "ar"
+
+    play(stage, body)
+
+
+def test_unseen_hunks_are_shown_before_they_are_approved(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        assert "unseen" in shown.approvals.label_of("approvals.approve")
+        await shown.press("a")
+        assert (shown.state(action), "not on the screen yet" in shown.said) == ("pending", True)
+        await shown.press("a")
+        assert shown.state(action) == "approved"
+
+    play(stage, body, size=(100, 30))
+
+
+def test_what_somebody_else_decided_is_said_and_not_decided_again(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        shown.main._feed.stop()
+        decide(shown.stage.journal, Decision(action_id=action.id, verdict="reject"), action.digest, OTHER)
+        shown.hand.waits()
+        await shown.press("r")
+        assert "decided already" in shown.said
+        assert shown.stage.journal.action(action.id).decided_by.startswith("user (cli")
+
+    play(stage, body)
+
+
+def test_an_answer_for_other_bytes_does_not_count(stage):
+    async def body(shown):
+        from dataclasses import replace
+
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        shown.approvals.show_detail(replace(shown.approvals.detail, digest="0" * 64))
+        await shown.press("a", "a", "a")
+        assert shown.state(action) == "pending"
+        assert "not what was shown" in shown.said
+
+    play(stage, body)
+
+
+def test_a_reason_is_typed_below_and_sent_with_enter(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("R")
+        assert "the agent reads your reason" in shown.text
+        await shown.press(*"keep it", wait=0.0)
+        await shown.press("enter")
+        decided = shown.stage.journal.action(action.id)
+        assert (decided.state, decided.reason) == ("rejected", "keep it")
+        assert shown.app.focused is shown.approvals.queue
+
+    play(stage, body)
+
+
+def test_enter_typed_ahead_sends_no_reason_and_escape_does_nothing(stage):
+    async def body(shown):
+        await shown.settle()
+        shown.hand.waits()
+        await shown.press("R", "x", "enter", wait=0.0)
+        assert len(shown.stage.waiting()) == 3
+        await shown.press("escape")
+        assert len(shown.stage.waiting()) == 3
+        assert not shown.main.line_bar.display
+
+    play(stage, body)
+
+
+def test_after_an_answer_the_cursor_is_on_the_next_that_waits(stage):
+    async def body(shown):
+        first = shown.approvals.queue.cursor
+        order = [row.id for row in shown.approvals.rows]
+        await shown.press("r")
+        assert shown.approvals.queue.cursor == order[order.index(first) + 1]
+        assert shown.approvals.queue.line_of(first) == order.index(first)
+
+    play(stage, body)
+
+
+def test_marked_actions_are_answered_together_after_all_were_seen(stage):
+    async def body(shown):
+        await shown.press("M", "a")
+        assert "seen" in shown.text
+        await shown.press("a")
+        assert len(shown.stage.waiting()) == 3
+        await shown.press("j", "k", "k", "J", "J", "J", "J", "J", "a")
+        assert len(shown.stage.waiting()) == 0
+
+    play(stage, body, size=(120, 50))
+
+
+def test_lines_of_a_hunk_are_chosen(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("v", "space")
+        assert "of 6 lines" in shown.text
+        await shown.press("escape", "a", "a")
+        assert shown.stage.journal.action(action.id).selection[0] == Taken(hunk=1, lines=(2,))
+
+    play(stage, body)
+
+
+def test_a_proposal_changed_in_an_editor_is_what_is_approved(tmp_path):
+    stage = staged(tmp_path)
+    mine = CHANGED.replace("line three", "line 3, mine").encode()
+
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("e")
+        assert "line 3, mine" in shown.text
+        await shown.press("a", "a")
+        decided = shown.stage.journal.action(action.id)
+        assert decided.state == "approved"
+        assert shown.stage.journal.blobs.read(decided.edited["router.py"]) == mine
+
+    play(stage, body, size=(160, 60), open_editor=lambda name, data: mine)
+
+
+def test_extending_keeps_the_cursor_and_what_was_chosen(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("space", "x")
+        await shown.look()
+        successor = shown.stage.journal.action(action.id).successor
+        assert shown.approvals.queue.cursor == successor
+        assert not shown.approvals.choosing.taken_of(shown.approvals.detail).is_all
+
+    play(stage, body)
+
+
+def test_a_stale_action_is_asked_for_anew_and_not_approved(stage):
+    asked = []
+
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        from workbench.domain.events import ActionBecameStale
+
+        event = shown.stage.journal.event(
+            ActionBecameStale(paths=("router.py",)), action.session_id, Actor(kind="host", pid=1),
+            action_id=action.id, call_id=action.call_id, turn_id=action.turn_id,
+        )  # fmt: skip
+        shown.stage.journal.append([event])
+        await shown.look()
+        assert "new diff" in shown.text
+        await shown.press("a")
+        assert (asked, shown.state(action)) == ([action.id], "pending")
+
+    play(stage, body, refresh=asked.append)
+
+
+def test_an_action_expires_on_the_screen_and_the_keys_go_faint(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        shown.stage.journal.clock.advance(16 * 60)
+        shown.main._tick()
+        await shown.settle()
+        await shown.look()
+        assert shown.state(action) == "expired"
+        assert shown.approvals.queue.cursor == action.id
+        await shown.press("a")
+        assert shown.state(action) == "expired"
+        assert shown.approvals.why_off("approvals.approve")
+
+    play(stage, body)
+
+
+def test_undo_asks_only_for_what_was_applied(stage):
+    asked = []
+
+    async def body(shown):
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("u")
+        assert (asked, shown.said) == ([], "nothing was applied yet")
+
+    play(stage, body, undo=asked.append)
+
+
+def test_a_screen_that_is_too_small_answers_nothing(stage):
+    async def body(shown):
+        await shown.press("a", "r", "a", "r")
+        assert "too small to read a diff" in shown.text
+        assert len(shown.stage.waiting()) == 3
+
+    play(stage, body, size=(46, 10))
+
+
+def test_the_full_screen_diff_answers_too(stage):
+    async def body(shown):
+        action = edit_of(shown)
+        to_edit(shown)
+        await shown.settle()
+        await shown.press("enter", "t")
+        assert "files 1" in shown.text
+        await shown.press("r")
+        assert shown.state(action) == "rejected"
+        await shown.press("escape")
+        assert not shown.approvals.is_full
+
+    play(stage, body, size=(160, 40))
+
+
+def test_inside_an_agent_nothing_is_answered(stage):
+    async def body(shown):
+        await shown.press("r")
+        assert len(shown.stage.waiting()) == 3
+        assert "inside" in shown.said
+
+    play(stage, body, may_answer=lambda: "Not here: this runs inside an agent.")

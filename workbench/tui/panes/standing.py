@@ -1,0 +1,78 @@
+"""When an answering key of a pane counts: what it is about has stood on the screen for 300 ms.
+
+Owns the arming of one pane. A frame that shows something new starts the wait, and so does a key that came too
+early; what a key then does is not its business.
+"""
+
+from collections.abc import Hashable
+from typing import Protocol
+
+from textual.widget import Widget
+
+from workbench.tui.arming import ARM_SECONDS, TOO_QUICK, Arming
+from workbench.tui.messages import KeysChanged, Said
+from workbench.tui.theme import drawing
+
+
+class Armed(Protocol):
+    """A pane with something to answer."""
+
+    @property
+    def subject(self) -> Hashable:
+        """Return what an answering key is about; empty for nothing."""
+        ...
+
+    @property
+    def stands(self) -> bool:
+        """Return whether it is on the screen with the focus."""
+        ...
+
+
+class Standing:
+    """What stands under the answering keys of a pane."""
+
+    def __init__(self, pane: Armed) -> None:
+        self._pane = pane
+        self.arming = Arming()
+
+    @property
+    def _widget(self) -> Widget:
+        assert isinstance(self._pane, Widget)
+        return self._pane
+
+    def after_frame(self) -> None:
+        """Begin to count what the next frame shows."""
+        self._widget.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return
+        if self.arming.drawn(pane.subject, drawing(widget).monotonic()):
+            widget.post_message(KeysChanged())
+            widget.set_timer(ARM_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._widget.post_message(KeysChanged())
+
+    @property
+    def is_armed(self) -> bool:
+        """Return whether an answering key would count now."""
+        return self.arming.is_armed(self._pane.subject, drawing(self._widget).monotonic())
+
+    def take(self, key: str) -> bool:
+        """Return whether a key which just arrived counts; say why if it came too early."""
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return False
+        counts = self.arming.take(pane.subject, drawing(widget).key_time)
+        self.after_frame()
+        if not counts:
+            widget.post_message(Said(TOO_QUICK.format(key=key)))
+        return counts
+
+    def forget(self) -> None:
+        """Let nothing count until it was drawn anew."""
+        self.arming.disarm()
+        self.after_frame()
+        self._widget.post_message(KeysChanged())

@@ -1,0 +1,242 @@
+"""What panes say becomes answers, requests and views: the routing of the main screen.
+
+Owns one handler a message. Panes do not know each other; this is the only place that knows them all.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from textual import on
+from textual.screen import Screen
+
+from workbench.tui import messages
+from workbench.tui.panes.approvals import ApprovalsPane
+from workbench.tui.panes.base import Pane
+from workbench.tui.panes.composer import Composer
+from workbench.tui.panes.footer import Footer
+from workbench.tui.panes.header import Tabs
+from workbench.tui.panes.linebar import LineBar
+from workbench.tui.panes.shown import ToolShown
+from workbench.tui.panes.tools import ToolsPane
+from workbench.tui.screens.requests import Requests
+from workbench.tui.screens.showing import Showing
+from workbench.tui.services import Services
+from workbench.tui.state import State
+from workbench.tui.widgets.title import PaneTitle
+
+
+class RoutedScreen(Screen[None], inherit_bindings=False):
+    """A screen that hears its panes; `MainScreen` composes and arranges them."""
+
+    state: State
+    services: Services
+    showing: Showing
+    requests: Requests
+    workspace: str
+    place: int
+    is_zoomed: bool
+    approvals: ApprovalsPane
+    tools: ToolsPane
+    composer: Composer
+    footer: Footer
+    line_bar: LineBar
+
+    def look(self) -> None:
+        """Take in what the journal has."""
+        raise NotImplementedError
+
+    def go_to(self, place: int) -> None:
+        """Go to a place."""
+        raise NotImplementedError
+
+    def rearrange(self) -> None:
+        """Put panes where size, place and zoom want them."""
+        raise NotImplementedError
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Say a sentence."""
+        raise NotImplementedError
+
+    @property
+    def textual(self) -> Any:
+        """Return the app; Textual leaves the type of its result open."""
+        return cast("Any", self).app
+
+    @property
+    def drawing(self) -> Any:
+        """Return the app as the clock and the colours know it."""
+        return self.textual
+
+    # --- what panes say -------------------------------------------------------------------------
+
+    @on(messages.Said)
+    def _said(self, message: messages.Said) -> None:
+        self.say(message.text, is_error=message.is_error)
+
+    @on(messages.KeysChanged)
+    def _keys_changed(self) -> None:
+        self.showing.footer()
+        self.showing.composer()
+
+    @on(messages.DetailWanted)
+    def _detail_wanted(self, message: messages.DetailWanted) -> None:
+        if message.action_id == self.approvals.queue.cursor:
+            self.showing.detail(message.action_id)
+
+    @on(messages.ToolWanted)
+    def _tool_wanted(self, message: messages.ToolWanted) -> None:
+        call = next((one for one in self.state.calls if one.id == message.call_id), None)
+        shown = self._tool(call.id) if call is not None else None
+        if shown is not None:
+            self.tools.show_detail(shown)
+
+    def _tool(self, call_id: str) -> ToolShown | None:
+        source: Any = self.state.source
+        call = source.call(call_id)
+        if call is None:
+            return None
+        found = source.call_events(call_id) if hasattr(source, "call_events") else ()
+        ref = next((event.body.output_ref for event in found if event.kind == "call.finished"), None)
+        output = source.text_of(ref) if ref and hasattr(source, "text_of") else None
+        action = self.state.actions.get(call.action_id or "")
+        return ToolShown(call=call, action=action, events=found, output=output)
+
+    @on(messages.SessionChosen)
+    def _session_chosen(self, message: messages.SessionChosen) -> None:
+        self.state.choose(message.session_id)
+        self.showing.everything()
+
+    @on(messages.GoTo)
+    def _go_to(self, message: messages.GoTo) -> None:
+        self.go_to(message.place)
+
+    @on(Tabs.Clicked)
+    def _tab_clicked(self, message: Tabs.Clicked) -> None:
+        self.go_to(message.place)
+
+    @on(PaneTitle.Pressed)
+    def _title_pressed(self, message: PaneTitle.Pressed) -> None:
+        for ancestor in message.title.ancestors:
+            if isinstance(ancestor, Pane):
+                self.go_to(ancestor.PLACE)
+                return
+
+    @on(messages.BackToPane)
+    def _back_to_pane(self) -> None:
+        self.go_to(self.place)
+
+    @on(messages.FirstWaiting)
+    def _first_waiting(self) -> None:
+        first = self.showing.summary().first_id
+        if first is None:
+            self.say("Nothing waits.")
+            return
+        self.go_to(2)
+        self.approvals.queue.put_cursor(first)
+
+    @on(messages.OpenDetail)
+    def _open_detail(self, message: messages.OpenDetail) -> None:
+        call = next((one for one in self.state.calls if one.id == message.row_id), None)
+        action = self.state.actions.get(call.action_id or "") if call else None
+        if action is not None and action.state == "pending":
+            self.go_to(2)
+            self.approvals.queue.put_cursor(action.id)
+        elif call is not None:
+            self.is_zoomed = True
+            self.go_to(3)
+            self.tools.list.put_cursor(call.id)
+
+    @on(ApprovalsPane.FullChanged)
+    def _full_changed(self) -> None:
+        self.rearrange()
+        self.showing.footer()
+
+    # --- the line at the bottom -----------------------------------------------------------------
+
+    @on(messages.LineAsked)
+    def _line_asked(self, message: messages.LineAsked) -> None:
+        self.composer.display = self.footer.display = False
+        self.line_bar.ask(message)
+
+    @on(LineBar.Heard)
+    def _line_heard(self, message: LineBar.Heard) -> None:
+        if message.is_final:
+            self._close_line(message.asked)
+        cast("Pane", message.asked.pane).line_heard(
+            message.asked.purpose, message.text, is_final=message.is_final
+        )
+
+    @on(LineBar.Dropped)
+    def _line_dropped(self, message: LineBar.Dropped) -> None:
+        self._close_line(message.asked)
+        cast("Pane", message.asked.pane).line_dropped(message.asked.purpose)
+
+    def _close_line(self, asked: messages.LineAsked) -> None:
+        self.line_bar.close()
+        self.composer.display = self.footer.display = True
+        pane = asked.pane
+        (pane.focus_view if isinstance(pane, Pane) else pane).focus()
+
+    # --- what the user asks for -----------------------------------------------------------------
+
+    @on(messages.Decided)
+    def _decided(self, message: messages.Decided) -> None:
+        self.look()
+        self.approvals.decided(message)
+        if message.result is not None and message.result.ok:
+            self.requests.ensure_host(self.workspace)
+
+    @on(messages.Decide)
+    def _decide(self, message: messages.Decide) -> None:
+        self.requests.decide(message)
+
+    @on(messages.Extend)
+    def _extend(self, message: messages.Extend) -> None:
+        self.requests.extend(message.action_id)
+
+    @on(messages.Refresh)
+    def _refresh(self, message: messages.Refresh) -> None:
+        self.requests.ask(self.services.refresh, message.action_id, "The new diff is being made.")
+
+    @on(messages.Undo)
+    def _undo(self, message: messages.Undo) -> None:
+        self.requests.ask(self.services.undo, message.action_id, "Asked to take it back.")
+
+    @on(messages.EditAction)
+    def _edit(self, message: messages.EditAction) -> None:
+        self.requests.edit(message.action_id)
+
+    @on(messages.PromptSent)
+    def _prompt_sent(self, message: messages.PromptSent) -> None:
+        self.requests.prompt(message.text)
+
+    @on(messages.Interrupt)
+    def _interrupt(self) -> None:
+        self.about_session(self.services.interrupt, "Asked to stop.")
+
+    @on(messages.Continue)
+    def _continue(self) -> None:
+        self.about_session(self.services.go_on, "Goes on.")
+
+    @on(messages.Retry)
+    def _retry(self) -> None:
+        self.about_session(self.services.go_on, "Asks again.")
+
+    def about_session(self, ask: Callable[[str], None], done: str) -> None:
+        """Ask something of the agent of the session on show."""
+        if self.state.current is None:
+            self.say("There is no session here.")
+        else:
+            self.requests.ask(ask, self.state.current.id, done)
+
+    @on(messages.Copy)
+    def _copy(self, message: messages.Copy) -> None:
+        if not self.services.clipboard(message.text):
+            self.textual.copy_to_clipboard(message.text)
+        self.say("Copied." if not message.what else f"Copied: {message.what}.")
+
+    @on(messages.BatchAsked)
+    def _batch_asked(self, message: messages.BatchAsked) -> None:
+        from workbench.tui.screens.batch import open_batch
+
+        open_batch(cast("Any", self), message.verdict)
