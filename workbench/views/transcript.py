@@ -27,7 +27,7 @@ from workbench.views.blocks import (
 )
 from workbench.views.callwords import call_words
 from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, notice_of
-from workbench.views.sequence import Sequence
+from workbench.views.order import BlockOrder
 from workbench.views.signs import call_sign
 from workbench.views.streams import Reply, Stream
 from workbench.views.tools import target_of
@@ -45,7 +45,7 @@ class Transcript:
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
-        self._blocks = Sequence()
+        self._blocks = BlockOrder()
         self._rows = Tables()
         self._turn: str | None = None
         self._turns: set[str | None] = set()

@@ -366,6 +366,8 @@ def test_lines_are_paired_by_likeness_and_in_order():
         ["a.handle(x)", "b.handle(y)"], ["new line here", "a.dispatch(x)", "b.dispatch(y)"]
     )
     assert (sorted(old), sorted(new)) == ([0, 1], [1, 2])
+    old, new = changedwords.changed_words(["b.handle(y)", "a.handle(x)"], ["a.dispatch(x)", "b.dispatch(y)"])
+    assert (sorted(old), sorted(new)) == ([0], [1])
     many = ["value = 1"] * 50
     old, new = changedwords.changed_words(many, [f"value = {n}" for n in range(50)])
     assert len(old) == len(new) == 50

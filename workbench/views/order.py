@@ -8,7 +8,7 @@ from dataclasses import replace
 from workbench.views.blocks import Block, ErrorBlock, Notice, Prompt, Text, Thought
 
 
-class Sequence:
+class BlockOrder:
     """An ordered set of blocks that remembers what changed."""
 
     def __init__(self) -> None:
