@@ -361,6 +361,8 @@ def test_what_was_streamed_ends_as_what_is_final(step):
     shown = []
 
     async def keep(app, pilot):
+        app.set_focus(None)
+        await pilot.pause()
         shown.append(app.lines())
 
     async def act(app, pilot):
@@ -372,6 +374,7 @@ def test_what_was_streamed_ends_as_what_is_final(step):
         streamed.told.add(ReplyCompleted(text=STORY), turn_id="t0")
         streamed.told.add(TurnEnded(outcome="done"), turn_id="t0")
         streamed.show()
+        app.set_focus(None)
         await pilot.pause()
         shown.append(app.lines())
 
@@ -669,6 +672,37 @@ def test_nothing_said_yet():
         assert "Nothing was said yet." in "\n".join(app.lines())
 
     play(Scene(), act)
+
+
+def test_without_a_model_it_says_how_to_begin():
+    scene = Scene()
+
+    async def act(app, pilot):
+        shown = ConversationShown(
+            session=None, transcript=Transcript(""), changed=None, now=0, has_model=False
+        )
+        scene.pane.show(shown)
+        await pilot.pause()
+        text = "\n".join(app.lines())
+        assert "No model is set up." in text
+        assert "d  the demo: a recorded agent on a" in text
+
+    play(scene, act)
+
+
+def test_the_focus_puts_the_cursor_where_one_looks():
+    scene = Scene()
+    for n in range(9):
+        scene.turn(n)
+
+    async def act(app, pilot):
+        before = app.lines()[1:20]
+        scene.pane.view.focus()
+        await pilot.pause()
+        assert scene.pane.view.cursor == "text:t8:1"
+        assert app.lines()[1:20] == before
+
+    play(scene, act)
 
 
 def test_text_of_the_agent_is_markdown_and_is_kept_as_it_came():

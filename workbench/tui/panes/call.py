@@ -140,7 +140,7 @@ class CallView(LineView):
         name = "muted" if section is None or section.is_empty else "foreground"
         if section is not None and section.name == "Changes" and row[:1] in ("+", "-"):
             name = "added" if row[0] == "+" else "removed"
-        found = Content.styled(" " * _INDENT + row, ink.of(name))
+        found = cells.mark_hidden(cells.styled(" " * _INDENT + row, ink.of(name)), ink)
         at = row.casefold().find(self.find.casefold()) if self.find else -1
         return found.stylize(ink.hit(), _INDENT + at, _INDENT + at + len(self.find)) if at >= 0 else found
 
@@ -164,7 +164,7 @@ class CallView(LineView):
             for part in detail.sections
         ]
         left = Content.assemble(" ", Content(" ").join(names))
-        facts = cells.content(detail.facts, ink.of("muted"))
+        facts = cells.content(detail.facts, ink.of("muted"), ink)
         room = width - left.cell_length - facts.cell_length - 1
         return Content.assemble(left, " " * room, facts) if room > 1 else left
 
@@ -182,7 +182,7 @@ class CallView(LineView):
                 ).stylize(style, len(clock_exact(when)) + 1)
             )
         lines = [Content(""), *self._flowed(moments)]
-        return [*lines, cells.content(f" {detail.told}", ink.of("muted"))] if detail.told else lines
+        return [*lines, cells.content(f" {detail.told}", ink.of("muted"), ink)] if detail.told else lines
 
     def _flowed(self, moments: Iterable[Content]) -> list[Content]:
         """Put as many moments on a line as fit."""

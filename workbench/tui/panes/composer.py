@@ -140,9 +140,10 @@ class Composer(Vertical):
         if view.session is None:
             return Content("Say what you want done, @file, /command")
         title = content(view.session.title or "this session").plain
+        before, after = theme.glyphs(self).line("“"), theme.glyphs(self).line("”")
         if not self.input.has_focus and self.screen.size.width < _NARROW:
-            return Content(f"i  to write to “{title}”")
-        return Content(f"Message “{title}”, @file, /command")
+            return Content(f"i  to write to {before}{title}{after}")
+        return Content(f"Message {before}{title}{after}, @file, /command")
 
     def _hint_text(self) -> Content:
         view, ink = self._shown, theme.ink(self)

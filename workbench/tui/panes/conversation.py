@@ -29,8 +29,24 @@ from workbench.views.transcript import (
     Transcript,
 )
 
-_EMPTY: Final = ("No session yet.", "", "Write below what you want done; enter sends it.")
-_NO_WORD: Final = ("Nothing was said yet.", "", "Write below what you want done; enter sends it.")
+_EMPTY: Final = (("", "No session yet."), ("", ""), ("", "Write below what you want done; enter sends it."))
+_NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
+_NO_MODEL: Final = (
+    ("", "No model is set up."),
+    ("", ""),
+    ("", "Start one of these:"),
+    ("", ""),
+    ("d", "the demo: a recorded agent on a"),
+    ("", "   copy of an example. No network."),
+    ("", ""),
+    ("p", "set up a model on this machine or"),
+    ("", "   a server: Ollama, OpenAI-compatible,"),
+    ("", "   Azure, Anthropic."),
+    ("", ""),
+    ("", "Looked for: --provider, config.json,"),
+    ("", "WORKBENCH_DEFAULT_PROVIDER, .workbench.json"),
+)
+"""Key and words of each line; the first line is the sentence itself."""
 
 _NO_ERROR: Final = "There is no error to answer here."
 
@@ -61,7 +77,7 @@ class ConversationPane(Pane):
     def show(self, view: ConversationShown) -> None:
         """Show the conversation of a session, or what of it changed."""
         self._session, self._transcript = view.session, view.transcript
-        self.view.empty = self._empty_lines(_NO_WORD if view.session else _EMPTY)
+        self.view.empty = self._empty_lines(view)
         if view.changed is None or view.changed:
             self.view.show_blocks(view.transcript.blocks, view.changed)
         self._show_title()
@@ -81,7 +97,7 @@ class ConversationPane(Pane):
     def _show_title(self) -> None:
         ink = theme.ink(self)
         session = self._session
-        title = content(session.title, ink.of("muted")) if session else Content("")
+        title = content(session.title, ink.of("muted"), ink) if session else Content("")
         self.set_title(title, Content("  ").join(part for part in self._right() if part.plain))
 
     def _right(self) -> Sequence[Content]:
@@ -99,9 +115,15 @@ class ConversationPane(Pane):
             turn = Content.assemble((glyphs.of("running"), ink.of("info")), " ", turn)
         return new, turn
 
-    def _empty_lines(self, lines: Sequence[str]) -> list[Content]:
+    def _empty_lines(self, view: ConversationShown) -> list[Content]:
         ink = theme.ink(self)
-        return [Content.styled(f"   {line}", ink.of("muted")) for line in ("", *lines)]
+        without = _EMPTY if view.has_model else _NO_MODEL
+        (_, sentence), *rest = _NO_WORD if view.session else without
+        lines = [Content(""), Content.assemble("   ", (sentence, ink.of("foreground", bold=True)))]
+        for key, words in rest:
+            shown = (f"{key}  ", ink.of("info", bold=True)) if key else ""
+            lines.append(Content.assemble("   ", shown, (words, ink.of("muted"))))
+        return lines
 
     # --- list keys ------------------------------------------------------------------------------
 

@@ -3,8 +3,6 @@
 Owns which candidate is under the cursor. It never has the focus: the composer hands its keys on.
 """
 
-from typing import ClassVar
-
 from textual.content import Content
 from textual.strip import Strip
 
@@ -17,8 +15,6 @@ from workbench.tui.widgets.lines import LineView
 
 class Offers(LineView, can_focus=False):
     """Candidates, best first, under a title row; hidden without any."""
-
-    WIDTH: ClassVar[int] = 60
 
     def __init__(self) -> None:
         super().__init__(key="composer-offers")
@@ -40,6 +36,7 @@ class Offers(LineView, can_focus=False):
         if offer is not None:
             rows = len(offer.candidates) + 2
             self.styles.height = rows
+            self.styles.width = _width(self.screen.size.width)
             self.styles.offset = (0, -rows - 1)
             self.set_line_count(rows)
             self.invalidate()
@@ -64,7 +61,9 @@ class Offers(LineView, can_focus=False):
         bar = Content.styled(glyphs.of("cursor"), ink.of("info")) if is_cursor else Content(" ")
         columns = [
             Column(content=bar, width=1, gap=0),
-            Column(content=cells.content(name, ink.of("foreground", bold=is_cursor)), grows=True, cut="path"),
+            Column(
+                content=cells.content(name, ink.of("foreground", bold=is_cursor), ink), grows=True, cut="path"
+            ),
             Column(content=cells.content(words, ink.of("muted")), drop=1),
             Column(content=Content(" "), width=1, gap=0),
         ]
@@ -86,3 +85,10 @@ class Offers(LineView, can_focus=False):
         count = f"  {len(offer.candidates)} of {offer.total:,}"
         rest = "   ignored files are left out" if offer.word.kind == "file" else ""
         return Content.styled(count + rest, ink.of("faint"))
+
+
+def _width(columns: int) -> int:
+    """Return how wide the list is: as the conversation it stands over, or the whole of a narrow screen."""
+    if columns < 100:
+        return columns
+    return 48 if columns < 140 else 60

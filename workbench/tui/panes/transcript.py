@@ -247,6 +247,7 @@ class TranscriptView(LineView):
             self.scroll_to_line(total if top is None else top)
         finally:
             self._is_placing = False
+        self._find_cursor()
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -354,6 +355,15 @@ class TranscriptView(LineView):
         for key in {before, block_id}:
             self._redraw(key)
         self.post_message(self.Looked(self))
+
+    def on_focus(self) -> None:
+        """Show whose keys count, and what they are about."""
+        super().on_focus()
+        self._find_cursor()
+
+    def _find_cursor(self) -> None:
+        if self.cursor is None and self.has_focus and self._line_count:
+            self.put_cursor(self._block_on_screen(is_last=True), is_revealed=False)
 
     def _settle(self) -> None:
         if self._heights.total != self._line_count:
