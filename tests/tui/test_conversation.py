@@ -428,7 +428,7 @@ def test_only_the_live_block_is_drawn_again(monkeypatch):
 
     async def act(app, pilot):
         monkeypatch.setattr(
-            "workbench.tui.panes.transcript.block_lines",
+            "workbench.tui.panes.blockview.block_lines",
             lambda block, *rest: drawn.append(block.id) or real(block, *rest),
         )
         for offset in range(4, 400, 4):
@@ -494,7 +494,7 @@ def test_a_long_conversation_opens_quickly(monkeypatch):
     drawn = []
     real = talk.block_lines
     monkeypatch.setattr(
-        "workbench.tui.panes.transcript.block_lines",
+        "workbench.tui.panes.blockview.block_lines",
         lambda block, *rest: drawn.append(block.id) or real(block, *rest),
     )
 

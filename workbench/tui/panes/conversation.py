@@ -82,7 +82,7 @@ class ConversationPane(Pane):
             self.view.show_blocks(view.transcript.blocks, view.changed)
         self._show_title()
 
-    def on_transcript_view_looked(self, message: TranscriptView.Looked) -> None:
+    def on_block_view_looked(self, message: TranscriptView.Looked) -> None:
         """Say whether there is more below."""
         message.stop()
         self._show_title()
