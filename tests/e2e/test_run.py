@@ -294,3 +294,16 @@ def test_an_undo_says_what_came_of_it(shop):
     (shop.project / "hello.py").write_text("print('hello')\n")
     shop.call("approvals", "undo", write["id"])
     assert not (shop.project / "hello.py").exists()
+
+
+def test_an_agents_command_does_not_open_its_humans_data_folder(shop):
+    env = {key: value for key, value in shop.env(WORKBENCH_AGENT="1").items() if key != "WORKBENCH_HOME"}
+    done = shop.call("approvals", "list", code=1, env={**env, "HOME": str(shop.root)})
+    assert "WORKBENCH_HOME" in done.stderr
+    assert not (shop.root / ".local").exists()
+
+
+def test_what_an_untrusted_workspace_asked_for_is_listed(shop):
+    (shop.project / ".workbench.json").write_text('{"approvals": {"allow": ["Bash(*)"]}}')
+    assert "Ignored: approvals.allow" in shop.call("config", "show").stderr
+    assert "Ignored: approvals.allow" in shop.call("config", "validate").stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workbench.cli.errors import Refusal
 from workbench.domain.values import Actor
+from workbench.effects.environment import AGENT_VARIABLE
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -34,7 +35,14 @@ def workspace_of(directory: str | None) -> str:
 
 @contextmanager
 def opened() -> Generator[tuple[Home, Journal], None, None]:
-    """Open the data folder and its journal for one command."""
+    """Open the data folder and its journal for one command.
+
+    Raises:
+        Refusal: An agent's command would open the data folder of its human.
+    """
+    if AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ:
+        why = "this process was started by an agent, and what is in there is its human's"
+        raise Refusal("the data folder was not opened", why, "name another one in WORKBENCH_HOME")
     home = Home.open()
     journal = Journal.open(home)
     try:

@@ -69,7 +69,8 @@ class IllegalMoveError(ValueError):
     """A state may not follow another; names the machine and both states."""
 
     def __init__(self, machine: str, old: str, new: str) -> None:
-        super().__init__(f"a {machine} cannot go from {old} to {new}")
+        article = "an" if machine[0] in "aeiou" else "a"
+        super().__init__(f"{article} {machine} cannot go from {old} to {new}")
         self.machine, self.old, self.new = machine, old, new
 
 

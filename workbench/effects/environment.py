@@ -30,6 +30,10 @@ _INJECTING: Final = re.compile(
 _GATE: Final = re.compile(r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|WORKBENCH_CALL", re.DOTALL)
 
 
+AGENT_VARIABLE: Final = "WORKBENCH_AGENT"
+"""Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
+
+
 def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()) -> dict[str, str]:
     """Return the environment that a command or hook may have.
 

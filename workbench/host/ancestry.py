@@ -8,9 +8,9 @@ import os
 
 from workbench.domain.events import SecurityNoted
 from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.effects.environment import AGENT_VARIABLE
 from workbench.effects.locks import is_held
 from workbench.effects.proctable import ancestors
-from workbench.host.kit import AGENT_VARIABLE
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 

@@ -128,9 +128,9 @@ def _finished(desk: Desk, kept: Kept, end: Exit, spec: CommandSpec) -> CallFinis
     detail, error = _ending(end, spec)
     return CallFinished(
         state=_state(end), detail=detail, error=error, summary=detail or "exit 0", preview=shown.recorded,
-        result_ref=shown.ref, output_ref=blobs.record(clean.encode()) if shown.truncated else None,
+        result_ref=shown.ref, output_ref=shown.whole,
         output_bytes=kept.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
-        metadata={"leftovers_ended": end.leftovers} if end.leftovers else {},
+        metadata=shown.noted({"leftovers_ended": end.leftovers} if end.leftovers else {}),
     )  # fmt: skip
 
 

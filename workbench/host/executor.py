@@ -250,14 +250,9 @@ def outcome_of(desk: Desk, output: Output, duration_ms: int) -> CallFinished:
     return CallFinished(
         state="failed" if output.error else "succeeded", error=record.scrubbed_line(output.error, 4_000),
         summary=record.scrubbed_line(shown.recorded, 120), preview=shown.recorded, result_ref=shown.ref,
-        output_ref=whole_output(desk, clean) if shown.truncated else None,
-        output_bytes=shown.total_bytes, duration_ms=duration_ms, metadata=output.metadata,
+        output_ref=shown.whole,
+        output_bytes=shown.total_bytes, duration_ms=duration_ms, metadata=shown.noted(output.metadata),
     )  # fmt: skip
-
-
-def whole_output(desk: Desk, clean: str) -> BlobRef:
-    """Store a scrubbed output that was cut for the model."""
-    return desk.kit.journal.blobs.record(clean.encode("utf-8", "surrogatepass"))
 
 
 # --- appending -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from workbench.config.layers import load
 from workbench.config.values import Loaded
 from workbench.domain.rows import Session
 from workbench.effects.clock import Clock
-from workbench.effects.environment import scrubbed_environment
+from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
 from workbench.effects.files import Root
 from workbench.host.trusting import is_trusted
 from workbench.journal.home import Home
@@ -22,9 +22,6 @@ from workbench.journal.journal import Journal
 from workbench.providers.base import Provider
 from workbench.tools.base import Limits
 from workbench.tools.registry import Registry, catalogue
-
-AGENT_VARIABLE = "WORKBENCH_AGENT"
-"""Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
 
 
 class ConfigUnusable(Exception):

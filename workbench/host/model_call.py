@@ -43,6 +43,9 @@ from workbench.text import canonical
 RETRIES = 3
 """How often a call is repeated that a provider refused for the moment (429, 5xx)."""
 
+EXHAUSTED = "recording_exhausted"
+"""What a recording says that has no answer to a second try; the first failure is then the reason."""
+
 AGENT = Actor(kind="agent")
 
 
@@ -87,9 +90,13 @@ class ModelCall:
         )
         await self._desk.append(started, *moved)
         used: set[int] = set()
+        first: FailurePart | None = None
         for attempt in range(RETRIES + 1):
             await self._ask(frozenset(used))
             failure = self.reply.failure
+            if failure is not None and first is not None and failure.code == EXHAUSTED:
+                await self._failed(first)
+                return
             if failure is None:
                 await self._completed()
                 return
@@ -98,6 +105,7 @@ class ModelCall:
             if attempt == RETRIES or not _is_momentary(failure):
                 await self._failed(failure)
                 return
+            first = failure
             await self._desk.append(self._error(failure))
             await self._desk.kit.sleep(failure.retry_after_s or 2**attempt)
             self.reply = Reply()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
+from workbench.journal.errors import JournalFull
 from workbench.text import canonical
 from workbench.text.scrub import scrub, scrub_value
 from workbench.tools.preview import preview
@@ -30,6 +31,10 @@ _KEY_BODY = re.compile(
 class Sealer(Protocol):
     """The part of the blob store that recording needs."""
 
+    def record(self, data: bytes) -> BlobRef:
+        """Store scrubbed bytes and return their reference."""
+        ...
+
     def seal(self, data: bytes) -> BlobRef:
         """Store exact bytes and return their reference."""
         ...
@@ -50,8 +55,15 @@ class Shown:
     recorded: str
     ref: BlobRef | None
     """The exact part, when the recorded one differs from it."""
-    truncated: bool
+    whole: BlobRef | None
+    """The whole scrubbed output, when it was cut."""
     total_bytes: int
+    note: str = ""
+    """Why something of it is not kept: an outcome is written in any case."""
+
+    def noted(self, metadata: dict[str, Json]) -> dict[str, Json]:
+        """Return metadata of a call with the note, if there is one."""
+        return {**metadata, "output": self.note} if self.note else metadata
 
 
 def output(exact: str, clean: str, limit: int, blobs: Sealer, total_bytes: int | None = None) -> Shown:
@@ -66,8 +78,17 @@ def output(exact: str, clean: str, limit: int, blobs: Sealer, total_bytes: int |
     """
     shown = preview(exact, limit, total_bytes)
     recorded = preview(clean, limit, shown.total_bytes)
-    ref = None if recorded.text == shown.text else blobs.seal(shown.text.encode("utf-8", "surrogatepass"))
-    return Shown(recorded=recorded.text, ref=ref, truncated=shown.truncated, total_bytes=shown.total_bytes)
+    try:
+        ref = None if recorded.text == shown.text else blobs.seal(_bytes(shown.text))
+        whole = blobs.record(_bytes(clean)) if shown.truncated else None
+        note = ""
+    except JournalFull:
+        ref, whole, note = None, None, "the disk is full: what was cut is not kept"
+    return Shown(recorded=recorded.text, ref=ref, whole=whole, total_bytes=shown.total_bytes, note=note)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def scrubbed(exact: str, *, is_fragment: bool = False) -> str:

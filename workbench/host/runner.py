@@ -35,7 +35,7 @@ from workbench.domain.events import (
     SessionStatusChanged,
     TurnEnded,
 )
-from workbench.domain.machines import PauseReason
+from workbench.domain.machines import IllegalMoveError, PauseReason
 from workbench.domain.rows import Session
 from workbench.effects.faults import point
 from workbench.host.desk import Desk
@@ -44,7 +44,7 @@ from workbench.host.gatekeeping import gate, propose_anew, reopen
 from workbench.host.model_call import ModelCall
 from workbench.host.settling import settle_call
 from workbench.host.undoing import undo
-from workbench.journal.errors import JournalError, LeaseLost
+from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 
 
 def _ignore(events: Sequence[Event]) -> None:
@@ -151,6 +151,8 @@ class Runner:
             raise
         except LeaseLost as error:
             self.failure = error
+        except (IllegalMoveError, GuardFailed) as error:
+            await self._overtaken(effect, error, before)
         except (JournalError, OSError) as error:
             self.failure = error
         except Exception as error:  # noqa: BLE001 -- a defect ends this session's run, named, never the host
@@ -162,6 +164,12 @@ class Runner:
                 self._idle[effect] = before
             self._running.pop(effect, None)
             self._rung.set()
+
+    async def _overtaken(self, effect: Effect, error: Exception, before: int) -> None:
+        """Take a refused append for what it is: somebody else's event came first, so look again."""
+        self.catch_up()
+        if self.cursor == before:
+            await self._defect(effect, error)
 
     async def _defect(self, effect: Effect, error: Exception) -> None:
         self.failure = error

@@ -7,7 +7,13 @@ workspace acts before a human said so here.
 import os
 
 from workbench.changes.digest import action_digest
-from workbench.domain.events import ActionOpened, WorkspaceTrusted, WorkspaceTrustRevoked
+from workbench.domain.events import (
+    ActionCancelled,
+    ActionOpened,
+    Event,
+    WorkspaceTrusted,
+    WorkspaceTrustRevoked,
+)
 from workbench.domain.rows import Action, Trust
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.journal import Journal
@@ -45,15 +51,25 @@ def ask(journal: Journal, workspace: str) -> str | None:
             return action.id if action.state == "pending" else None
     action_id = journal.clock.new_id()
     actor = Actor(kind="system", pid=os.getpid())
-    body = _question(journal, workspace, found)
-    journal.append([journal.event(body, SYSTEM_SESSION, actor, action_id=action_id)])
+    question = journal.event(_question(journal, workspace, found), SYSTEM_SESSION, actor, action_id=action_id)
+    outdated = _withdrawn(journal, workspace, actor, "what governs the workspace has changed")
+    journal.append([*outdated, question])
     return action_id
 
 
 def grant(journal: Journal, workspace: str, read: bool, actor: Actor) -> None:
-    """Record a human's trust in a workspace as it is now."""
+    """Record a human's trust in a workspace as it is now; a question that waits is answered by that."""
     body = WorkspaceTrusted(workspace=workspace, content_hash=governing_hash(workspace), read_grant=read)
-    journal.append([journal.event(body, SYSTEM_SESSION, actor)])
+    answered = _withdrawn(journal, workspace, actor, "the workspace was trusted by command")
+    journal.append([*answered, journal.event(body, SYSTEM_SESSION, actor)])
+
+
+def _withdrawn(journal: Journal, workspace: str, actor: Actor, why: str) -> list[Event]:
+    waiting = (action for action in _questions(journal, workspace) if action.state == "pending")
+    return [
+        journal.event(ActionCancelled(why=why), SYSTEM_SESSION, actor, action_id=action.id)
+        for action in waiting
+    ]
 
 
 def revoke(journal: Journal, workspace: str, actor: Actor) -> bool:

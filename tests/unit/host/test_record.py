@@ -17,6 +17,9 @@ class Store:
     def __init__(self):
         self.kept = {}
 
+    def record(self, data):
+        raise AssertionError("nothing was cut")
+
     def seal(self, data):
         self.kept[f"sealed:{len(self.kept)}"] = data
         return f"sealed:{len(self.kept) - 1}"

@@ -7,9 +7,9 @@ import pytest
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events as e
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.effects.environment import AGENT_VARIABLE
 from workbench.host import sessions, trusting
 from workbench.host.ancestry import InsideAgent, refuse_inside_agents
-from workbench.host.kit import AGENT_VARIABLE
 from workbench.host.places import host_lock, live_host, workspace_hash
 from workbench.journal.decide import decide
 from workbench.journal.lease import DriverLock
@@ -159,3 +159,20 @@ def test_the_lock_is_named_after_the_first_16_digits_of_the_hash(stage):
     assert workspace_hash("/a/b") == hashlib.sha256(b"/a/b").hexdigest()[:16]
     assert host_lock(stage.home, "/a/b").name == f"{workspace_hash('/a/b')}.lock"
     assert live_host(stage.home, stage.journal, "/a/b") is None
+
+
+def test_trust_by_command_answers_the_question_that_waits(stage):
+    workspace = str(stage.workspace)
+    question = trusting.ask(stage.journal, workspace)
+    trusting.grant(stage.journal, workspace, False, USER)
+    assert stage.journal.action(question).state == "cancelled"
+    assert trusting.ask(stage.journal, workspace) is None
+
+
+def test_a_question_about_other_files_is_withdrawn(stage):
+    workspace = str(stage.workspace)
+    first = trusting.ask(stage.journal, workspace)
+    (stage.workspace / ".workbench.json").write_text("{}")
+    second = trusting.ask(stage.journal, workspace)
+    assert (stage.journal.action(first).state, stage.journal.action(second).state) == ("cancelled", "pending")
+    assert not answer(stage, first, "trust").ok

@@ -304,3 +304,70 @@ def test_a_second_driver_is_told_who_drives(staged):
 
     asyncio.run(run())
     assert set(seen) == {os.getpid()}
+
+
+def test_an_answer_that_comes_while_a_question_is_made_anew_counts(staged):
+    """The host has to accept that it lost the race: exactly one of both can win."""
+    config = {
+        "hooks": {
+            "PreToolUse": [
+                {
+                    "matcher": "Edit",
+                    "command": "[ ! -e ask ] || { touch asked; while [ -e ask ]; do sleep 0.02; done; }",
+                }
+            ]
+        }
+    }
+    edit = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\n")
+    stage = staged(
+        recording(exchange(edit), exchange(text("ok"), expect=result("c1", "rejected"))),
+        files={"a.txt": "a\nb\n"},
+        config=config,
+    )
+    stage.begin().drive()
+    (stage.workspace / "a.txt").write_text("x\na\nb\n")
+    stage.drive(until=lambda p: any(a.stale_paths for a in p.waiting))
+    (action,) = stage.waiting()
+    (stage.workspace / "ask").write_text("")
+    sessions.refresh(stage.journal, action.id, USER)
+
+    async def answer():
+        while not (stage.workspace / "asked").exists():
+            await asyncio.sleep(0.01)
+        assert stage.reject(action).ok
+        (stage.workspace / "ask").unlink()
+
+    async def both():
+        driving = drive_session(stage.kit(), stage.driver(), stage.session_id, until=lambda p: p.is_idle)
+        return (await asyncio.wait_for(asyncio.gather(driving, answer()), 20))[0]
+
+    progress = asyncio.run(both())
+    stage.lock.close()
+    assert progress.last_outcome == "done"
+    assert stage.bodies(e.ErrorRaised) == []
+
+
+def test_an_outcome_is_written_where_its_output_cannot_be_kept(staged, monkeypatch):
+    from workbench.journal.errors import JournalFull
+
+    command = call("c1", "run_in_terminal", command="yes 0123456789 | head -c 50000")
+    stage = staged(
+        recording(exchange(command), exchange(text("ok"), expect=result("c1", "succeeded")))
+    ).begin()
+    stage.drive()
+    stage.approve(stage.waiting()[0])
+
+    def full(data):
+        raise JournalFull("not stored", "the disk is full", "free some space")
+
+    monkeypatch.setattr(stage.journal.blobs, "record", full)
+    assert stage.drive().last_outcome == "done"
+    (finished,) = stage.bodies(e.CallFinished)
+    assert (finished.state, finished.output_ref, finished.output_bytes) == ("succeeded", None, 50_000)
+    assert "disk is full" in finished.metadata["output"]
+
+
+def test_a_failure_is_not_hidden_by_a_recording_that_has_no_second_answer(staged):
+    stage = staged(recording(exchange({"error": {"status": 500, "message": "boom"}}))).begin()
+    assert stage.drive().last_outcome == "error"
+    assert [error.message for error in stage.bodies(e.ErrorRaised)] == ["boom", "boom"]

@@ -34,7 +34,17 @@ def execute(options: Namespace, console: Console) -> int:
         console.say(line)
     for problem in loaded.problems:
         console.note(str(problem))
+    tell_ignored(loaded, console)
     return DONE
+
+
+def tell_ignored(loaded: Loaded, console: Console) -> None:
+    """Say what a workspace that is not trusted asked for and did not get."""
+    for found in loaded.ignored:
+        place = f"{found.file} line {found.line}" if found.line else found.file
+        console.note(f"Ignored: {found.key} in {place}: {found.reason}")
+    for note in loaded.notes:
+        console.note(note)
 
 
 def config_facts(loaded: Loaded) -> Facts:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.config.reading import read
-from workbench.cli.config.show import problem_facts
+from workbench.cli.config.show import problem_facts, tell_ignored
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
 from workbench.cli.place import workspace_of
@@ -29,7 +29,6 @@ def execute(options: Namespace, console: Console) -> int:
         return code
     for problem in found:
         console.note(str(problem))
-    for note in loaded.notes:
-        console.note(note)
+    tell_ignored(loaded, console)
     console.say(f"{len(found)} wrong." if found else "Nothing is wrong.")
     return code

@@ -13,6 +13,7 @@ from typing import Literal
 from workbench.cli.place import person
 from workbench.cli.run.result import Ending
 from workbench.cli.run.witness import Witness
+from workbench.effects.offspring import become_subreaper
 from workbench.host import sessions
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
@@ -57,6 +58,7 @@ def drive(kit: Kit, witness: Witness, on_approval: OnApproval) -> Ending:
     Raises:
         Driven: Another process drives it.
     """
+    become_subreaper()
     with DriverLock(kit.journal, driver := identity(kit.journal, kit.workspace, "run")):
         return asyncio.run(_drive(kit, witness, on_approval, driver))
 

@@ -3,7 +3,7 @@
 Pure. Owns the meaning of `--status --model --provider --search --from --to --sort --order --limit --offset`.
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -110,5 +110,5 @@ def _moment(text: str | None, *, is_end: bool) -> int | None:
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise ValueError(text)
+        raise ArgumentTypeError(f"{text!r} is no number from 0 on")
     return int(text)
