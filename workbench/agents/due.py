@@ -46,7 +46,7 @@ def todo(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
         return ()
     if state.status in ("created", "initializing"):
         return (Initialize(),)
-    return (
+    due = (
         *_settling(state),
         *_retiring(state),
         *_proposing(state),
@@ -54,6 +54,8 @@ def todo(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
         *_undoing(state),
         *_turning(state, limits),
     )
+    # A foreign reply may name one call twice; there is one of it all the same.
+    return tuple(dict.fromkeys(due))
 
 
 def _settling(state: TurnState) -> Iterator[Effect]:

@@ -288,6 +288,7 @@ INTERRUPTS = [
 ]  # fmt: skip
 
 CRASHES = [
+    ("calling, and a call is named twice", [*CALLING, reply("c1", "c1"), interrupt()], [Withdraw(call_id="c1")]),
     ("calling", [*CALLING, CRASH], [LOST]),
     ("calling, paused", [*CALLING, CRASH, paused("host lost")], []),
     ("calling, continued", [*CALLING, CRASH, paused("host lost"), go_on()], [model(1)]),
