@@ -150,6 +150,24 @@ def test_failed_only_and_all_again():
     play(scene, act)
 
 
+def test_a_call_that_ends_or_is_answered_is_shown_anew():
+    scene = Scene()
+
+    async def act(app, pilot):
+        ended = replace(CALLS[2], state="succeeded", finished_at=NOW + 5 * SECOND, duration_ms=2000)
+        scene.show(calls=(*CALLS[:2], ended, *CALLS[3:]))
+        await pilot.pause(0.3)
+        assert (app.lines()[4][1], "2.0 s" in app.lines()[4]) == ("✓", True)
+        rejected = replace(CALLS[3], state="rejected", finished_at=NOW + 6 * SECOND)
+        said_no = {"a4": replace(ACTIONS["a4"], state="rejected", decided_at=NOW + 6 * SECOND)}
+        scene.show(calls=(*CALLS[:2], ended, rejected, CALLS[4]), actions=said_no)
+        await pilot.pause(0.3)
+        assert app.lines()[5][1] == "⊘"
+        assert "◆" not in app.lines()[0]
+
+    play(scene, act)
+
+
 def test_without_rows_it_says_why():
     scene = Scene(calls=())
 

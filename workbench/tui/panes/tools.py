@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.domain.rows import Action, Call
 from workbench.draw import cells
 from workbench.draw import rows as drawn
 from workbench.text.human import duration
@@ -46,6 +47,7 @@ class ToolList(RowList):
         self.rows: dict[str, ToolRow] = {}
         self._spans: dict[str, Span] = {}
         self._axis = Axis()
+        self._turn: str | None = None
         self._empty = ""
 
     def show_rows(self, shown: Sequence[ToolRow], now: int, empty: str) -> None:
@@ -57,17 +59,27 @@ class ToolList(RowList):
         changed = {
             key
             for key, row in self.rows.items()
-            if before.get(key) != row or was.get(key) != self._spans[key]
+            if (before.get(key) is not row and before.get(key) != row) or was.get(key) != self._spans[key]
         }
         heads = [HEADS] if shown and self.width >= WATERFALL_FROM else []
         self.set_ids([*heads, *self.rows], {*changed, HEADS})
         self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
+
+    def look_at_turn(self, now: int) -> None:
+        """Take the axis of the turn that the cursor came to."""
+        was, turn = self._spans, self._turn
+        self._measure(now)
+        if self._turn != turn:
+            self.invalidate()
+        else:
+            self._spans = was
 
     def _measure(self, now: int) -> None:
         """Take the axis of the turn under the cursor, or of the last one; other turns have no bars."""
         shown = list(self.rows.values())
         current = self.rows.get(self.cursor or "") or (shown[-1] if shown else None)
         turn = current.turn_id if current is not None else None
+        self._turn = turn
         mine = [row for row in shown if row.turn_id == turn]
         self._axis = tools.axis(mine, now)
         self._spans = dict.fromkeys(self.rows, Span())
@@ -112,6 +124,7 @@ class ToolsPane(Pane):
         self._only_failed = False
         self._filter = ""
         self._wanted: str | None = None
+        self._kept: dict[str, tuple[Call, Action | None, ToolRow]] = {}
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the list and the call in full."""
@@ -146,7 +159,7 @@ class ToolsPane(Pane):
             self._lay_out(self._shown)
 
     def _lay_out(self, view: ToolsShown) -> None:
-        self._all = tools.rows(view.calls, view.actions, view.now)
+        self._all = self._rows(view)
         shown = self._all
         if self._filter or self._only_failed:
             shown = tools.rows(
@@ -155,6 +168,18 @@ class ToolsPane(Pane):
         self.list.show_rows(shown, view.now, self._empty())
         self._fit()
         self._show_title(view.now)
+
+    def _rows(self, view: ToolsShown) -> list[ToolRow]:
+        """Return a row for every call; those of calls that are over stay as they are."""
+        kept, self._kept = self._kept, {}
+        for call in view.calls:
+            action = view.actions.get(call.action_id or "")
+            known = kept.get(call.id)
+            if known is None or not _is_over(known, call, action):
+                (row,) = tools.rows((call,), view.actions, view.now)
+                known = (call, action, row)
+            self._kept[call.id] = known
+        return [row for _, _, row in self._kept.values()]
 
     def _empty(self) -> str:
         if self._filter:
@@ -220,7 +245,8 @@ class ToolsPane(Pane):
         """Show the call under the cursor."""
         message.stop()
         if self._shown is not None:
-            self._lay_out(self._shown)
+            self.list.look_at_turn(self._shown.now)
+            self._show_title(self._shown.now)
         self._want(is_anew=False)
         self.post_message(KeysChanged())
 
@@ -313,6 +339,15 @@ class ToolsPane(Pane):
 
 
 _OFF: Final = {"list.order": "Calls are always in the order in which they were asked for."}
+
+
+def _is_over(known: tuple[Call, Action | None, ToolRow], call: Call, action: Action | None) -> bool:
+    """Return whether a row of a call that is over still says the truth; each look reads the calls anew."""
+    before, asked, row = known
+    if row.finished is None or (asked is None) != (action is None):
+        return False
+    same = (before.state, before.finished_at, before.replaced_by)
+    return same == (call.state, call.finished_at, call.replaced_by)
 
 
 def _is_problem(row: ToolRow) -> bool:
