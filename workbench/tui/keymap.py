@@ -116,6 +116,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "app": "everywhere",
     "lines": "approvals",
     "diff": "approvals",
+    "answer": "approvals",
 }
 """Scopes whose module has another name than they."""
 

@@ -105,6 +105,10 @@ class ApprovalsPane(Pane):
         if self.queue.cursor in moved:
             self.queue.cursor = moved[self.queue.cursor]
             self.post_message(DetailWanted(self.queue.cursor))
+        self.queue.idle = waiting.idle_lines(
+            view.actions, ink(self), glyphs(self), is_filtered=self.text_filter
+        )
+        self.set_class(not rows, "-idle")
         self.queue.show_rows(rows, view.now, is_zoomed=self.is_zoomed)
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))

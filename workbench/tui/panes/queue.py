@@ -30,6 +30,8 @@ class QueueList(RowList):
         self._decided = 0
         self._now = 0
         self.is_zoomed = False
+        self.idle: Sequence[Content] = ()
+        """What is said without rows."""
 
     def show_rows(self, shown: Sequence[QueueRow], now: int, *, is_zoomed: bool) -> None:
         """Show rows in this order.
@@ -46,6 +48,8 @@ class QueueList(RowList):
             self.is_zoomed = is_zoomed
             self.invalidate()
         self._now = now
+        if not shown:
+            self.refresh()
         self.set_ids(self._captioned(shown) if is_zoomed else [row.id for row in shown], changed | {DECIDED})
 
     def _captioned(self, shown: Sequence[QueueRow]) -> list[str]:
@@ -73,7 +77,14 @@ class QueueList(RowList):
 
     def can_hold_above(self, count: int) -> bool:
         """Return whether so many rows above the cursor leave it on its line: the list scrolls by them."""
-        return self.first_line + count <= max(0, self.line_count + count - self.size.height)
+        is_scrolling = self.line_count > self.size.height > 0
+        return is_scrolling and self.first_line + count <= self.line_count + count - self.size.height
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line of the screen; without rows what may come here."""
+        if self.rows or y >= len(self.idle):
+            return super().render_line(y)
+        return cells.strip(self.idle[y], self.size.width, ink(self).on("background"))
 
     def draw_row(self, placed: Placed, width: int) -> Strip:
         """Draw a row or a caption."""

@@ -4,9 +4,18 @@ Pure. The order itself is `views.queue`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+from textual.content import Content
 
 from workbench.domain.rows import Action
+from workbench.draw.cells import content
+from workbench.draw.glyphs import Glyphs
+from workbench.draw.tokens import Ink
+from workbench.draw.words import clock
 from workbench.views.queue import QueueRow
+
+_ANSWERED: Final = ("approved", "rejected", "expired")
 
 
 def successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, str]:
@@ -21,6 +30,41 @@ def successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, s
         if heir != key:
             moved[key] = heir
     return moved
+
+
+_FIRST: Final = (
+    "When an agent wants to change a file or",
+    "run a command, it appears here with what",
+    "exactly would happen. You answer with",
+    "",
+    "   a  approve",
+    "   r  reject",
+    "   space  take or leave a part",
+    "",
+    "Unanswered for 15 minutes it expires.",
+    "An expired action is never done.",
+)
+
+
+def idle_lines(
+    actions: Iterable[Action], colours: Ink, signs: Glyphs, *, is_filtered: str = ""
+) -> list[Content]:
+    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here."""
+    if is_filtered:
+        words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
+        return [Content(""), content(signs.line(f"   {words}"), colours.of("muted"))]
+    ok = Content.assemble("   ", (signs.of("ok"), colours.sign("ok")), " Nothing waits.")
+    decided = [action for action in actions if action.decided_at and action.state in _ANSWERED]
+    if not decided:
+        return [
+            Content(""),
+            ok,
+            Content(""),
+            *(Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST),
+        ]
+    last = max(decided, key=lambda action: action.decided_at or 0)
+    words = f"     Last: {clock(last.decided_at)}, {last.state} {last.target}"
+    return [Content(""), ok, content(words, colours.of("muted"))]
 
 
 def below_cursor(

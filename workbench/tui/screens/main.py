@@ -42,8 +42,8 @@ _MINUTE: Final = 60.0
 class MainScreen(RoutedScreen, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
-    AUTO_FOCUS = None
-    BINDINGS = keymap.bindings("app")
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("first", "app")
 
     def __init__(
         self, state: State, services: Services, answering: Answering, feed: Feed, workspace: str, home: str
@@ -103,8 +103,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     def _start_focus(self) -> None:
         self.place = 2
-        if self.state.pending or not self.has_model:
+        if self.state.pending:
             self.approvals.focus_view.focus()
+        elif not self.showing.has_model:
+            self.conversation.focus_view.focus()
         else:
             self.composer.focus_input()
 
@@ -251,6 +253,12 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.rule.say(text, is_error=is_error)
 
     # --- keys of everywhere ---------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let the keys of the first page through only while there is no model."""
+        if action == "do" and str(parameters[0]).startswith("first."):
+            return not self.showing.has_model
+        return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says."""

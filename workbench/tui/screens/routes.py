@@ -3,13 +3,15 @@
 Owns one handler a message. Panes do not know each other; this is the only place that knows them all.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, cast
 
 from textual import on
+from textual.app import SuspendNotSupported
 from textual.screen import Screen
 
-from workbench.tui import messages
+from workbench.tui import keymap, messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
@@ -40,6 +42,7 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
     composer: Composer
     footer: Footer
     line_bar: LineBar
+    _piped: str = ""
 
     def look(self) -> None:
         """Take in what the journal has."""
@@ -175,7 +178,10 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
         self.line_bar.close()
         self.composer.display = self.footer.display = True
         pane = asked.pane
-        (pane.focus_view if isinstance(pane, Pane) else pane).focus()
+        if isinstance(pane, Pane):
+            pane.focus_view.focus()
+        else:
+            self.go_to(self.place)
 
     # --- what the user asks for -----------------------------------------------------------------
 
@@ -234,6 +240,35 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
         if not self.services.clipboard(message.text):
             self.textual.copy_to_clipboard(message.text)
         self.say("Copied." if not message.what else f"Copied: {message.what}.")
+
+    @on(messages.PipeAsked)
+    def _pipe_asked(self, message: messages.PipeAsked) -> None:
+        self._piped = message.text
+        self.post_message(
+            messages.LineAsked(self, "pipe", "Give it to a command", "it runs in this terminal", "run it")
+        )
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Run the command that was typed for what is piped."""
+        if is_final and purpose == "pipe" and text:
+            with contextlib.suppress(SuspendNotSupported), self.textual.suspend():
+                self.say(self.services.pipe_to(text, self._piped))
+
+    def line_dropped(self, purpose: str) -> None:
+        """Pipe nothing."""
+        del purpose
+        self._piped = ""
+
+    @on(messages.CommandTyped)
+    def _command_typed(self, message: messages.CommandTyped) -> None:
+        known = {"stop": "app.agent-stop", "new": "app.session-new", "help": "app.help", "quit": "app.leave"}
+        name = message.name.lstrip("/")
+        if name in known:
+            keymap.run(known[name], self)
+        elif name in ("continue", "go"):
+            self.about_session(self.services.go_on, "Goes on.")
+        else:
+            self.say(f"/{name}: not there yet.")
 
     @on(messages.BatchAsked)
     def _batch_asked(self, message: messages.BatchAsked) -> None:

@@ -207,6 +207,10 @@ class Showing:
             screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
+        if not self.has_model and pane is screen.conversation:
+            found = [FooterKey(keys=key.print, label=key.label) for key in keymap.of_scopes(["first"])]
+            screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
+            return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
 
     def title(self) -> str:

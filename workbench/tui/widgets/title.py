@@ -55,7 +55,11 @@ class PaneTitle(Widget):
         rule = "$info" if self.is_focused else "$rule"
         line = glyphs(self).line("─")
         left = self._left(line, rule)
-        right = Content.assemble(" ", self._right, " ", (line, rule)) if self._right.plain else Content("")
+        right = (
+            Content.assemble(" ", self._right, " ", (line, rule))
+            if self._right.plain.strip()
+            else Content("")
+        )
         room = self.size.width - left.cell_length - right.cell_length - 1
         if room < 0 and right.plain:
             right, room = Content(""), self.size.width - left.cell_length - 1
@@ -70,7 +74,8 @@ class PaneTitle(Widget):
         shown = Content.styled(f" {name} " if self.is_focused else name, style)
         parts = [Content.styled(line, rule), Content(gap), shown]
         if self._facts.plain:
-            parts += [Content(" "), self._facts]
+            # The reversed name ends in a blank of its own.
+            parts += [self._facts] if self.is_focused else [Content(" "), self._facts]
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:

@@ -1,0 +1,270 @@
+"""The screen as a whole: nothing moves under the hand, nothing untrusted steers it, every size shows it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import golden
+from tests.support.stage import Stage, call, exchange, recording, text
+from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
+from workbench.effects.clock import ManualClock
+from workbench.host import trusting
+from workbench.journal.decide import expire_due
+from workbench.text.safe import one_line
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.services import Services
+
+SIZES = [(160, 48), (120, 36), (100, 24), (80, 24), (46, 10)]
+
+
+def play_golden(name, folder, body, *, size=(120, 36), **more):
+    journal, hand = golden.load(name, folder / "home"), Hand()
+    app = WorkbenchApp(journal, Services(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
+
+    async def run():
+        async with app.run_test(size=size) as pilot:
+            shown = Shown(None, app, hand, pilot)
+            await shown.settle()
+            await body(shown)
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_hostile_text_reaches_no_terminal(tmp_path, size):
+    async def body(shown):
+        for place in "01234":
+            for keys in (["g", *"jjjjjj"], ["enter", "escape", "z", "z"]):
+                await shown.press(place, *keys)
+                assert not CONTROL.search(shown.text.replace("\n", ""))
+
+    play_golden("hostile-text", tmp_path, body, size=size)
+
+
+@pytest.mark.parametrize("name", golden.names())
+def test_every_golden_session_is_shown(tmp_path, name):
+    async def body(shown):
+        title = next(iter(shown.main.state.sessions.values())).title
+        assert one_line(title, 200)[:8] in shown.text
+        await shown.press("1", "2", "3", "4", "0")
+
+    play_golden(name, tmp_path, body, size=(160, 48))
+
+
+def ask_again(stage, number):
+    """Let another session of the workspace ask for something."""
+    script = recording(exchange(call(f"n{number}", "create_file", path=f"new{number}.txt", content="x\n")))
+    before, stage.recording = stage.recording, stage.root / f"recording{number}.json"
+    stage.recording.write_text(json.dumps(script))
+    first = stage.session_id
+    stage.begin(f"another {number}")
+    stage.drive()
+    stage.session_id, stage.recording = first, before
+
+
+def test_new_rows_move_neither_the_cursor_nor_its_line_nor_the_diff(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("j")
+        queue = shown.approvals.queue
+        before = (queue.cursor, queue.line_of(queue.cursor) - queue.first_line, shown.approvals.detail.id)
+        stage.journal.clock.advance(5)
+        await asyncio.to_thread(ask_again, stage, 1)
+        await shown.look()
+        assert len(shown.approvals.rows) == 4
+        assert (
+            queue.cursor,
+            queue.line_of(queue.cursor) - queue.first_line,
+            shown.approvals.detail.id,
+        ) == before
+        assert shown.app.focused is queue
+
+    play(stage, body)
+
+
+def test_rows_that_belong_above_the_cursor_stand_below_it_until_the_list_scrolls(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("o", "j", "j")
+        queue = shown.approvals.queue
+        cursor, line = queue.cursor, queue.line_of(queue.cursor)
+        stage.journal.clock.advance(5)
+        await asyncio.to_thread(ask_again, stage, 2)
+        await shown.look()
+        assert (queue.cursor, queue.line_of(cursor) - queue.first_line) == (cursor, line)
+
+    play(stage, body)
+
+
+def test_a_second_process_that_decides_is_seen_without_a_key(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        waiting = len(stage.waiting())
+        stage.reject(stage.waiting()[0], "no")
+        for _ in range(200):
+            await shown.pilot.pause(0.02)
+            if f"{waiting - 1} waiting" in shown.text:
+                break
+        assert f"{waiting - 1} waiting" in shown.text
+
+    play(stage, body)
+
+
+def test_a_prompt_from_the_composer_is_recorded_and_a_host_is_wanted(tmp_path):
+    stage = staged(tmp_path)
+    wanted = []
+
+    def ensure(workspace):
+        wanted.append(workspace)
+        return ""
+
+    async def body(shown):
+        wanted.clear()
+        await shown.press("i", *"go on", "enter", wait=0.0)
+        assert "prompt.submitted" in stage.kinds()[-1:]
+        assert wanted == [str(stage.workspace)]
+
+    play(stage, body, ensure_host=ensure)
+
+
+def test_a_trust_question_is_answered_by_one_key(tmp_path):
+    stage = Stage(
+        tmp_path,
+        recording(exchange(call("c1", "read_file", path="router.py"))),
+        clock=ManualClock(),
+        files=FILES,
+    )
+    stage.begin()
+    trusting.ask(stage.journal, str(stage.workspace))
+
+    async def body(shown):
+        assert [row.verb for row in shown.approvals.rows] == ["ask"]
+        await shown.press("a")
+        trust = stage.journal.trust(str(stage.workspace))
+        assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (False, [])
+
+    play(stage, body)
+
+
+def test_nothing_of_ours_ticks_while_nothing_waits(tmp_path):
+    stage = staged(tmp_path, recording(exchange(text("hello"))))
+
+    async def body(shown):
+        assert shown.main._ticker is None
+        assert "✓ Nothing waits." in shown.text
+
+    play(stage, body)
+
+
+def test_the_countdown_ticks_while_something_waits_and_stops_after(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        assert shown.main._ticker is not None
+        stage.journal.clock.advance(20 * 60)
+        expire_due(stage.journal)
+        await shown.look()
+        assert shown.main._ticker is None
+
+    play(stage, body)
+
+
+@pytest.mark.parametrize("size", [(160, 48), (120, 36), (80, 24)], ids=str)
+def test_every_place_is_reached_by_its_number_and_by_tab(tmp_path, size):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        for place in (0, 1, 2, 3, 4):
+            await shown.press(str(place))
+            assert (shown.main.place, shown.main.focused_pane.PLACE) == (place, place)
+        for _ in range(5):
+            await shown.press("tab")
+            assert shown.main.place == shown.main.focused_pane.PLACE
+
+    play(stage, body, size=size)
+
+
+def test_ctrl_g_leads_to_the_first_that_waits_also_while_typing(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("i", *"abc", "ctrl+g")
+        assert shown.app.focused is shown.approvals.queue
+        assert shown.main.composer.text == "abc"
+
+    play(stage, body)
+
+
+def test_help_names_the_keys_of_the_pane_and_palette_does_them(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("?")
+        assert "reject with a reason" in shown.text
+        await shown.press("escape", ":", *"pipeline", "enter")
+        assert shown.main.place == 4
+
+    play(stage, body, size=(160, 48))
+
+
+def test_the_filter_hides_rows_and_escape_brings_them_back(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("/", *"api")
+        assert [row.target for row in shown.approvals.rows] == ["docs/api.md"]
+        await shown.press("enter", "escape")
+        assert len(shown.approvals.rows) == 3
+
+    play(stage, body)
+
+
+def test_a_screen_starts_without_parsers_validators_or_colours():
+    code = "import workbench.tui.app, sys; print('\\n'.join(sys.modules))"
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
+    assert not loaded & {
+        "pydantic",
+        "httpx",
+        "yaml",
+        "jsonschema",
+        "re2",
+        "pygments",
+        "markdown_it",
+        "watchdog",
+    }
+
+
+@pytest.mark.parametrize("theme", ["workbench-light", "nord", "ansi-dark", "textual-ansi"])
+def test_other_themes_show_the_same_words(tmp_path, theme):
+    async def body(shown):
+        before = shown.text
+        if theme not in shown.app.available_themes:
+            pytest.skip(f"this Textual has no {theme}")
+        shown.app.theme = theme
+        await shown.settle()
+        assert shown.text == before
+
+    play_golden("busy-queue", tmp_path, body)
+
+
+def test_ascii_signs_are_ascii(tmp_path):
+    from workbench.draw.glyphs import ASCII
+
+    async def body(shown):
+        rest = {character for character in shown.text if not character.isascii()}
+        assert rest == set()
+
+    play_golden("rename-handler", tmp_path, body, glyphs=ASCII)
