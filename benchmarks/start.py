@@ -29,7 +29,7 @@ def main():
     bare = [sys.executable, "-c", "pass"]
     pairs = [(seconds(bare), seconds([command, "--version"])) for _ in range(runs + 1)][1:]
     floor, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
-    print(f"python -c pass {floor * 1000:.1f} ms   workbench --version {ours * 1000:.1f} ms   {ours / floor:.2f} x")
+    print(f"python -c pass {floor * 1000:.1f} ms   --version {ours * 1000:.1f} ms   {ours / floor:.2f} x")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,11 @@ def counted(path):
     text = path.read_text(encoding="utf-8")
     lines = {n for n, line in enumerate(text.splitlines(), 1) if line.strip()}
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             lines -= set(range(node.lineno, node.end_lineno + 1))
     return lines
 
@@ -61,17 +65,41 @@ def names_called(path):
             yield ast.unparse(node.func), node
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if "effects" not in p.parts], ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if "effects" not in p.parts], ids=lambda p: str(p.relative_to(PACKAGE))
+)
 def test_only_effects_write_files(path):
     for name, call in names_called(path):
         tail = name.rpartition(".")[2]
-        assert tail not in {"write_text", "write_bytes", "mkdir", "rename", "replace_file", "symlink_to", "makedirs", "rmtree"}, name
+        assert tail not in {
+            "write_text",
+            "write_bytes",
+            "mkdir",
+            "rename",
+            "replace_file",
+            "symlink_to",
+            "makedirs",
+            "rmtree",
+        }, name
         if tail == "open" and name in {"open", "io.open", "os.open"}:
             modes = [a.value for a in call.args[1:2] if isinstance(a, ast.Constant)]
             assert all(mode in ("r", "rb") for mode in modes), ast.unparse(call)
 
 
-HEADLESS = ["domain", "text", "effects", "journal", "policy", "changes", "config", "tools", "providers", "agents", "host", "cli"]
+HEADLESS = [
+    "domain",
+    "text",
+    "effects",
+    "journal",
+    "policy",
+    "changes",
+    "config",
+    "tools",
+    "providers",
+    "agents",
+    "host",
+    "cli",
+]
 
 
 def loaded_after(statement):
@@ -86,5 +114,7 @@ def test_the_headless_packages_load_no_screen():
 
 
 def test_reading_the_journal_loads_no_validator():
-    loaded = loaded_after("import workbench.journal.journal, workbench.config.layers, workbench.changes.hunks")
+    loaded = loaded_after(
+        "import workbench.journal.journal, workbench.config.layers, workbench.changes.hunks"
+    )
     assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}

@@ -24,7 +24,11 @@ def test_a_command_is_fed(tmp_path):
 
 @pytest.mark.parametrize(
     ("code", "seconds", "expected"),
-    [("print('x' * 10)", 20, b"xxxx"), ("raise SystemExit(2)", 20, None), ("import time; time.sleep(60)", 0.3, None)],
+    [
+        ("print('x' * 10)", 20, b"xxxx"),
+        ("raise SystemExit(2)", 20, None),
+        ("import time; time.sleep(60)", 0.3, None),
+    ],
 )
 def test_what_a_program_prints_is_bounded_in_size_and_time(tmp_path, code, seconds, expected):
     assert foreground.capture([sys.executable, "-c", code], str(tmp_path), seconds, most=4) == expected
