@@ -1,0 +1,98 @@
+"""The screen of the installed program in a pseudo-terminal: the demo answered by key, to green."""
+
+import os
+import signal
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def demo(shop):
+    opened = []
+
+    def open_(**size):
+        place = shop.root / "demo"
+        opened.append(
+            Terminal(shop.argv("demo", "--at", str(place)), cwd=shop.project, env=shop.env(), **size)
+        )
+        opened[-1].project = place / "project"
+        return opened[-1]
+
+    yield open_
+    for terminal in opened:
+        terminal.close()
+
+
+def settled(terminal):
+    """Wait as long as a key is dead after something new came under the cursor, and a little more."""
+    terminal.pump(0.6)
+
+
+def trust_and_wait(terminal):
+    """Answer the trust question with its second choice; return when the three rows wait."""
+    terminal.until("Trust ", "1 waiting")
+    settled(terminal)
+    terminal.press("l")
+    settled(terminal)
+    terminal.press("a")
+    terminal.until("shop/router.py", "shop/errors.py", "3 waiting")
+
+
+def answer(terminal, *wanted):
+    """Approve what is under the cursor: once more where hunks were not seen yet."""
+    for _ in range(4):
+        settled(terminal)
+        terminal.press("a")
+        terminal.pump(1.0)
+        if all(text in terminal.text() for text in wanted):
+            return
+    terminal.until(*wanted)
+
+
+@pytest.mark.parametrize(
+    "size", [{"columns": 120, "rows": 36}, {"columns": 80, "rows": 24}], ids=["120x36", "80x24"]
+)
+def test_the_demo_turns_green_by_key(demo, size):
+    terminal = demo(**size)
+    trust_and_wait(terminal)
+    terminal.press("n")
+    answer(terminal, "2 waiting")
+    answer(terminal, "1 waiting")
+    answer(terminal)
+    terminal.until(gone=("1 waiting",))
+    settled(terminal)
+    terminal.press("q")
+    settled(terminal)
+    if terminal.process.poll() is None:
+        terminal.press("q")
+    assert terminal.wait() == 0
+    assert "NotFound" in (terminal.project / "shop" / "errors.py").read_text()
+    assert "NotFound" in (terminal.project / "shop" / "router.py").read_text()
+
+
+def test_keys_typed_ahead_decide_nothing(demo):
+    terminal = demo()
+    terminal.press("aaaa")
+    shown = terminal.until("Trust ", "1 waiting")
+    terminal.press("aaaaaaaa")
+    terminal.pump(0.2)
+    assert "1 waiting" in terminal.text() or "1 waiting" in shown
+    settled(terminal)
+    assert "1 waiting" in terminal.text()
+
+
+def test_a_killed_screen_leaves_the_agent_and_another_one_shows_it(demo):
+    first = demo()
+    trust_and_wait(first)
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.process.wait()
+    second = demo()
+    second.until("3 waiting", "shop/router.py")
+    second.resize(80, 24)
+    second.until("3 waiting", "2 Approvals")
+    second.resize(40, 10)
+    second.until("too small")
+    second.press("q")
+    second.wait()

@@ -1,0 +1,84 @@
+"""A terminal in memory: the program runs in a pseudo-terminal, pyte says what is on the screen."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+
+
+class Terminal:
+    """One program in one terminal; keys go in, the picture comes out."""
+
+    def __init__(self, argv, *, cwd, env, columns=120, rows=36):
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self._master, slave = pty.openpty()
+        self._size(columns, rows)
+        env = {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
+        self.process = subprocess.Popen(
+            argv, cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        )
+        os.close(slave)
+
+    def resize(self, columns, rows):
+        """Change the size as a window would."""
+        self._size(columns, rows)
+        self.screen.resize(rows, columns)
+        os.killpg(self.process.pid, signal.SIGWINCH)
+
+    def _size(self, columns, rows):
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def press(self, keys):
+        """Type keys, all at once."""
+        os.write(self._master, keys.encode())
+
+    def text(self):
+        """Return what is on the screen."""
+        return "\n".join(self.screen.display)
+
+    def pump(self, seconds):
+        """Read what the program draws for a time; False when it has ended."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self._master], [], [], left)[0]:
+                try:
+                    data = os.read(self._master, 65_536)
+                except OSError:
+                    return False
+                if not data:
+                    return False
+                self._stream.feed(data)
+        return True
+
+    def until(self, *wanted, seconds=40.0, gone=()):
+        """Wait until all texts are on the screen and none of `gone`; return the screen."""
+        end = time.monotonic() + seconds
+        while True:
+            shown = self.text()
+            if all(text in shown for text in wanted) and not any(text in shown for text in gone):
+                return shown
+            assert time.monotonic() < end, f"{wanted} did not come, or {gone} did not go:\n{shown}"
+            self.pump(0.05)
+
+    def wait(self, seconds=30.0):
+        """Wait for the end of the program and return its exit code."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < end, self.text()
+            self.pump(0.05)
+        return self.process.returncode
+
+    def close(self):
+        """End the program."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._master)
