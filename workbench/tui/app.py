@@ -76,6 +76,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         encoding = getattr(sys.__stdout__, "encoding", None)
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
         self.painter: Painter | None = None
+        self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(house_theme(name))
         wanted = ui.theme if ui else "workbench-dark"
@@ -110,6 +111,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             Feed(self._journal, lambda: self.main.post_message(SourceChanged())),
             self.workspace,
             self._home,
+            self._ui.notify if self._ui else None,
         )
         self.main = main
         self.push_screen(main)

@@ -23,6 +23,8 @@ class Drawing(Protocol):
     glyphs: Glyphs
     painter: Painter | None
     cursor_position: Offset
+    has_motion: bool
+    """Whether a changed row flashes."""
 
     def monotonic(self) -> float:
         """Return the seconds of a clock that never goes back."""

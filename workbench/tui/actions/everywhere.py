@@ -136,6 +136,7 @@ def agent_stop(screen: MainScreen) -> None:
 
 def back(screen: MainScreen) -> None:
     """Go back one level; it never decides anything."""
+    screen.is_leaving = False
     if screen.approvals.text_filter:
         screen.approvals.line_dropped("filter")
     elif screen.is_zoomed:
@@ -145,8 +146,9 @@ def back(screen: MainScreen) -> None:
 
 
 def leave(screen: MainScreen) -> None:
-    """Leave; agents go on."""
-    screen.textual.exit()
+    """Leave; agents go on. What waits or works is said first, the same key again leaves."""
+    if screen.ask_to_leave():
+        screen.textual.exit()
 
 
 def redraw(screen: MainScreen) -> None:

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
+from workbench.config.values import Notify
 from workbench.tui import keymap
 from workbench.tui.answering import Answering
 from workbench.tui.arrangement import Arrangement, arrange
@@ -46,7 +47,14 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     BINDINGS = keymap.bindings("first", "app")
 
     def __init__(
-        self, state: State, services: Services, answering: Answering, feed: Feed, workspace: str, home: str
+        self,
+        state: State,
+        services: Services,
+        answering: Answering,
+        feed: Feed,
+        workspace: str,
+        home: str,
+        wishes: Notify | None = None,
     ) -> None:
         super().__init__(id="main")
         self.state, self.services, self.answering, self._feed = state, services, answering, feed
@@ -61,11 +69,12 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.panes: tuple[Pane, ...] = (
             self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
         )  # fmt: skip
-        self.showing, self.requests, self.notices = Showing(self), Requests(self), Notices()
+        self.showing, self.requests, self.notices = Showing(self), Requests(self), Notices(wishes=wishes)
         self.arrangement: Arrangement | None = None
         self._ticker: Timer | None = None
         self._looks_soon = False
         self._looked_at = 0.0
+        self.is_leaving = False
 
     def compose(self) -> ComposeResult:
         """Yield everything; which of it is shown follows from the size."""
@@ -152,7 +161,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.notices.look(self.showing.summary(), self.drawing.monotonic())
         if self.notices.rings:
             self.textual.bell()
-        self.textual.set_terminal_title(self.showing.title())
+        if self.notices.has_title:
+            self.textual.set_terminal_title(self.showing.title())
+        if self.notices.goes_out(has_terminal_focus=self.textual.app_focus):
+            self.requests.notify(self.showing.facts.workspace.rpartition("/")[2])
 
     # --- time -----------------------------------------------------------------------------------
 
@@ -263,6 +275,23 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     def action_do(self, key_id: str) -> None:
         """Do what the table says."""
         keymap.run(key_id, self)
+
+    def ask_to_leave(self) -> bool:
+        """Say what goes on without a screen; True when the user has said twice that they leave."""
+        working = sum(session.status == "processing" for session in self.state.sessions.values())
+        waiting = len(self.state.pending)
+        is_tiny = self.arrangement is not None and self.arrangement.width == "tiny"
+        if self.is_leaving or is_tiny or not (working or waiting):
+            return True
+        self.is_leaving = True
+        self.set_timer(Rule.SECONDS, self._stay)
+        parts = [f"{working} at work go on"] if working else []
+        parts += [f"{waiting} wait"] if waiting else []
+        self.say(f"{', '.join(parts)}. Open workbench again to answer. q leaves, esc stays.")
+        return False
+
+    def _stay(self) -> None:
+        self.is_leaving = False
 
     def focusable_panes(self) -> Iterator[Pane]:
         """Yield the panes that are on the screen, by their numbers."""

@@ -102,6 +102,14 @@ class Requests:
         if why := self._screen.services.ensure_host(workspace):
             self._say(why, is_error=True)
 
+    def notify(self, folder: str) -> None:
+        """Send a notice outside of the terminal: something waits."""
+        screen = self._screen
+        first = min(screen.state.pending, key=lambda action: action.expires_at or 0, default=None)
+        if first is not None:
+            words = f"{folder}: {first.verb} {first.target} waits"
+            self._thread(lambda: screen.services.notify_desktop("workbench", words), "notice", "notify")
+
     def read_branch(self) -> None:
         """Read which branch is checked out."""
         screen = self._screen

@@ -262,6 +262,8 @@ class RowList(LineView):
 
     def flash(self, row_ids: Iterable[str]) -> None:
         """Reverse rows for 150 ms: their state has changed."""
+        if not drawing(self).has_motion:
+            return
         self._flashing |= frozenset(row_ids)
         self._redraw(self._flashing)
         self.set_timer(FLASH_SECONDS, self._end_flash)
