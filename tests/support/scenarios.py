@@ -135,6 +135,12 @@ def _behind_the_back(stage, progress):
 
 RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "description": "notes"}
 
+
+def _adopt(stage):
+    kit = stage.kit()
+    config_rules.sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+
+
 SCENARIOS = {
     found.name: found
     for found in (
@@ -234,7 +240,7 @@ SCENARIOS = {
             name="grant",
             script=asked(CREATE),
             config={"auto_approval_rules": [RULE]},
-            prepare=lambda stage: config_rules.adopt(stage.journal, stage.home, str(stage.workspace)),
+            prepare=_adopt,
             end={"n.txt": "new\n"},
         ),
     )
