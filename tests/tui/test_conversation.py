@@ -326,6 +326,27 @@ def test_folding_at_the_end_does_not_jump():
     play(scene, act)
 
 
+def test_what_stands_below_a_change_gets_its_new_gap():
+    """A thought that comes after its text stands above it; then no blank line is between them."""
+    scene = Scene()
+    scene.begin(0)
+    scene.stream(0, "It is said.")
+
+    async def act(app, pilot):
+        view = scene.pane.view
+        scene.told.add(ThinkingStreamed(block=1, offset=0, text="late"), turn_id="t0")
+        scene.show()
+        app.set_focus(None)
+        await pilot.pause()
+        shown = app.lines()
+        assert [type(block) for block in view.blocks] == [Prompt, Thought, Text]
+        view.show_blocks(scene.transcript.blocks, None)
+        await pilot.pause()
+        assert app.lines() == shown
+
+    play(scene, act)
+
+
 def test_output_folds_at_its_call():
     scene = Scene()
     scene.begin(0)
