@@ -280,3 +280,17 @@ def test_ascii_signs_are_ascii(tmp_path):
         assert rest == set()
 
     play_golden("rename-handler", tmp_path, body, glyphs=ASCII)
+
+
+@pytest.mark.parametrize("keys", [(), ("j", "enter"), ("M", "a"), ("?",), ("R",)], ids=str)
+def test_without_colours_the_same_words_are_shown(tmp_path, monkeypatch, keys):
+    seen = []
+
+    async def body(shown):
+        await shown.press(*keys)
+        seen.append(shown.text)
+
+    play_golden("busy-queue", tmp_path / "one", body)
+    monkeypatch.setenv("NO_COLOR", "1")
+    play_golden("busy-queue", tmp_path / "two", body)
+    assert seen[0] == seen[1]

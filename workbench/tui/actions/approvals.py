@@ -290,6 +290,7 @@ def _choose(pane: ApprovalsPane, step: int) -> None:
     if pane.detail is not None:
         pane.choosing.choose(pane.detail, step)
         pane.draw_detail()
+        pane.detail_view.scroll_lines(2 * step)
 
 
 def mark(pane: ApprovalsPane) -> None:

@@ -52,7 +52,10 @@ class Divider(Widget):
     def render_line(self, y: int) -> Strip:
         """Draw a cell of the line."""
         joint = getattr(self, "_joints", {}).get(y, "│")
-        return cells.strip(Content.styled(glyphs(self).line(joint), ink(self).of("rule")), 1)
+        colours = ink(self)
+        return cells.strip(
+            Content.styled(glyphs(self).line(joint), colours.of("rule")), 1, colours.on("background")
+        )
 
 
 class Rule(Widget):
@@ -98,10 +101,12 @@ class Rule(Widget):
         colours, signs = ink(self), glyphs(self)
         columns = {divider.region.x for divider in self.screen.query(Divider) if divider.region.width}
         line = "".join(signs.line("┴" if x in columns else "─") for x in range(self.size.width))
+        base = colours.on("background")
         if not self._said:
-            return cells.strip(Content.styled(line, colours.of("rule")), self.size.width)
+            return cells.strip(Content.styled(line, colours.of("rule")), self.size.width, base)
         words = cells.content(
             f" {self._said} ", colours.of("failed" if self._is_error else "waiting", bold=True)
         )
         rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
-        return cells.strip(Content.assemble((line[:1], colours.of("rule")), words, rest), self.size.width)
+        whole = Content.assemble((line[:1], colours.of("rule")), words, rest)
+        return cells.strip(whole, self.size.width, base)

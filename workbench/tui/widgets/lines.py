@@ -123,7 +123,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, self.rich_style)
         strip = self._strips.get(line)
         if strip is None:
-            strip = self._strips[line] = self.draw_line(line, width)
+            # Every cell has a style: Textual's filter for NO_COLOR takes no other.
+            strip = self._strips[line] = self.draw_line(line, width).apply_style(self.rich_style)
         return strip
 
     @property
