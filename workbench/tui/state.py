@@ -31,6 +31,8 @@ class Changed:
     blocks: set[str] = field(default_factory=set[str])
     has_calls: bool = False
     has_sessions: bool = False
+    has_first: bool = False
+    """Whether a session is shown now where none was."""
     errors: list[Event] = field(default_factory=list[Event])
     """Errors that were raised, for the toast."""
 
@@ -85,6 +87,9 @@ class State:
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self.calls = list(self.source.calls(self.current.id))
+        if self.current is None and self.sessions:
+            self.choose(next(iter(self.sessions)))
+            changed.has_first = True
         return changed
 
     def _note(self, event: Event, changed: Changed, touched: set[str]) -> None:

@@ -150,7 +150,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if not fresh:
             return
         changed = self.state.apply(fresh)
-        self.showing.what_changed(changed)
+        if changed.has_first:
+            self.showing.everything()
+        else:
+            self.showing.what_changed(changed)
         if changed.errors and not self.is_shown(self.conversation):
             self.say(getattr(changed.errors[-1].body, "message", ""), is_error=True)
         self._notify()
