@@ -23,8 +23,6 @@ class Drawing(Protocol):
     glyphs: Glyphs
     painter: Painter | None
     cursor_position: Offset
-    has_motion: bool
-    """Whether a changed row flashes."""
 
     def monotonic(self) -> float:
         """Return the seconds of a clock that never goes back."""
@@ -50,6 +48,11 @@ def ink(widget: Widget) -> Ink:
 def glyphs(widget: Widget) -> Glyphs:
     """Return the signs in force."""
     return drawing(widget).glyphs
+
+
+def has_motion(widget: Widget) -> bool:
+    """Return whether a changed row flashes; an app that has no such setting lets it."""
+    return bool(getattr(drawing(widget), "has_motion", True))
 
 
 def painter(widget: Widget) -> Painter | None:

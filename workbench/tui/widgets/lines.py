@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.tui.theme import drawing
+from workbench.tui.theme import drawing, has_motion
 
 FLASH_SECONDS = 0.15
 
@@ -263,7 +263,7 @@ class RowList(LineView):
 
     def flash(self, row_ids: Iterable[str]) -> None:
         """Reverse rows for 150 ms: their state has changed."""
-        if not drawing(self).has_motion:
+        if not has_motion(self):
             return
         self._flashing |= frozenset(row_ids)
         self._redraw(self._flashing)
