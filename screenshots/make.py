@@ -30,8 +30,8 @@ from workbench.tui.services import Services
 HERE: Final = Path(__file__).resolve().parent
 WORKSPACE: Final = "/workspace/shop"
 DARK, LIGHT = "workbench-dark", "workbench-light"
-SECOND: Final = ("l", "space")
-"""Leave the second hunk."""
+RENAME: Final = ("0", "j", "enter", "2", "l", "space")
+"""Show the session that renames, and leave the second hunk of its first question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +66,10 @@ QUEUE: Final = (
     Session(name="busy-queue"),
 )
 PICTURES: Final = {
-    "main-160x48-dark": Picture(sessions=SHOP, keys=SECOND),
-    "main-120x36-dark": Picture(sessions=SHOP, keys=SECOND, size=(120, 36)),
-    "main-160x48-light": Picture(sessions=SHOP, keys=SECOND, theme=LIGHT),
-    "main-80x24-dark": Picture(sessions=SHOP, keys=SECOND, size=(80, 24)),
+    "main-160x48-dark": Picture(sessions=SHOP, keys=RENAME),
+    "main-120x36-dark": Picture(sessions=SHOP, keys=RENAME, size=(120, 36)),
+    "main-160x48-light": Picture(sessions=SHOP, keys=RENAME, theme=LIGHT),
+    "main-80x24-dark": Picture(sessions=SHOP, keys=RENAME, size=(80, 24)),
     "approvals": Picture(sessions=QUEUE, keys=("j", "j", "j", "z")),
     "tools": Picture(sessions=(Session(name="commands"),), keys=("escape", "3", "z")),
     "help": Picture(sessions=QUEUE, keys=("j", "?")),
@@ -144,8 +144,8 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
 
 def settings(theme: str) -> Ui:
     """Return the settings of a still screen in a theme."""
-    notify = Notify(bell=False, title=False, desktop="never")
-    return Ui(theme=theme, density="auto", glyphs="unicode", motion="none", keymap={}, notify=notify)
+    notify = Notify(bell=False, title=False, desktop="off")
+    return Ui(theme=theme, density="normal", glyphs="unicode", motion="none", keymap={}, notify=notify)
 
 
 def make(picture: Picture) -> str:
