@@ -106,7 +106,7 @@ def test_without_a_model_nothing_is_sent_and_nothing_is_lost():
     ("typed", "sent"),
     [
         ("/stop", CommandTyped("stop")),
-        ("/end now", CommandTyped("end", "now")),
+        ("/stop now", CommandTyped("stop", "now")),
         ("/unknown", PromptSent("/unknown")),
         ("no /stop", PromptSent("no /stop")),
     ],
@@ -270,7 +270,7 @@ def test_the_best_files(query, names):
 
 def test_commands_offered():
     assert [name for name, _ in offer(word_at("/s", is_first_line=True), ()).candidates] == ["/stop"]
-    assert command_of("/end  it all ") == ("end", "it all")
+    assert command_of("/stop  it all ") == ("stop", "it all")
 
 
 def test_a_file_is_completed_from_the_list():

@@ -108,8 +108,7 @@ def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyp
         is_chosen = offered.key == choice
         sign = glyphs.of("running" if is_chosen else "todo")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
-        head = styled(f"{sign} ", style) + content(offered.key, style, ink) + "  "
-        lines += _hanging(head, [offered.label], room, ink)
+        lines += _hanging(styled(f"{sign} ", style), [offered.label or offered.key], room, ink)
     return lines
 
 

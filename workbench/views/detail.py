@@ -140,7 +140,7 @@ def detail(
         files=files, hunks=tuple(hunks), added=action.added, removed=action.removed, command=command,
         cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
         prompt=opened.prompt,
-        choices=opened.choices, subject=_texts(opened.subject), warnings=_risks(action), bar=_bar(action),
+        choices=opened.choices, subject=_subject(opened), warnings=_risks(action), bar=_bar(action),
         left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
         outcome=_outcome(action, call), is_pending=action.state == "pending",
@@ -235,6 +235,11 @@ def _parameters(given: JsonObject, hidden: Sequence[str], command: str | None) -
     if command is not None:
         shown.pop("command", None)
     return _texts(shown)
+
+
+def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
+    """Return what a row is about; of a trust question its words say all that a human can judge."""
+    return () if opened.action_kind == "trust" else _texts(opened.subject)
 
 
 def _texts(values: JsonObject) -> tuple[tuple[str, str], ...]:

@@ -156,7 +156,7 @@ def test_a_question_with_its_choices():
         proposal(prompt="Deploy?\nNow?", choices=choices, subject={"run": "nightly"}),
     )
     assert body(found, choice="yes") == [
-        "", "   Deploy?", "   Now?", "", "   ● yes  Do it", "   ○ no  Leave it", "", "   run  nightly",
+        "", "   Deploy?", "   Now?", "", "   ● Do it", "   ○ Leave it", "", "   run  nightly",
     ]  # fmt: skip
     assert detail.title_left(found, DARK, UNICODE).plain == "deploy?"
 

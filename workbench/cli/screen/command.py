@@ -9,6 +9,7 @@ from workbench.cli.screen.showing import require_terminal, settings, show
 from workbench.host import trusting
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.policy.trust import TrustRefused
+from workbench.tui.services import LEFT_FOR_DEMO
 
 EXAMPLE = """workbench screen
 workbench ~/src/shop"""
@@ -34,5 +35,12 @@ def execute(options: Namespace, console: Console) -> int:
             console.note(f"Not trusted: {error}")
         from workbench.cli.screen.services import services
 
-        show(home, journal, workspace, services(home, journal, workspace), config)
-    return DONE
+        left_for = show(home, journal, workspace, services(home, journal, workspace), config)
+    return _demo(console) if left_for == LEFT_FOR_DEMO else DONE
+
+
+def _demo(console: Console) -> int:
+    """Go on with the demo, as the first page offered."""
+    from workbench.cli.demo.command import execute as demo
+
+    return demo(Namespace(at=None, plain=False), console)

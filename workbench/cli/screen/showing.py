@@ -43,14 +43,14 @@ def settings(home: Home, journal: Journal, workspace: str) -> Config:
     return loaded.config
 
 
-def show(home: Home, journal: Journal, workspace: str, services: Services, config: Config) -> None:
-    """Show the screen until the person leaves it."""
+def show(home: Home, journal: Journal, workspace: str, services: Services, config: Config) -> int | None:
+    """Show the screen until the person leaves it; return what it was left for, None for nothing."""
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
     try:
-        WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home())).run()
+        return WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home())).run()
     finally:
         lock.release()
         remove_unheld(lock.path)

@@ -1,11 +1,7 @@
 """Keys of the first page: what to do while no model is set up."""
 
-from typing import Final
-
 from workbench.tui.screens.main import MainScreen
-
-LEFT_FOR_DEMO: Final = 10
-"""What `WorkbenchApp.run` returns when the user wants the demo."""
+from workbench.tui.services import LEFT_FOR_DEMO
 
 
 def demo(screen: MainScreen) -> None:
@@ -14,5 +10,5 @@ def demo(screen: MainScreen) -> None:
 
 
 def providers(screen: MainScreen) -> None:
-    """Say how a model is named."""
-    screen.say("Name a model: --provider and --model, or providers in config.json. workbench config show.")
+    """Say how an agent is begun here."""
+    screen.say("Begin one in a shell: workbench run -p TEXT --provider recorded --recording FILE.")

@@ -14,7 +14,6 @@ LIMIT: Final = 8
 
 COMMANDS: Final = (
     ("/continue", "go on after a pause"),
-    ("/end", "end this session; it is kept"),
     ("/help", "keys and signs"),
     ("/new", "another session"),
     ("/stop", "stop the agent"),

@@ -34,17 +34,13 @@ _NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
 _NO_MODEL: Final = (
     ("", "No model is set up."),
     ("", ""),
-    ("", "Start one of these:"),
+    ("", "This version plays recorded agents;"),
+    ("", "models come with a later one."),
     ("", ""),
     ("d", "the demo: a recorded agent on a"),
     ("", "   copy of an example. No network."),
     ("", ""),
-    ("p", "set up a model on this machine or"),
-    ("", "   a server: Ollama, OpenAI-compatible,"),
-    ("", "   Azure, Anthropic."),
-    ("", ""),
-    ("", "Looked for: --provider, config.json,"),
-    ("", "WORKBENCH_DEFAULT_PROVIDER, .workbench.json"),
+    ("p", "how to play a recording of your own"),
 )
 """Key and words of each line; the first line is the sentence itself."""
 
