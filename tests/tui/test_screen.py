@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 
@@ -294,3 +295,30 @@ def test_without_colours_the_same_words_are_shown(tmp_path, monkeypatch, keys):
     monkeypatch.setenv("NO_COLOR", "1")
     play_golden("busy-queue", tmp_path / "two", body)
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("size", [(120, 36), (160, 48)])
+def test_another_theme_recolours_everything_that_is_drawn(tmp_path, size):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        before = set(re.findall(r"#[0-9a-f]{6}", shown.app.export_screenshot()))
+        assert "#d8dee7" in before
+        shown.app.theme = "workbench-light"
+        await shown.settle()
+        after = set(re.findall(r"#[0-9a-f]{6}", shown.app.export_screenshot()))
+        dark = {"#d8dee7", "#98a3b3", "#0f1217", "#181d25", "#f0b952", "#74b4ff"}
+        assert after & dark == set()
+
+    play(stage, body, size=size)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 140, 160])
+def test_the_footer_keeps_its_margin(tmp_path, width):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        last = shown.text.splitlines()[-1]
+        assert len(last.rstrip()) <= width - 1
+
+    play(stage, body, size=(width, 36))

@@ -93,12 +93,15 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def _theme_changed(self, theme: Theme) -> None:
         self.ink = Ink(tokens=theme_tokens(theme), no_colour=self.no_color)
+        # Titles and rows hold finished colours, so they are made again and not only painted again.
+        self.main.showing.everything()
         self.screen.refresh(repaint=True, layout=True)
 
     # --- life -----------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
         """Put the main screen up and the user's keys in force."""
+        self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
         wrong = keymap.faults(users, CHAINS)

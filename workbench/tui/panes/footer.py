@@ -46,7 +46,7 @@ class Footer(Widget):
         del y
         width = self.size.width
         right = self._item(self._right, width) if self._right else Content("")
-        room = width - right.cell_length - 2
+        room = width - right.cell_length - 3
         line = Content(" ")
         for key in self._keys:
             item = self._item(key, width)
