@@ -10,7 +10,7 @@ from workbench.tui.panes.choosing import Choosing
 from workbench.views import detail as details
 from workbench.views.detail import ActionDetail
 
-NO_RULES: Final = "no rules yet: A comes with them"
+NO_RULES: Final = "rules come later"
 NO_ROW: Final = "nothing is under the cursor"
 REJECTING: Final = frozenset({"reject", "not_now"})
 """Choices that say no."""
