@@ -4,6 +4,9 @@ Owns the table and the checks that tell a secret from ordinary text. A pattern m
 take more than linear time: it begins with a fixed text or a keyword, repetitions are possessive or
 bounded, and nothing that can fail stands behind an unbounded one, unless the next try starts beyond it.
 
+A group is made possessive by `(?>…)`, never by a `+` behind its quantifier: Python before 3.11.4 forgets
+to try such a group with nothing in it. A `+` behind a class is sound everywhere.
+
 It must also never match because of what another pattern put in place of a neighbour. That is why there
 are hardly any looks to the left, `⟨` and `⟩` are in no class, and `jwt` and `sk-` stand after the one
 pattern of fixed length.
@@ -18,18 +21,19 @@ _WORD = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-]{0})|(?<=\\[nrt]{0}))"
 """Not in the middle of a word; the n of an escaped line end is no word."""
 
-_PEM_GAP = r"""(?:[\s"',]|\\[nrt]|(?<=\n)[+\->|])*+"""
+_PEM_GAP = r"""(?>(?:[\s"',]|\\[nrt]|(?<=\n)[+\->|])*)"""
 _PEM_BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_END = r"-{4,5}END [A-Z0-9 ]{0,40}-----"
 _PEM_HEADER = r"[A-Za-z][A-Za-z-]{0,30}: [^\n\\]{0,200}+"
 _PEM = (
-    rf"{_PEM_BEGIN}(?:{_PEM_GAP}{_PEM_HEADER}){{0,8}}+"
-    rf"(?:(?:{_PEM_GAP}[A-Za-z0-9+/=]{{16,}}+)++(?:{_PEM_GAP}[A-Za-z0-9+/=]{{1,15}}+)?+(?:{_PEM_GAP}{_PEM_END})?+"
+    rf"{_PEM_BEGIN}(?>(?:{_PEM_GAP}{_PEM_HEADER}){{0,8}})"
+    rf"(?:(?>(?:{_PEM_GAP}[A-Za-z0-9+/=]{{16,}}+)+)(?>(?:{_PEM_GAP}[A-Za-z0-9+/=]{{1,15}}+)?)"
+    rf"(?>(?:{_PEM_GAP}{_PEM_END})?)"
     rf"|[^⟨⟩]{{0,200}}?{_PEM_END})"
 )
 
 _SUFFIX = r"(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|hash|base64|[0-9]{1,2}))?"
-_ANNOTATION = r"(?::[ \t]{0,4}[A-Za-z][A-Za-z0-9_.| \[\]]{0,40}(?==))?+"
+_ANNOTATION = r"(?>(?::[ \t]{0,4}[A-Za-z][A-Za-z0-9_.| \[\]]{0,40}(?==))?)"
 _VALUE = (
     r"""(?:"(?P<double>[^"\s\\⟨⟩]{3,}+)|'(?P<single>[^'\s\\⟨⟩]{3,}+)"""
     r"""|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\⟨⟩=][^\s"'`,;&|<>(){}\[\]\\⟨⟩]{3,}+))"""
@@ -172,7 +176,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("openai-key", rf"sk-{_START.format('sk-')}{_WORD}{{20,}}+", ("sk-",), _is_dense),
     Pattern(
         "jwt",
-        rf"eyJ{_START.format('eyJ')}{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+){{0,3}}+",
+        rf"eyJ{_START.format('eyJ')}{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?>(?:\.{_WORD}*+){{0,3}})",
         ("eyj",),
     ),
     Pattern(
