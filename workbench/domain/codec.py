@@ -28,7 +28,7 @@ from workbench.domain.events import (
     SessionCreated,
     Unknown,
 )
-from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep, ReplyCall
+from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
 from workbench.text.human import iso, parse_iso
 from workbench.text.safe import escaped_json
 
@@ -354,11 +354,6 @@ def _plan_refs(files: tuple[FilePlan | PlanStep, ...]) -> Iterator[BlobRef | Non
         yield plan.base_ref
         if isinstance(plan, FilePlan):
             yield plan.after_ref
-
-
-def reply_call(content: Mapping[str, Json]) -> ReplyCall:
-    """Build a reply call from JSON values."""
-    return typing.cast("ReplyCall", build(ReplyCall, content))
 
 
 @functools.cache

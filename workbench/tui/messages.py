@@ -198,13 +198,6 @@ class HunksShown(Message):
 
 
 @dataclass
-class HistoryWanted(Message):
-    """A pane was scrolled to where it needs older events of the shown session."""
-
-    before: int
-
-
-@dataclass
 class SourceChanged(Message):
     """The journal has new events; posted from the doorbell's thread."""
 
