@@ -294,9 +294,9 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         path="fetch.allowed_hosts",
-        kind=ListOf(Text("a host name", r"[A-Za-z0-9*_.:\[\]-]+", 255), "host names"),
+        kind=ListOf(Text("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
         default=(),
-        meaning="Hosts that fetch_webpage may reach although they are not public.",
+        meaning="Hosts that fetch_webpage may reach, names in whole; empty: any public one.",
     ),
     Key(
         path="retention.sealed_days",

@@ -148,7 +148,7 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetch:
-    """Which addresses fetch_webpage may reach beyond public ones."""
+    """Which addresses fetch_webpage may reach."""
 
     allow_loopback: bool
     allowed_hosts: tuple[str, ...]

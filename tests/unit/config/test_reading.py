@@ -39,7 +39,11 @@ BOUNDS = [
     ("ui.notify.desktop", ["off", "away", "always"], [True]),
     ("ui.keymap", [{}, {"queue.approve": "a"}], [{"a": 1}, {"": "a"}, ["a"]]),
     ("approvals.deny", [[], ["Bash(git push*)"]], ["x", [3], [""], ["a\u200bb"]]),
-    ("fetch.allowed_hosts", [["a.example", "*.b.example", "[::1]"]], [["a b"], ["http://a"]]),
+    (
+        "fetch.allowed_hosts",
+        [["a.example", "b_c.example", "[::1]"]],
+        [["a b"], ["*.b.example"], ["http://a"]],
+    ),
     (
         "hooks.PreToolUse",
         [[], [{"matcher": "*", "command": "x"}]],
