@@ -64,6 +64,7 @@ _SESSIONS = {
 _HOST = {
     "status": _leaf("host.status", "the process that acts for this workspace"),
     "stop": _leaf("host.stop", "end it"),
+    "restart": _leaf("host.restart", "end it and start one like this program"),
     "serve": _leaf("host.serve", "be it, until nothing is left to do", is_hidden=True),
 }
 

@@ -20,6 +20,7 @@ _PROC: Final = Path("/proc")
 _IS_LINUX: Final = sys.platform == "linux"
 _PS: Final = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart=")
 _DEAD: Final = frozenset("ZXx")
+_STOPPED: Final = frozenset("Tt")
 _MARK: Final = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
 
@@ -47,6 +48,8 @@ class ProcessRow:
     ticks: int
     """Start in clock ticks since the boot; 0 where the table does not say."""
     start_time: str
+    is_stopped: bool = False
+    """Whether it stands still (SIGSTOP, a debugger) until somebody lets it go on."""
 
 
 Table = dict[int, ProcessRow]
@@ -95,6 +98,7 @@ def parse_stat(text: str, boot: str) -> ProcessRow:
         is_alive=fields[0] not in _DEAD or int(fields[17]) > 1,
         ticks=ticks,
         start_time=f"{boot}:{ticks}",
+        is_stopped=fields[0] in _STOPPED,
     )
 
 
@@ -116,6 +120,7 @@ def parse_ps(text: str) -> list[ProcessRow]:
                 is_alive=fields[3][0] not in _DEAD,
                 ticks=0,
                 start_time=start,
+                is_stopped=fields[3][0] in _STOPPED,
             )
         )
     return rows

@@ -9,7 +9,7 @@ import os
 from workbench.domain.events import SecurityNoted
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.effects.environment import AGENT_VARIABLE
-from workbench.effects.locks import is_held
+from workbench.effects.locks import holder
 from workbench.effects.proctable import ancestors
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -25,18 +25,24 @@ class InsideAgent(Exception):
         super().__init__(f"{self.what} {self.why} {self.remedy}")
 
 
-def refuse_inside_agents(journal: Journal, home: Home, what: str) -> None:
-    """Raise InsideAgent, and note the attempt, when this process descends from a driver."""
+def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None:
+    """Raise InsideAgent, and note the attempt, when this process descends from a driver.
+
+    Args:
+        journal: Where the attempt is noted; None where it cannot be opened, which must not let an agent act.
+        home: The data folder.
+        what: What was asked for.
+    """
     line = tuple(ancestors())
-    if AGENT_VARIABLE not in os.environ and not _driven_from(journal, home, line):
+    if AGENT_VARIABLE not in os.environ and not _driven_from(home, line):
         return
-    actor = Actor(kind="agent", pid=os.getpid())
-    body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=line)
-    journal.append([journal.event(body, SYSTEM_SESSION, actor)])
+    if journal is not None:
+        actor = Actor(kind="agent", pid=os.getpid())
+        body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=line)
+        journal.append([journal.event(body, SYSTEM_SESSION, actor)])
     raise InsideAgent(what)
 
 
-def _driven_from(journal: Journal, home: Home, line: tuple[int, ...]) -> bool:
-    """Return whether a driver that lives is among some processes; numbers of dead ones are used again."""
-    found = (host for host in journal.hosts() if host.pid in line and host.ended_at is None)
-    return any(is_held(home.driver_lock(host.id)) for host in found)
+def _driven_from(home: Home, line: tuple[int, ...]) -> bool:
+    """Return whether a driver that lives is among some processes: the holder of its lock says its pid."""
+    return any(holder(path) in line for path in home.run.glob("driver-*.lock"))

@@ -15,9 +15,13 @@ from workbench.effects.proctable import process
 from workbench.host.places import host_lock, live_host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.text.safe import one_line
 
 PATIENCE = 15.0
 """Seconds that a host may take until it holds its lock."""
+
+_TAIL = 4_000
+"""Bytes at the end of a log that are looked at."""
 
 
 def ensure_host(
@@ -41,6 +45,15 @@ def ensure_host(
             return found
         journal.wait(journal.last_position(), 0.1)
     return None
+
+
+def why_not(home: Home) -> str:
+    """Return what the newest host that did not start said last, for an error message."""
+    logs = sorted(home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
+    said = (logs[-1].read_bytes()[-_TAIL:].decode("utf-8", "replace") if logs else "").splitlines()
+    errors = [line for line in said if " ERROR " in line]
+    last = (errors or said)[-1] if said else "it said nothing"
+    return one_line(last.partition(" ERROR ")[2] or last, 200)
 
 
 def _is_running(pid: int) -> bool:

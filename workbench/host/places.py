@@ -6,6 +6,7 @@ of its real path. A lock that is held means a process that lives.
 
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -16,19 +17,34 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.lease import DriverIdentity
 
+_PROVIDER_ENDINGS = ("_API_KEY", "_BASE_URL")
+
+
+def provider_variables(named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of the provider variables that this process has, sorted; never a value.
+
+    Args:
+        named: Those that the configuration names (`key_env`), whatever they are called.
+    """
+    wanted = set(named)
+    return tuple(sorted(name for name in os.environ if name.endswith(_PROVIDER_ENDINGS) or name in wanted))
+
 
 def identity(
-    journal: Journal, workspace: str, driver: Literal["host", "run"], host_id: str | None = None
+    journal: Journal,
+    workspace: str,
+    driver: Literal["host", "run"],
+    host_id: str | None = None,
+    named: Iterable[str] = (),
 ) -> DriverIdentity:
     """Return this process as a driver, with the names of the provider variables it has."""
-    names = sorted(name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL")))
     return DriverIdentity(
         host_id=host_id or journal.clock.new_id(),
         pid=os.getpid(),
         driver=driver,
         workspace=workspace,
         version=__version__,
-        variables=tuple(names),
+        variables=provider_variables(named),
     )
 
 

@@ -10,7 +10,7 @@ import signal
 from workbench.effects.faults import point
 from workbench.effects.locks import FileLock
 from workbench.effects.offspring import become_subreaper
-from workbench.host import config_rules, trusting
+from workbench.host import config_rules, log, trusting
 from workbench.host.kit import ConfigUnusable, Kit, open_kit
 from workbench.host.models import provider_of
 from workbench.host.places import has_screen, host_lock, identity
@@ -32,7 +32,7 @@ def serve(home: Home, workspace: str, host_id: str | None = None, linger: float 
         host_id: the id that the log file is named after.
         linger: seconds to stay without work and without a screen.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log.begin(home.logs / f"host-{host_id}.log")
     lock = FileLock(host_lock(home, workspace))
     if not lock.try_acquire():
         LOG.info("another host serves %s", workspace)
@@ -40,11 +40,11 @@ def serve(home: Home, workspace: str, host_id: str | None = None, linger: float 
     become_subreaper()
     journal = Journal.open(home)
     try:
-        driver = identity(journal, workspace, "host", host_id)
+        kit = open_kit(home, journal, workspace, provider=provider_of)
+        driver = identity(journal, workspace, "host", host_id, kit.loaded().config.key_variables)
         with DriverLock(journal, driver):
             point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
-            kit = open_kit(home, journal, workspace, provider=provider_of)
             config_rules.sync(journal, kit.loaded(), kit.tools.descriptors())
             _ask(journal, workspace)
             asyncio.run(_serve(kit, driver, linger))

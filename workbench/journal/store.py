@@ -169,7 +169,7 @@ def _refuse_while_driven(home: Home) -> None:
         raise MigrationBlocked(
             f"the journal {home.database} was not migrated",
             f"sessions are driven by {', '.join(drivers)}",
-            "stop these with workbench host stop, or wait until they end",
+            "end the hosts with workbench host stop --all, or wait until they end",
         )
 
 

@@ -1,6 +1,7 @@
 """The smaller commands: trust, config, host, tools, doctor, and the shapes of their JSON."""
 
 import json
+import os
 import sqlite3
 
 import pytest
@@ -105,3 +106,53 @@ def test_a_lost_blob_and_an_open_folder_are_found(shell):
     (row,) = [row for row in shell.json("approvals", "list", "--json") if row["kind"] == "tool"]
     assert shell("approvals", "show", row["id"]) == 1
     assert "Traceback" not in shell.err and "not there any more" in shell.err
+
+
+def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell, monkeypatch):
+    from contextlib import contextmanager
+
+    from workbench.effects.locks import FileLock
+    from workbench.host.control import Stopped
+    from workbench.host.places import host_lock
+    from workbench.journal.errors import MigrationBlocked
+
+    @contextmanager
+    def blocked():
+        raise MigrationBlocked("the journal was not migrated", "sessions are driven", "end the hosts")
+        yield
+
+    home = Home.open()
+    lock = FileLock(host_lock(home, str(shell.workspace)))
+    assert lock.try_acquire()
+    monkeypatch.setattr("workbench.cli.host.reaching.opened", blocked)
+    asked = []
+    monkeypatch.setattr(
+        "workbench.cli.host.stop.stop_holder",
+        lambda path, *, force: asked.append((path, force)) or Stopped(pid=7, is_gone=force),
+    )
+    (found,) = shell.json("host", "status", "--all", "--json")
+    assert (found["pid"], found["state"], found["version"]) == (
+        os.getpid(), "running", None,
+    )  # fmt: skip
+    assert "workbench host stop --all" in shell.err
+    assert shell("host", "stop", "--all") == 1
+    assert "pid 7 still runs" in shell.err
+    assert shell.json("host", "stop", "--all", "--force", "--json") == [
+        {"pid": 7, "is_gone": True, "was_killed": False}
+    ]
+    assert asked == [(lock.path, False), (lock.path, True)]
+    lock.release()
+    assert shell.json("host", "stop", "--all", "--json") == []
+
+
+def test_a_host_is_started_anew(shell, monkeypatch):
+    from workbench.domain.rows import Host
+
+    made = Host(id="h", pid=9, workspace="w", driver="host", started_at=1, version="1.2", schema=1)
+    monkeypatch.setattr("workbench.cli.host.restart.ensure_host", lambda *_: made)
+    found = shell.json("host", "restart", "--json")
+    assert (found["ended"], found["pid"], found["version"]) == (None, 9, "1.2")
+    monkeypatch.setattr("workbench.cli.host.restart.ensure_host", lambda *_: None)
+    (Home.open().logs / "host-x.log").write_text("2026 INFO a\n2026 ERROR because of that\n")
+    assert shell("host", "restart") == 1
+    assert "Because of that" in shell.err

@@ -86,8 +86,8 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     ).begin()
     first = hosted(stage)
     (action,) = eventually(stage, stage.waiting)
-    ended, words = control.stop(stage.home, stage.journal, str(stage.workspace))
-    assert (ended, "goes on waiting" in words, first.wait(20)) == (True, True, 0)
+    ended = control.stop(stage.home, str(stage.workspace))
+    assert (ended.is_gone, "goes on waiting" in ended.words, first.wait(20)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)

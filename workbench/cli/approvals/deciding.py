@@ -126,13 +126,14 @@ def _reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[
 
 def wake(home: Home, journal: Journal, console: Console, session_ids: Iterable[str]) -> None:
     """Start the host of every workspace in which an answer has nobody to act on it."""
-    workspaces: dict[str, None] = {}
+    workspaces: dict[str, bool] = {}
     for key in dict.fromkeys(session_ids):
         session = journal.session(key)
-        if key != SYSTEM_SESSION and session is not None and not is_driven(home, journal, key):
-            workspaces[session.workspace] = None
-    for workspace in workspaces:
-        _start(home, journal, console, workspace)
+        if key != SYSTEM_SESSION and session is not None:
+            is_idle = not is_driven(home, journal, key)
+            workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle
+    for workspace, is_idle in workspaces.items():
+        _see_to(home, journal, console, workspace, is_idle=is_idle)
 
 
 def is_driven(home: Home, journal: Journal, session_id: str) -> bool:
@@ -142,12 +143,16 @@ def is_driven(home: Home, journal: Journal, session_id: str) -> bool:
     return is_live(home, journal.lease(session_id))
 
 
-def _start(home: Home, journal: Journal, console: Console, workspace: str) -> None:
+def _see_to(home: Home, journal: Journal, console: Console, workspace: str, *, is_idle: bool) -> None:
+    from workbench.cli.host.remarks import found_remarks
     from workbench.host.ensure import ensure_host
 
-    host = ensure_host(home, journal, workspace)
-    if host is None:
+    host = ensure_host(home, journal, workspace) if is_idle else None
+    remarks = found_remarks(home, journal, workspace)
+    if is_idle and host is None:
         console.note(f"Nothing acts on it yet: no host could be started for {workspace}.")
         console.note(f"The reason is in {home.logs}. workbench run --continue lets the session go on.")
-    else:
+    for line in remarks:
+        console.note(line)
+    if host is not None and not remarks:
         console.note(f"The host of {workspace} acts on it (pid {host.pid}).")

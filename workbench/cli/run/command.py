@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from workbench.cli.console import Console
 from workbench.cli.errors import Refusal, sentence
+from workbench.cli.host.remarks import tell_remarks
 from workbench.cli.place import opened, person, workspace_of
 from workbench.cli.run.begin import Plan, begun, check_words, existing, planned, resumed
 from workbench.cli.run.driving import OnApproval, drive
@@ -147,6 +148,7 @@ def _carried_out(run: Run) -> Ending:
     except Driven as held:
         if held.driver != "host":
             raise
+        tell_remarks(run.home, run.journal, run.workspace, run.console)
         return follow(run.home, run.journal, run.witness, run.on_approval)
     finally:
         kit.root.close()

@@ -65,4 +65,4 @@ def show_demo(home: Home, journal: Journal, workspace: str, begin: Callable[[], 
     finally:
         if opening is not None:
             opening.stop()
-        control.stop(home, journal, workspace)
+        control.stop(home, workspace)

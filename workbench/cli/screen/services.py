@@ -50,18 +50,22 @@ class Wiring:
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
+        self._remarked = ""
 
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""
         sessions.undo(self._journal, action_id, person())
 
     def ensure_host(self, workspace: str) -> str:
-        """Start the workspace's host unless one lives; return why it could not be started."""
-        from workbench.host.ensure import ensure_host
+        """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
+        from workbench.cli.host.remarks import found_remarks
+        from workbench.host.ensure import ensure_host, why_not
 
-        if ensure_host(self._home, self._journal, workspace) is not None:
-            return ""
-        return f"The host did not start; {self._home.logs} has its log."
+        if ensure_host(self._home, self._journal, workspace) is None:
+            return f"The host did not start: {why_not(self._home)} Its log is in {self._home.logs}."
+        found = " ".join(found_remarks(self._home, self._journal, workspace))
+        is_new, self._remarked = found != self._remarked, found
+        return found if is_new else ""
 
     def may_answer(self) -> str:
         """Return why this process may not answer for a human."""

@@ -1,0 +1,162 @@
+"""How a host stands: what it says of itself, how it differs from here, suspended, stopped by force."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.support.stage import call, exchange, recording
+from workbench.effects.locks import FileLock
+from workbench.host import control
+from workbench.host.log import LONGEST, HostLog
+from workbench.host.places import host_lock, identity, provider_variables
+from workbench.host.standing import differences, hosted, remarks, standing
+from workbench.journal.lease import DriverLock, take
+from workbench.journal.schema import SCHEMA_VERSION
+
+CREATE = call("c1", "create_file", path="n.txt", content="new\n")
+
+
+@pytest.fixture
+def held(staged, monkeypatch):
+    """A host in this process, as its locks and its row say."""
+    monkeypatch.setenv("SHOP_API_KEY", "x")
+    stage = staged(recording(exchange(CREATE)))
+    place = str(stage.workspace)
+    lock = FileLock(host_lock(stage.home, place))
+    assert lock.try_acquire()
+    driver = identity(stage.journal, place, "host", named=["MY_KEY"])
+    with DriverLock(stage.journal, driver):
+        yield stage, place, driver
+    lock.release()
+
+
+def test_a_host_says_what_it_is_and_what_it_drives(held, monkeypatch):
+    stage, place, driver = held
+    stage.begin()
+    take(stage.journal, stage.session_id, driver)
+    log = stage.home.logs / f"host-{driver.host_id}.log"
+    log.write_text("12345")
+    found = standing(stage.home, stage.journal, place, ("SHOP_API_KEY",))
+    assert (found.state, found.pid, found.log, found.log_bytes) == ("running", os.getpid(), log, 5)
+    assert [one.id for one in found.sessions] == [stage.session_id]
+    assert (found.host.schema, found.host.variables) == (SCHEMA_VERSION, ("SHOP_API_KEY",))
+    assert found.differences == ()
+    assert hosted(stage.home, stage.journal) == {host_lock(stage.home, place): place}
+    assert hosted(stage.home, None) == {host_lock(stage.home, place): ""}
+
+
+def test_variables_are_those_of_providers_and_those_that_the_configuration_names(monkeypatch):
+    for name in ("A_API_KEY", "B_BASE_URL", "MY_KEY", "EDITOR"):
+        monkeypatch.setenv(name, "x")
+    found = provider_variables(["MY_KEY", "NOT_SET"])
+    assert {"A_API_KEY", "B_BASE_URL", "MY_KEY"} <= set(found)
+    assert not {"EDITOR", "NOT_SET"} & set(found)
+
+
+def test_a_host_of_another_version_or_environment_is_told_apart(held):
+    stage, place, _ = held
+    (host,) = stage.journal.hosts()
+    assert differences(replace(host, version="0.0.9"), ("SHOP_API_KEY",))[0].startswith(
+        "It runs version 0.0.9"
+    )
+    assert "schema 0" in differences(replace(host, schema=0), ("SHOP_API_KEY",))[0]
+    assert differences(host, ("SHOP_API_KEY", "OTHER_API_KEY")) == ("It was started without OTHER_API_KEY.",)
+    assert "SHOP_API_KEY, which is not set here" in differences(host, ())[0]
+    (told,) = remarks(stage.home, stage.journal, place, ())
+    assert "workbench host restart" in told
+    assert remarks(stage.home, stage.journal, place, ("SHOP_API_KEY",)) == ()
+
+
+def test_a_lock_without_a_row_is_a_host_that_starts(staged):
+    stage = staged(recording(exchange(CREATE)))
+    place = str(stage.workspace)
+    with FileLock(host_lock(stage.home, place)) as lock:
+        assert lock.try_acquire()
+        assert standing(stage.home, stage.journal, place, ()).state == "starting"
+    assert standing(stage.home, stage.journal, place, ()).state == "absent"
+
+
+HOLD = """
+import signal, sys, time
+from pathlib import Path
+from workbench.effects.locks import FileLock
+if sys.argv[2] == "deaf":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+lock = FileLock(Path(sys.argv[1]))
+assert lock.try_acquire()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holding():
+    started = []
+
+    def start(path, manner):
+        started.append(
+            subprocess.Popen([sys.executable, "-c", HOLD, str(path), manner], stdout=subprocess.PIPE)
+        )
+        started[-1].stdout.readline()
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def until_stopped(pid):
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        if os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG) is not None:
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not stop")
+
+
+def test_a_suspended_host_is_not_said_to_act_and_ends_when_told(staged, holding):
+    from workbench.host.standing import is_stopped
+
+    stage = staged(recording(exchange(CREATE)))
+    lock = host_lock(stage.home, str(stage.workspace))
+    process = holding(lock, "meek")
+    assert not is_stopped(process.pid)
+    process.send_signal(signal.SIGSTOP)
+    until_stopped(process.pid)
+    assert is_stopped(process.pid)
+    ended = control.stop(stage.home, str(stage.workspace))
+    assert (ended.is_gone, ended.was_killed, ended.pid) == (True, False, process.pid)
+
+
+def test_a_host_that_does_not_listen_is_killed_only_by_force(staged, holding):
+    stage = staged(recording(exchange(CREATE)))
+    place = str(stage.workspace)
+    process = holding(host_lock(stage.home, place), "deaf")
+    ended = control.stop(stage.home, place, timeout=0.2)
+    assert (ended.is_gone, ended.words) == (False, f"The host (pid {process.pid}) still runs.")
+    ended = control.stop(stage.home, place, timeout=0.2, force=True)
+    assert (ended.is_gone, ended.was_killed) == (True, True)
+
+
+def test_the_log_is_scrubbed_safe_and_bounded(tmp_path):
+    path = tmp_path / "host.log"
+    secret = "ghp_" + "a1B2" * 9
+    with path.open("a") as stream:
+        handler = HostLog(stream, path, largest=40_000)
+        handler.emit(logging.LogRecord("x", logging.ERROR, "", 1, f"key {secret} \x1b[31m", None, None))
+        first = path.read_text()
+        assert secret not in first and "\x1b" not in first and " ERROR key " in first
+        handler.emit(logging.LogRecord("x", logging.ERROR, "", 1, "y" * 3 * LONGEST, None, None))
+        assert len(path.read_text()) - len(first) < LONGEST + 10
+        for number in range(2_000):
+            handler.emit(logging.LogRecord("x", logging.INFO, "", 1, f"line {number}", None, None))
+    kept = path.read_text().splitlines()
+    assert path.stat().st_size <= 41_000
+    assert (kept[0].startswith("(what was here"), kept[-1].endswith("line 1999")) == (True, True)
