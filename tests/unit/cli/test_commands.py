@@ -136,7 +136,7 @@ def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell,
     )  # fmt: skip
     assert "workbench host stop --all" in shell.err
     assert shell("host", "stop", "--all") == 1
-    assert "pid 7 still runs" in shell.err
+    assert "Pid 7 still runs" in shell.err
     assert shell.json("host", "stop", "--all", "--force", "--json") == [
         {"pid": 7, "is_gone": True, "was_killed": False}
     ]
