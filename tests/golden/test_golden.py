@@ -37,6 +37,15 @@ LARGEST = 2_000_000
 NOWHERE = {
     "session.deleted": "deleting takes the events of a session away, so nothing is left to look at",
     "progress.reported": "nothing reports progress yet; steps of pipelines will",
+    "fork.requested": "nothing answers it yet",
+    "run.requested": "a run has its own golden session",
+    "run.cancel_requested": "as above",
+    "step.retry_requested": "as above",
+    "run.started": "as above",
+    "run.changed": "as above",
+    "step.changed": "as above",
+    "contract.checked": "as above",
+    "artifact.stored": "as above",
 }
 """Kinds that no golden session holds, and why."""
 

@@ -28,6 +28,7 @@ from workbench.domain.events import (
     SessionCreated,
     Unknown,
 )
+from workbench.domain.runs import ArtifactStored, RunRequested, RunStarted, StepChanged
 from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
 from workbench.text.human import iso, parse_iso
 from workbench.text.safe import escaped_json
@@ -345,6 +346,21 @@ def _candidates(body: Body) -> Iterator[BlobRef | None]:
             yield from (body.before_ref, body.after_ref)
         case CallFinished():
             yield from (body.result_ref, body.output_ref)
+        case _:
+            yield from _run_candidates(body)
+
+
+def _run_candidates(body: Body) -> Iterator[BlobRef | None]:
+    match body:
+        case RunRequested():
+            yield body.input_ref
+        case RunStarted():
+            yield body.definition_ref
+        case StepChanged():
+            yield body.output_ref
+        case ArtifactStored():
+            yield body.content_ref
+            yield from body.member_refs
         case _:
             return
 

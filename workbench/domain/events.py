@@ -10,7 +10,18 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Le
 
+from workbench.domain.body import Body
 from workbench.domain.machines import CallState, PauseReason, SessionStatus
+from workbench.domain.runs import (
+    ArtifactStored,
+    ContractChecked,
+    RunCancelRequested,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    StepChanged,
+    StepRetryRequested,
+)
 from workbench.domain.values import (
     ActionKind,
     Actor,
@@ -34,15 +45,6 @@ from workbench.domain.values import (
     Usage,
     Verdict,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """What happened. Subclasses name their kind and whether it must survive a power loss."""
-
-    KIND: ClassVar[str] = ""
-    DURABLE: ClassVar[bool] = True
-
 
 # --- sessions ---------------------------------------------------------------------------------
 
@@ -154,6 +156,17 @@ class UndoRequested(Body):
     """A human wants an applied change taken back (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "undo.requested"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkRequested(Body):
+    """A human wants to go on from an earlier moment of this session, in a session of its own."""
+
+    KIND: ClassVar[str] = "fork.requested"
+    at_sequence: Annotated[int, Ge(1)]
+    """The last event of this session that the fork takes over."""
+    folder: str = ""
+    """Where the files of that moment are to be put; empty leaves them out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -542,7 +555,8 @@ BODIES: tuple[type[Body], ...] = (
     HookRan, CallProposed, CallExecuting, ProcessStarted, OutputStreamed, FileChanged, CallFinished,
     ActionOpened, ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled,
     ActionBecameStale, AnswerRefused, RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted,
-    WorkspaceTrustRevoked, SecurityNoted,
+    WorkspaceTrustRevoked, SecurityNoted, ForkRequested, RunRequested, RunCancelRequested,
+    StepRetryRequested, RunStarted, RunChanged, StepChanged, ContractChecked, ArtifactStored,
 )  # fmt: skip
 """Every known kind but `unknown`."""
 

@@ -42,16 +42,13 @@ from workbench.domain.machines import (
     CallState,
     may_move,
 )
-from workbench.domain.rows import Action, Call, Row, Rule, Session, Trust
+from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust
+from workbench.domain.run_fold import RUN_HANDLERS, RunLookup
 from workbench.domain.values import Actor, ApprovalMethod, ReplyCall, Verdict
 
 
-class Lookup(Protocol):
+class Lookup(RunLookup, Protocol):
     """The rows as they stand before an event."""
-
-    def session(self, key: str) -> Session | None:
-        """Return a session by id."""
-        ...
 
     def call(self, key: str) -> Call | None:
         """Return a call by id."""
@@ -79,6 +76,8 @@ class Tables:
     actions: dict[str, Action] = field(default_factory=dict[str, Action])
     rules: dict[str, Rule] = field(default_factory=dict[str, Rule])
     trusts: dict[str, Trust] = field(default_factory=dict[str, Trust])
+    pipeline_states: dict[str, PipelineState] = field(default_factory=dict[str, PipelineState])
+    step_states: dict[str, StepState] = field(default_factory=dict[str, StepState])
 
     def session(self, key: str) -> Session | None:
         """Return a session by id."""
@@ -100,6 +99,14 @@ class Tables:
         """Return the trust row of a workspace path."""
         return self.trusts.get(key)
 
+    def pipeline_state(self, key: str) -> PipelineState | None:
+        """Return a pipeline run by id."""
+        return self.pipeline_states.get(key)
+
+    def step_state(self, key: str) -> StepState | None:
+        """Return a step of a run by `RUN/STEP`."""
+        return self.step_states.get(key)
+
     def put(self, row: Row) -> None:
         """Store a row under its key."""
         match row:
@@ -113,6 +120,10 @@ class Tables:
                 self.rules[row.id] = row
             case Trust():
                 self.trusts[row.workspace] = row
+            case PipelineState():
+                self.pipeline_states[row.pipeline_id] = row
+            case StepState():
+                self.step_states[row.key] = row
 
     def fold(self, events: Iterable[Event]) -> "Tables":
         """Apply events in order and return self."""
@@ -460,4 +471,5 @@ _HANDLERS: dict[type[Body], _Handler] = {
     RuleRevoked: _rule_revoked,
     WorkspaceTrusted: _workspace_trusted,
     WorkspaceTrustRevoked: _trust_revoked,
+    **RUN_HANDLERS,
 }

@@ -1,4 +1,4 @@
-"""The three state machines: session, call and action, as tables of legal moves.
+"""The state machines: session, call, action, pipeline run and step, as tables of legal moves.
 
 Owns which state may follow which. Never looks at anything but two state names.
 """
@@ -21,6 +21,18 @@ CallState = Literal[
     "interrupted",
 ]
 ActionState = Literal["pending", "approved", "rejected", "expired", "cancelled", "superseded"]
+RunStatus = Literal["queued", "running", "waiting", "completed", "failed", "cancelled"]
+StepStateName = Literal[
+    "pending",
+    "running",
+    "waiting",
+    "retrying",
+    "completed",
+    "completed_empty",
+    "failed",
+    "skipped",
+    "cancelled",
+]
 
 Moves = dict[str, frozenset[str]]
 
@@ -60,6 +72,32 @@ ACTION_MOVES: Final[Moves] = {
     "superseded": frozenset(),
 }
 
+RUN_MOVES: Final[Moves] = {
+    "queued": frozenset({"running", "failed", "cancelled"}),
+    "running": frozenset({"waiting", "completed", "failed", "cancelled"}),
+    "waiting": frozenset({"running", "failed", "cancelled"}),
+    "completed": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}
+"""S1 PipelineState. `run.started` of a later round begins a failed or cancelled run anew; no move does."""
+
+STEP_MOVES: Final[Moves] = {
+    "pending": frozenset({"running", "skipped", "cancelled"}),
+    "running": frozenset({"waiting", "completed", "completed_empty", "failed", "retrying", "cancelled"}),
+    "waiting": frozenset({"running", "failed", "cancelled"}),
+    "retrying": frozenset({"running", "cancelled"}),
+    "completed": frozenset(),
+    "completed_empty": frozenset(),
+    "failed": frozenset(),
+    "skipped": frozenset(),
+    "cancelled": frozenset(),
+}
+"""S1 StepState. What is left to do is `pending` again after the `run.started` of a later round."""
+
+ENDED_RUNS: Final = frozenset({"completed", "failed", "cancelled"})
+DONE_STEPS: Final = frozenset({"completed", "completed_empty"})
+ENDED_STEPS: Final = DONE_STEPS | {"failed", "skipped", "cancelled"}
 TERMINAL_SESSIONS: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
 SETTLED_CALLS: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
 OPEN_CALLS: Final = frozenset({"pending", "approved", "executing"})

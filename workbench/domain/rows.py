@@ -6,7 +6,15 @@ rebuilt at any time. Leases and hosts are the exception: they are about processe
 
 from dataclasses import dataclass, field
 
-from workbench.domain.machines import ActionState, CallState, PauseReason, SessionStatus
+from workbench.domain.machines import (
+    ActionState,
+    CallState,
+    PauseReason,
+    RunStatus,
+    SessionStatus,
+    StepStateName,
+)
+from workbench.domain.runs import ContractOutcome, StepKind
 from workbench.domain.values import (
     ActionKind,
     ApprovalMethod,
@@ -161,7 +169,72 @@ class Trust:
     revoked_at: int | None = None
 
 
-Row = Session | Call | Action | Rule | Trust
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineState:
+    """A pipeline run as it stands; S1 PipelineState. Its id is that of the run's session."""
+
+    pipeline_id: str
+    pipeline_name: str
+    status: RunStatus
+    created_at: int
+    updated_at: int
+    input: str = ""
+    file: str = ""
+    number: int | None = None
+    """Counted per pipeline name and workspace: `nightly #41`."""
+    round: int = 0
+    """How often it was started; 0 while it is queued."""
+    started_at: int | None = None
+    finished_at: int | None = None
+    moved_at: int | None = None
+    """When it came to its present status."""
+    duration_ms: int = 0
+    """Working time when it last changed its status."""
+    error_message: str = ""
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepState:
+    """A step of a run, or one item of a matrix, as it stands; S1 StepState."""
+
+    key: str
+    """`RUN/STEP`: two runs of one pipeline never share a row."""
+    pipeline_id: str
+    step_id: str
+    state: StepStateName
+    ordinal: int
+    """Place in the file; items of a matrix share that of their step."""
+    kind: StepKind = "prompt"
+    persona: str = ""
+    matrix: str = ""
+    """The matrix step that this is an item of; empty for a step of the file."""
+    attempt: int = 0
+    """0 before the first."""
+    retry_count: int = 0
+    is_warned: bool = False
+    contract: ContractOutcome | None = None
+    started_at: int | None = None
+    completed_at: int | None = None
+    moved_at: int | None = None
+    """When it came to its present state."""
+    duration_ms: int = 0
+    """Working time of its attempt when it last moved."""
+    workspace_path: str = ""
+    session_id: str | None = None
+    action_id: str | None = None
+    """The row of the queue that a gate is."""
+    exit_code: int | None = None
+    error_message: str = ""
+    usage: Usage = Usage()
+
+
+def step_key(run: str, step: str) -> str:
+    """Return the key of a step's row."""
+    return f"{run}/{step}"
+
+
+Row = Session | Call | Action | Rule | Trust | PipelineState | StepState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,12 +33,23 @@ from workbench.domain.events import (
 from workbench.domain.machines import (
     ACTION_MOVES,
     CALL_MOVES,
+    DONE_STEPS,
+    RUN_MOVES,
     SESSION_MOVES,
+    STEP_MOVES,
     TERMINAL_SESSIONS,
     IllegalMoveError,
     require_move,
 )
-from workbench.domain.rows import Action, Call
+from workbench.domain.rows import Action, Call, step_key
+from workbench.domain.runs import (
+    ArtifactStored,
+    ContractChecked,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    StepChanged,
+)
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.errors import GuardFailed, SessionEnded, SessionUnknown
 from workbench.journal.live import LiveTables
@@ -209,6 +220,45 @@ def _lease_taken(event: Event, live: LiveTables) -> None:
         raise GuardFailed(_not_written(event), why, "take the lease again")
 
 
+def _run_requested(event: Event, live: LiveTables) -> None:
+    session = live.session(event.session_id)
+    if session is None or session.kind != "pipeline" or live.pipeline_state(session.id) is not None:
+        raise GuardFailed(_not_written(event), "its session is no new pipeline run", "report this as a bug")
+
+
+def _run_started(event: Event, live: LiveTables) -> None:
+    assert isinstance(event.body, RunStarted)
+    run = live.pipeline_state(event.session_id)
+    if run is None or run.status == "completed" or event.body.round != run.round + 1:
+        found = (
+            f"run {event.session_id} is in round {run.round}, {run.status}" if run else "there is no such run"
+        )
+        raise GuardFailed(_not_written(event), found, "look at the run with workbench pipeline status")
+
+
+def _run_changed(event: Event, live: LiveTables) -> None:
+    assert isinstance(event.body, RunChanged)
+    run = live.pipeline_state(event.session_id)
+    require_move("run", RUN_MOVES, run.status if run else "", event.body.status)
+
+
+def _step_changed(event: Event, live: LiveTables) -> None:
+    body = event.body
+    assert isinstance(body, StepChanged)
+    known = live.step_state(step_key(event.session_id, event.step or ""))
+    if known is None and live.step_state(step_key(event.session_id, body.matrix)) is None:
+        raise GuardFailed(_not_written(event), f"the run has no step {event.step}", "report this as a bug")
+    require_move("step", STEP_MOVES, known.state if known else "pending", body.state)
+
+
+def _about_step(event: Event, live: LiveTables) -> None:
+    known = live.step_state(step_key(event.session_id, event.step or ""))
+    if known is None or known.state in DONE_STEPS:
+        state = known.state if known else "not there"
+        why = f"step {event.step} is {state}"
+        raise GuardFailed(_not_written(event), why, "report this as a bug")
+
+
 _CHECKS: Final[dict[type[Body], Callable[[Event, LiveTables], None]]] = {
     SessionStatusChanged: _status_changed,
     CallProposed: _call_proposed,
@@ -223,4 +273,10 @@ _CHECKS: Final[dict[type[Body], Callable[[Event, LiveTables], None]]] = {
     RuleAdded: _rule_added,
     RuleRevoked: _rule_revoked,
     LeaseTaken: _lease_taken,
+    RunRequested: _run_requested,
+    RunStarted: _run_started,
+    RunChanged: _run_changed,
+    StepChanged: _step_changed,
+    ContractChecked: _about_step,
+    ArtifactStored: _about_step,
 }

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from workbench.domain.events import SessionDeleted
-from workbench.domain.rows import Action, Call, Lease, Session
+from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import tables
 from workbench.journal.entry import enter, prepare
@@ -47,6 +47,8 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
         tables.delete(live.database, Session, "id = ?", session_id)
         for row in (Call, Action, Lease):
             tables.delete(live.database, row, "session_id = ?", session_id)
+        for row in (PipelineState, StepState):
+            tables.delete(live.database, row, "pipeline_id = ?", session_id)
         live.forget()
 
     journal.change(bury)

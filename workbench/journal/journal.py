@@ -11,7 +11,17 @@ from typing import Any, Self, TypeVar, cast
 
 from workbench.domain.events import Body, Event
 from workbench.domain.machines import ActionState, CallState
-from workbench.domain.rows import Action, Call, Host, Lease, Rule, Session, Trust
+from workbench.domain.rows import (
+    Action,
+    Call,
+    Host,
+    Lease,
+    PipelineState,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+)
 from workbench.domain.values import Actor
 from workbench.effects.clock import Clock, SystemClock
 from workbench.journal.blobs import Blobs
@@ -212,6 +222,18 @@ class Journal:
     def lease(self, session_id: str) -> Lease | None:
         """Return who drives a session, or did last."""
         return self.reader.lease(session_id)
+
+    def pipeline_state(self, run: str) -> PipelineState | None:
+        """Return a pipeline run by id."""
+        return self.reader.pipeline_state(run)
+
+    def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
+        """Return the pipeline runs of a workspace, or of all, the newest first."""
+        return self.reader.pipeline_states(workspace, limit)
+
+    def step_states(self, run: str) -> list[StepState]:
+        """Return the steps of a run in the order of its file."""
+        return self.reader.step_states(run)
 
     def hosts(self) -> list[Host]:
         """Return every driver that was ever started, the newest first."""

@@ -11,7 +11,17 @@ from typing import Any
 from workbench.domain import fold
 from workbench.domain.codec import blob_refs
 from workbench.domain.events import Event, LeaseReleased, LeaseTaken
-from workbench.domain.rows import Action, Call, Host, Lease, Rule, Session, Trust
+from workbench.domain.rows import (
+    Action,
+    Call,
+    Host,
+    Lease,
+    PipelineState,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+)
 from workbench.journal import tables
 from workbench.journal.read import EVENTS, NEWEST, decode, numbered
 from workbench.journal.sql import Database, Value, Values
@@ -51,6 +61,18 @@ class LiveTables:
     def trust(self, key: str) -> Trust | None:
         """Return the trust row of a workspace path."""
         return self._get(Trust, key)
+
+    def pipeline_state(self, key: str) -> PipelineState | None:
+        """Return a pipeline run by id."""
+        return self._get(PipelineState, key)
+
+    def step_state(self, key: str) -> StepState | None:
+        """Return a step of a run by `RUN/STEP`."""
+        return self._get(StepState, key)
+
+    def next_run_number(self, pipeline: str, workspace: str) -> int:
+        """Return the next number of a pipeline's runs in a workspace, from 1."""
+        return (self.value(_LAST_RUN, pipeline, workspace) or 0) + 1
 
     def lease(self, key: str) -> Lease | None:
         """Return the lease of a session."""
@@ -186,3 +208,7 @@ _INSERT = (
 
 _TOMBSTONE = "SELECT 1 FROM event WHERE kind = 'session.deleted' AND json_extract(body, '$.deleted_id') = ?"
 _LAST_RULE = "SELECT max(CAST(substr(id, 2) AS INTEGER)) FROM rule WHERE id GLOB 'R[0-9]*'"
+_LAST_RUN = (
+    "SELECT max(p.number) FROM pipeline_state AS p JOIN session AS s ON s.id = p.pipeline_id"
+    " WHERE p.pipeline_name = ? AND s.workspace = ?"
+)

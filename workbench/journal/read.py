@@ -15,7 +15,17 @@ import apsw
 from workbench.domain.codec import trusted_actor, trusted_body
 from workbench.domain.events import Event
 from workbench.domain.machines import ActionState, CallState, SessionStatus
-from workbench.domain.rows import Action, Call, Host, Lease, Rule, Session, Trust
+from workbench.domain.rows import (
+    Action,
+    Call,
+    Host,
+    Lease,
+    PipelineState,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+)
 from workbench.domain.values import SessionKind
 from workbench.journal import sql, tables
 from workbench.journal.errors import JournalClosed, translate
@@ -231,6 +241,24 @@ class Reader:
     def lease(self, session_id: str) -> Lease | None:
         """Return who drives a session, or did last."""
         return self._row(Lease, session_id)
+
+    def pipeline_state(self, run: str) -> PipelineState | None:
+        """Return a pipeline run by id."""
+        return self._row(PipelineState, run)
+
+    def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
+        """Return the pipeline runs of a workspace, or of all, the newest first."""
+        here = (
+            "" if workspace is None else "WHERE pipeline_id IN (SELECT id FROM session WHERE workspace = ?)"
+        )
+        given = () if workspace is None else (workspace,)
+        order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
+        return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
+
+    def step_states(self, run: str) -> list[StepState]:
+        """Return the steps of a run in the order of its file, items of a matrix behind their step."""
+        order = "WHERE pipeline_id = ? ORDER BY ordinal, matrix != '', rowid"
+        return self._rows(StepState, order, run)
 
     def hosts(self) -> list[Host]:
         """Return every driver that was ever started, the newest first."""

@@ -52,6 +52,8 @@ class Truth:
         rows = self.known
         for found in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
             yield from found.values()
+        for found in (rows.pipeline_states, rows.step_states):
+            yield from found.values()
 
 
 def truth(database: Database) -> Truth:

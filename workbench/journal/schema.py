@@ -13,10 +13,17 @@ from workbench.journal.sql import Database
 WAKE_KINDS: Final = (
     "prompt.submitted", "continue.requested", "interrupt.requested", "refresh.requested",
     "undo.requested", "action.approved", "action.rejected", "action.expired", "lease.released",
+    "run.requested", "run.cancel_requested", "step.retry_requested",
 )  # fmt: skip
 """What gives a driver something to do, and the one kind that says all before it was seen to."""
 
 WAKE: Final = f"recorded_at IS NULL AND kind IN ({', '.join(map(repr, WAKE_KINDS))})"
+
+_WAKE_AT_FIRST: Final = (
+    "recorded_at IS NULL AND kind IN ('prompt.submitted', 'continue.requested', 'interrupt.requested',"
+    " 'refresh.requested', 'undo.requested', 'action.approved', 'action.rejected', 'action.expired',"
+    " 'lease.released')"
+)
 
 _FIRST: Final = f"""
 CREATE TABLE event (
@@ -25,7 +32,7 @@ CREATE TABLE event (
     turn_id TEXT, call_id TEXT, action_id TEXT, step TEXT, kind TEXT NOT NULL, body TEXT NOT NULL,
     UNIQUE (session_id, sequence_number)
 );
-CREATE INDEX event_wake ON event (session_id, position) WHERE {WAKE};
+CREATE INDEX event_wake ON event (session_id, position) WHERE {_WAKE_AT_FIRST};
 CREATE INDEX event_call ON event (call_id, position) WHERE call_id IS NOT NULL;
 CREATE INDEX event_tombstone ON event (json_extract(body, '$.deleted_id')) WHERE kind = 'session.deleted';
 CREATE TABLE session (
@@ -77,6 +84,25 @@ CREATE INDEX blob_ref_session ON blob_ref (session_id);
 """
 
 
+_PIPELINES: Final = f"""
+DROP INDEX event_wake;
+CREATE INDEX event_wake ON event (session_id, position) WHERE {WAKE};
+CREATE TABLE pipeline_state (
+    pipeline_id TEXT PRIMARY KEY, pipeline_name TEXT, status TEXT, created_at INTEGER, updated_at INTEGER,
+    input TEXT, file TEXT, number INTEGER, round INTEGER, started_at INTEGER, finished_at INTEGER,
+    moved_at INTEGER, duration_ms INTEGER, error_message TEXT, usage TEXT
+);
+CREATE INDEX pipeline_state_name ON pipeline_state (pipeline_name, number);
+CREATE TABLE step_state (
+    key TEXT PRIMARY KEY, pipeline_id TEXT, step_id TEXT, state TEXT, ordinal INTEGER, kind TEXT,
+    persona TEXT, matrix TEXT, attempt INTEGER, retry_count INTEGER, is_warned INTEGER, contract TEXT,
+    started_at INTEGER, completed_at INTEGER, moved_at INTEGER, duration_ms INTEGER, workspace_path TEXT,
+    session_id TEXT, action_id TEXT, exit_code INTEGER, error_message TEXT, usage TEXT,
+    UNIQUE (pipeline_id, step_id)
+);
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
     """One step; `change` is SQL, or a function of the database, run inside a transaction."""
@@ -95,5 +121,8 @@ class Migration:
         database.execute(f"PRAGMA user_version = {self.version}")
 
 
-MIGRATIONS: Final = (Migration(version=1, name="events and index tables", change=_FIRST),)
+MIGRATIONS: Final = (
+    Migration(version=1, name="events and index tables", change=_FIRST),
+    Migration(version=2, name="pipeline runs", change=_PIPELINES),
+)
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

@@ -6,29 +6,52 @@ Owns the translation both ways and nothing else: which row changes when is said 
 import dataclasses
 import functools
 import json
+import re
 import types
 import typing
 from collections.abc import Sequence
 from typing import Any, Final
 
 from workbench.domain.codec import build, plain
-from workbench.domain.rows import Action, Call, Host, Lease, Rule, Session, Trust
+from workbench.domain.rows import (
+    Action,
+    Call,
+    Host,
+    Lease,
+    PipelineState,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+)
 from workbench.journal.sql import Database, Value
 
-AnyRow = Session | Call | Action | Rule | Trust | Lease | Host
+AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host
 
 KEYS: Final[dict[type[AnyRow], str]] = {
     Session: "id", Call: "id", Action: "id", Rule: "id", Trust: "workspace", Lease: "session_id", Host: "id",
+    PipelineState: "pipeline_id", StepState: "key",
 }  # fmt: skip
 """Row classes with a table, and the field that is their key."""
 
-INDEX_TABLES: Final[tuple[type[AnyRow], ...]] = (Session, Call, Action, Rule, Trust)
+INDEX_TABLES: Final[tuple[type[AnyRow], ...]] = (
+    Session,
+    Call,
+    Action,
+    Rule,
+    Trust,
+    PipelineState,
+    StepState,
+)
 """The tables that hold nothing but what the events say."""
 
 
+_CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
 def name(row: type[AnyRow]) -> str:
-    """Return the table of a row class."""
-    return row.__name__.lower()
+    """Return the table of a row class: `PipelineState` is `pipeline_state`."""
+    return _CAPITAL.sub("_", row.__name__).lower()
 
 
 @functools.cache

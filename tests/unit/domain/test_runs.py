@@ -1,0 +1,158 @@
+"""Rows of pipeline runs and steps, folded from their events."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.domain import events as e
+from workbench.domain.fold import Tables
+from workbench.domain.machines import RUN_MOVES, STEP_MOVES, StepStateName, may_move
+from workbench.domain.rows import PipelineState, StepState
+from workbench.domain.runs import (
+    ContractChecked,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    StepChanged,
+    StepId,
+    StepPlan,
+)
+from workbench.domain.values import Actor, Usage
+
+HOST = Actor(kind="host", pid=7)
+PLANS = (StepPlan(id="plan"), StepPlan(id="tests", kind="command", needs=("plan",), is_matrix=True))
+
+
+class Run:
+    """Folds bodies of one run, one second apart."""
+
+    def __init__(self, *, is_started=True):
+        self.tables, self.count = Tables(), 0
+        self(e.SessionCreated(session_kind="pipeline", title="nightly #41", workspace="/w", number=41))
+        self(RunRequested(pipeline="nightly", file="n.yaml", input="all"))
+        if is_started:
+            self(RunStarted(pipeline="nightly", steps=PLANS))
+
+    def __call__(self, body, step=None, action_id=None):
+        self.count += 1
+        event = e.Event(
+            id=f"e{self.count}", session_id="r", at=self.count * 1_000_000, actor=HOST, body=body,
+            position=self.count, sequence_number=self.count, step=step, action_id=action_id,
+        )  # fmt: skip
+        self.tables.fold([event])
+
+    def row(self, step):
+        return self.tables.step_states[f"r/{step}"]
+
+    @property
+    def run(self):
+        return self.tables.pipeline_states["r"]
+
+
+@pytest.mark.spec(120, 121)
+def test_a_requested_run_is_queued_with_its_number_and_input():
+    assert Run(is_started=False).run == PipelineState(
+        pipeline_id="r", pipeline_name="nightly", status="queued", created_at=2_000_000, updated_at=2_000_000,
+        moved_at=2_000_000, input="all", file="n.yaml", number=41,
+    )  # fmt: skip
+
+
+@pytest.mark.spec(122)
+def test_a_started_run_has_a_row_a_step():
+    run = Run()
+    assert run.run.status == "running"
+    assert run.row("tests") == StepState(
+        key="r/tests", pipeline_id="r", step_id="tests", ordinal=1, kind="command", state="pending",
+        moved_at=3_000_000,
+    )  # fmt: skip
+
+
+@pytest.mark.spec(118, 119)
+def test_a_retry_counts_and_keeps_what_went_wrong_until_it_runs_again():
+    run = Run()
+    run(StepChanged(state="running", workspace="/w/plan", session_id="c1"), step="plan")
+    run(ContractChecked(contract="json_schema", outcome="failed"), step="plan")
+    run(
+        StepChanged(state="retrying", detail="$.a is missing", duration_ms=900, usage=Usage(input_tokens=3)),
+        step="plan",
+    )
+    row = run.row("plan")
+    assert (row.state, row.retry_count, row.error_message, row.contract) == (
+        "retrying", 1, "$.a is missing", "failed",
+    )  # fmt: skip
+    run(StepChanged(state="running", attempt=2, session_id="c2"), step="plan")
+    row = run.row("plan")
+    assert (row.attempt, row.error_message, row.contract, row.session_id) == (2, "", None, "c2")
+    run(StepChanged(state="completed", attempt=2, usage=Usage(input_tokens=4)), step="plan")
+    assert (run.row("plan").completed_at, run.row("plan").usage) == (8_000_000, Usage(input_tokens=7))
+
+
+@pytest.mark.spec(118)
+@pytest.mark.parametrize("old", sorted(STEP_MOVES))
+@pytest.mark.parametrize("new", StepStateName.__args__)
+def test_only_legal_moves_change_a_step(old, new):
+    run = Run()
+    run.tables.put(replace(run.row("plan"), state=old))
+    run(StepChanged(state=new), step="plan")
+    assert run.row("plan").state == (new if may_move(STEP_MOVES, old, new) else old)
+
+
+@pytest.mark.spec(120)
+@pytest.mark.parametrize("old", sorted(RUN_MOVES))
+@pytest.mark.parametrize("new", ["running", "waiting", "completed", "failed", "cancelled"])
+def test_only_legal_moves_change_a_run(old, new):
+    run = Run()
+    run.tables.put(replace(run.run, status=old))
+    run(RunChanged(status=new))
+    assert run.run.status == (new if may_move(RUN_MOVES, old, new) else old)
+
+
+def test_a_matrix_item_gets_a_row_of_its_own_beside_its_step():
+    run = Run()
+    run(StepChanged(state="running", items=("tests[a]", "tests[b]")), step="tests")
+    run(StepChanged(state="running", matrix="tests", item="a"), step="tests[a]")
+    run(StepChanged(state="running"), step="nobody")
+    assert (run.row("tests[a]").matrix, run.row("tests[a]").ordinal, run.row("tests[a]").kind) == (
+        "tests", 1, "command",
+    )  # fmt: skip
+    assert "r/nobody" not in run.tables.step_states
+
+
+@pytest.mark.spec(123)
+def test_a_later_round_begins_anew_only_what_it_names():
+    run = Run()
+    run(StepChanged(state="running"), step="plan")
+    run(StepChanged(state="completed"), step="plan")
+    run(StepChanged(state="running"), step="tests")
+    run(StepChanged(state="running", matrix="tests", item="a"), step="tests[a]")
+    run(StepChanged(state="failed", detail="exit 1"), step="tests")
+    run(RunChanged(status="failed", detail="tests failed", duration_ms=1200))
+    assert (run.run.status, run.run.error_message, run.run.finished_at) == (
+        "failed",
+        "tests failed",
+        9_000_000,
+    )
+    before = run.row("plan")
+    run(RunStarted(pipeline="nightly", steps=PLANS, round=2, reset=("tests", "tests[a]")))
+    assert run.row("plan") == before
+    assert [run.row(step).state for step in ("tests", "tests[a]")] == ["pending", "pending"]
+    assert (run.run.status, run.run.round, run.run.error_message, run.run.finished_at) == (
+        "running", 2, "", None,
+    )  # fmt: skip
+
+
+def test_steps_that_were_kept_from_another_run_begin_completed():
+    run = Run(is_started=False)
+    run(RunStarted(pipeline="nightly", steps=PLANS, kept=("plan",), from_run="q"))
+    assert [run.row(step).state for step in ("plan", "tests")] == ["completed", "pending"]
+
+
+def test_a_gate_names_its_row_of_the_queue_while_it_waits():
+    run = Run()
+    run(StepChanged(state="running"), step="plan")
+    run(StepChanged(state="waiting"), step="plan", action_id="a1")
+    assert run.row("plan").action_id == "a1"
+
+
+def test_a_step_id_names_run_step_and_attempt():
+    assert str(StepId(run="r", step="tests[a]", attempt=2)) == "r/tests[a]/2"

@@ -1,0 +1,112 @@
+"""A run as the screen shows it, folded from events and rows."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbench.domain.rows import Action, PipelineState, StepState
+from workbench.domain.runs import StepPlan
+from workbench.domain.values import Usage
+from workbench.views.pipeline import MatrixCounts, pipeline, run_title
+
+RUN = PipelineState(
+    pipeline_id="r", pipeline_name="nightly", status="running", created_at=0, updated_at=0, number=41,
+    moved_at=10_000_000, duration_ms=4_000,
+)  # fmt: skip
+PLANS = (
+    StepPlan(id="plan"), StepPlan(id="api", needs=("plan",), attempts=3, contract="json_schema"),
+    StepPlan(id="web", needs=("plan",)), StepPlan(id="gate", kind="gate", needs=("api", "web")),
+    StepPlan(id="tests", needs=("web",), is_matrix=True),
+)  # fmt: skip
+
+
+def row(step, state, **more):
+    return StepState(key=f"r/{step}", pipeline_id="r", step_id=step, ordinal=0, state=state, **more)
+
+
+def shown(*rows, now=12_000_000, actions=()):
+    found = pipeline(RUN, PLANS, rows, actions, now)
+    return found, {step.id: step for step in found.steps}
+
+
+def test_the_run_counts_its_steps_and_its_working_time():
+    found, _ = shown(row("plan", "completed"), row("api", "running"), row("web", "skipped"))
+    assert (found.title, found.done, found.running, found.total, found.seconds) == (
+        "nightly #41",
+        2,
+        1,
+        5,
+        6.0,
+    )
+    assert run_title(replace(RUN, number=None)) == "nightly"
+
+
+def test_a_clock_runs_only_while_its_step_does():
+    rows = [row("plan", "running", moved_at=11_000_000, duration_ms=500)]
+    rows += [row("api", "waiting", moved_at=1_000_000, duration_ms=700)]
+    _, steps = shown(*rows)
+    assert (steps["plan"].seconds, steps["api"].seconds) == (1.5, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "word"),
+    [
+        ("completed", {}, "completed"), ("completed", {"is_warned": True}, "warned"),
+        ("failed", {}, "failed"), ("retrying", {}, "retrying"),
+    ],
+)  # fmt: skip
+def test_the_word_of_a_state(state, more, word):
+    _, steps = shown(row("plan", state, **more))
+    assert steps["plan"].state == word
+
+
+def test_a_step_is_ready_when_all_it_needs_is_there():
+    _, steps = shown(row("plan", "completed"), row("web", "completed_empty"))
+    assert [steps[name].state for name in ("api", "gate", "tests")] == ["ready", "pending", "ready"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "mark"),
+    [
+        ("passed", "kept"),
+        ("failed", "broken"),
+        ("warned", "broken"),
+        ("not_checked", "unchecked"),
+        (None, ""),
+    ],
+)
+def test_the_contract_mark(outcome, mark):
+    _, steps = shown(row("api", "running", contract=outcome))
+    assert (steps["api"].contract, steps["api"].contract_mark) == ("json_schema", mark)
+
+
+def test_a_gate_names_the_row_of_the_queue_that_it_is_and_how_long_it_waits():
+    action = Action(
+        id="a1", session_id="r", kind="gate", state="pending", target="release?", digest="d", created_at=0,
+        opened_at=1, expires_at=72_000_000,
+    )  # fmt: skip
+    _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[action])
+    gate = steps["gate"]
+    assert (gate.action_id, gate.asks, gate.left) == ("a1", "release?", 60.0)
+    _, steps = shown(row("gate", "completed", action_id="a1"), actions=[replace(action, state="approved")])
+    assert (steps["gate"].action_id, steps["gate"].left) == (None, None)
+
+
+def test_a_matrix_counts_its_items_and_adds_up_their_tokens():
+    states = ["completed", "running", "failed", "waiting", "pending", "skipped", "retrying"]
+    rows = [
+        row(f"tests[{n}]", state, matrix="tests", usage=Usage(input_tokens=2))
+        for n, state in enumerate(states)
+    ]
+    found, steps = shown(row("tests", "running"), *rows)
+    assert steps["tests"].counts == MatrixCounts(done=2, running=2, waiting=1, failed=1, todo=1)
+    assert (steps["tests"].counts.total, steps["tests"].tokens, found.tokens) == (7, 14, 14)
+    assert [item.label for item in steps["tests"].items][:2] == ["0", "1"]
+    assert steps["plan"].counts is None
+
+
+def test_hostile_texts_are_one_safe_line():
+    _, steps = shown(row("plan", "failed", error_message="a\x1b[31m\nb\u202e"))
+    assert "\x1b" not in steps["plan"].error
+    assert "\n" not in steps["plan"].error
+    assert "\u202e" not in steps["plan"].error

@@ -1,0 +1,15 @@
+"""The base of every event's body: what kind it is, and whether it must survive a power loss.
+
+Holds no field of its own and knows no kind.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What happened. Subclasses name their kind and whether it must survive a power loss."""
+
+    KIND: ClassVar[str] = ""
+    DURABLE: ClassVar[bool] = True
