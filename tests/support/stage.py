@@ -80,14 +80,14 @@ class Stage:
 
     # --- the agent --------------------------------------------------------------------------------
 
-    def begin(self, prompt="do it", **more):
+    def begin(self, prompt="do it", title="test", **more):
         facts = {
             "path": str(self.recording),
             "sha256": hashlib.sha256(self.recording.read_bytes()).hexdigest(),
         }
         self.session_id = sessions.create(
             self.journal, workspace=str(self.workspace), provider="recorded", model="recorded-test", actor=USER,
-            title="test", configuration={"recording": facts}, **more,
+            title=title, configuration={"recording": facts}, **more,
         )  # fmt: skip
         self.say(prompt)
         return self

@@ -5,7 +5,8 @@ hunks and keyed digests. Never reads or writes files.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from workbench.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ Owns what exists. A command that is not there yet is not listed; importing this 
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from workbench.cli.console import Console
+from workbench.records import dataclass
 
 
 class CommandModule(Protocol):

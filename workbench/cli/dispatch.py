@@ -8,7 +8,6 @@ import argparse
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn, cast
@@ -17,6 +16,7 @@ from workbench import __version__
 from workbench.cli.commands import COMMANDS, SCREEN, CommandModule, Entry
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, report, silence
+from workbench.records import dataclass
 from workbench.text.safe import safe
 
 _HELP = ("-h", "--help")

@@ -5,10 +5,10 @@ stands without its word.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from workbench.domain.rows import Action, Call
+from workbench.records import dataclass
 
 Meaning = Literal[
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",

@@ -4,12 +4,12 @@ Owns the outward form of both. It must never show a secret: header values are sc
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from workbench.config.keys import KEYS, PROVIDER_KEYS, Key
 from workbench.config.kinds import Kind, ListOf, Record
 from workbench.config.values import AutoApprovalRule, Config, Hook, Pattern, Prices, Provider
+from workbench.records import dataclass
 from workbench.text.human import iso
 from workbench.text.scrub import scrub_value
 

@@ -5,7 +5,6 @@ example and the schema are made from here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from workbench.config.kinds import (
     Choice,
@@ -21,6 +20,7 @@ from workbench.config.kinds import (
     Url,
     Whole,
 )
+from workbench.records import dataclass
 
 CONFIG_VERSION = 1
 PROVIDER_KINDS = ("recorded", "openai-compatible", "ollama", "azure-openai", "anthropic")

@@ -7,10 +7,10 @@ was expected, and whoever asked decides what holds instead.
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from workbench.records import dataclass
 from workbench.text.human import parse_iso
 from workbench.text.located import Node
 from workbench.text.safe import has_hidden

@@ -7,7 +7,7 @@ account: it says what a layer holds, not what holds.
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from workbench.config.keys import (
@@ -23,6 +23,7 @@ from workbench.config.keys import (
 from workbench.config.kinds import Unfit
 from workbench.config.sources import Setting, variable_name
 from workbench.config.values import AutoApprovalRule, Hook, Layer, Origin, Pattern, Prices, Problem
+from workbench.records import dataclass
 from workbench.text.located import Node
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub

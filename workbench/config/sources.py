@@ -7,12 +7,12 @@ wait on a pipe, or decide what a value means.
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.config.keys import ALIASES, KEYS, PROVIDER_KEYS, Key
 from workbench.config.kinds import Choice, Flag, ListOf, Text, Time, Url
 from workbench.config.values import Layer
+from workbench.records import dataclass
 from workbench.text.located import JsonError, Node, node_of, parse
 
 LARGEST_FILE = 1_048_576

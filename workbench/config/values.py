@@ -5,8 +5,9 @@ a Config is always built from the table.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from workbench.records import dataclass
 
 Layer = Literal["default", "user", "workspace", "environment", "option"]
 """Where a value can come from; a later layer takes precedence."""

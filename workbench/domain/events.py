@@ -5,7 +5,7 @@ The storage name of a kind is past tense and dotted (`action.approved`), its cla
 in ARCHITECTURE.md. Bodies hold recorded (scrubbed) text only; exact bytes stay behind `*_ref` fields.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Le
@@ -45,6 +45,7 @@ from workbench.domain.values import (
     Usage,
     Verdict,
 )
+from workbench.records import dataclass
 
 # --- sessions ---------------------------------------------------------------------------------
 

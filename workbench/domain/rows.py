@@ -4,7 +4,7 @@ They hold nothing that the events do not (`fold.apply` makes them), so they can 
 rebuilt at any time. Leases and hosts are the exception: they are about processes, not history.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.domain.machines import (
     ActionState,
@@ -30,6 +30,7 @@ from workbench.domain.values import (
     Taken,
     Usage,
 )
+from workbench.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,12 @@ epoch in UTC; durations are milliseconds unless a name says otherwise.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
+
+from workbench.records import dataclass
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict of these."""

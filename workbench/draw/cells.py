@@ -6,7 +6,6 @@ was made by `content` or by another module of `draw`.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
@@ -16,6 +15,7 @@ from textual.style import Style
 
 from workbench.draw.glyphs import UNICODE, Glyphs
 from workbench.draw.tokens import Ink
+from workbench.records import dataclass
 from workbench.text.safe import one_line
 from workbench.text.width import cells, cut, cut_middle
 

@@ -6,7 +6,6 @@ wrapped, never cut: what is approved can be read.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from textual.strip import Strip
@@ -16,6 +15,7 @@ from workbench.draw.diffrow import DiffRow, Geometry, Look, RowKind, Side, heads
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.hunkrows import NOTE, HunkRows, Layout
 from workbench.draw.tokens import Ink
+from workbench.records import dataclass
 from workbench.views.detail import FileDetail
 
 __all__ = ["Diff", "DiffRow", "Layout", "Look", "RowKind", "Side", "heads_strip"]

@@ -7,7 +7,6 @@ neither tint nor syntax colour and keep their sign.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from textual.content import Content, Span
@@ -19,6 +18,7 @@ from workbench.draw.glyphs import Glyphs
 from workbench.draw.hunkrows import HunkRows, Layout, heading
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink
+from workbench.records import dataclass
 from workbench.views.detail import FileDetail
 from workbench.views.selection import HunkState, TakenState
 from workbench.views.signs import SignName

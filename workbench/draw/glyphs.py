@@ -6,9 +6,9 @@ our own lines and signs are.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from workbench.records import dataclass
 from workbench.views.signs import FUSE, LINES, SIGNS, SignName
 
 GlyphSetting = Literal["auto", "unicode", "ascii"]

@@ -5,7 +5,6 @@ Owns line numbers, wrapping, pairing side by side, and the name of the place a h
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
@@ -13,6 +12,7 @@ from workbench.domain.values import Hunk
 from workbench.draw.cells import wrap_cells
 from workbench.draw.changedwords import Marks, changed_words
 from workbench.draw.syntax import Paint, Painter
+from workbench.records import dataclass
 from workbench.text.safe import one_line, safe
 
 Layout = Literal["unified", "split"]

@@ -5,7 +5,6 @@ can be clicked, no HTML is read, and untrusted text never meets markup.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from workbench.draw.syntax import Painter
 from workbench.draw.table import table_lines
 from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import hard_wrap, plain_wrap, safe_lines, wrap
+from workbench.records import dataclass
 from workbench.text.safe import safe
 
 if TYPE_CHECKING:

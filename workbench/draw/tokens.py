@@ -5,7 +5,6 @@ Nothing else in the program names a colour.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, get_args
 
@@ -13,6 +12,7 @@ from textual.color import Color
 from textual.style import Style
 from textual.theme import Theme
 
+from workbench.records import dataclass
 from workbench.views.signs import Meaning
 
 TokenName = Literal[

@@ -11,7 +11,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Self
 
@@ -33,6 +32,7 @@ from workbench.effects.descent import (
 from workbench.effects.private import open_append, private_folder, read_bounded, write_atomic
 from workbench.effects.refusal import BaseMoved, FileRefused, NotDurable, NothingThere, refusing
 from workbench.effects.temporary import Stamp, look, stamp
+from workbench.records import dataclass
 
 __all__ = [
     "BaseMoved",

@@ -10,11 +10,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from workbench.effects.environment import CALL
+from workbench.records import dataclass
 
 _PROC: Final = Path("/proc")
 _IS_LINUX: Final = sys.platform == "linux"

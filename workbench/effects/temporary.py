@@ -9,10 +9,10 @@ import errno
 import os
 import secrets
 import stat
-from dataclasses import dataclass
 from typing import Final
 
 from workbench.effects.descent import sync, write_all
+from workbench.records import dataclass
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS: Final = frozenset(

@@ -5,11 +5,12 @@ Owns the rule of the two stores (DESIGN section 2). Never appends events.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, cast
 
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
 from workbench.journal.errors import JournalFull
+from workbench.records import dataclass
 from workbench.text import canonical
 from workbench.text.scrub import scrub, scrub_value
 from workbench.tools.preview import preview

@@ -6,7 +6,7 @@ there. It opens no transaction itself.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 from workbench.domain.codec import MalformedEventError, actor_json, blob_refs, body_json, validate
@@ -14,6 +14,7 @@ from workbench.domain.events import Body, CallFinished, Event, FileChanged, Sess
 from workbench.journal.checks import require_legal, require_not_deleted
 from workbench.journal.errors import BlobMissing, EventConflict
 from workbench.journal.live import LiveTables
+from workbench.records import dataclass
 
 OUTCOMES: Final[tuple[type[Body], ...]] = (CallFinished, FileChanged, SessionStatusChanged, TurnEnded)
 """What must still be written when the disk is full: what was done, and that it stopped."""

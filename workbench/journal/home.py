@@ -7,7 +7,6 @@ relied on. It never opens the database.
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
@@ -21,6 +20,7 @@ from workbench.effects.files import (
 )
 from workbench.effects.mounts import network_mount
 from workbench.journal.errors import HomeRefused, JournalCorrupt
+from workbench.records import dataclass
 
 KEY_BYTES: Final = 32
 RESERVE_BYTES: Final = 1_000_000

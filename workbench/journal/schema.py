@@ -5,10 +5,10 @@ columns of the index tables equal to the fields of their rows in `domain.rows`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from workbench.journal.sql import Database
+from workbench.records import dataclass
 
 WAKE_KINDS: Final = (
     "prompt.submitted", "continue.requested", "interrupt.requested", "refresh.requested",

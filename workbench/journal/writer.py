@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import apsw
@@ -22,6 +22,7 @@ from workbench.journal.live import LiveTables
 from workbench.journal.schema import SCHEMA_VERSION
 from workbench.journal.sql import Database
 from workbench.journal.store import Store
+from workbench.records import dataclass
 
 GROUP_SECONDS: Final = 0.025
 """The longest that a fast job waits for company."""

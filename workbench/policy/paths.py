@@ -8,10 +8,10 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from workbench.records import dataclass
 from workbench.text.safe import one_line
 
 _LONGEST_PATH: Final = 4096

@@ -9,9 +9,10 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NoReturn, cast
+
+from workbench.records import dataclass
 
 DEPTH = 64
 DIGITS = 400

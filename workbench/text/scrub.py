@@ -6,10 +6,10 @@ value than leave a secret.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
+from workbench.records import dataclass
 from workbench.text.patterns import PATTERNS, Pattern
 
 _REREAD = 512

@@ -3,8 +3,9 @@
 Owns cutting. It must never cut a character in half, and never leave open that something is missing.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from workbench.records import dataclass
 
 LIMIT: Final = 10_240
 """Bytes; S0 ToolResult."""

@@ -4,7 +4,8 @@ Owns the one rule of UX section 8. Pure but for the moments it is told; it never
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+
+from workbench.records import dataclass
 
 ARM_SECONDS = 0.3
 """How long something must have been on the screen before a key about it counts."""

@@ -3,8 +3,9 @@
 Pure: numbers in, numbers out.
 """
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from workbench.records import dataclass
 
 Width = Literal["tiny", "narrow", "medium", "wide"]
 

@@ -5,13 +5,15 @@ ignores the one and drops the other without a word.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
 from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
+
+from workbench.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,12 @@
 They say what the user wants or what was drawn; they never carry widgets.
 """
 
-from dataclasses import dataclass
-
 from textual.message import Message
 from textual.widget import Widget
 
 from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
+from workbench.records import dataclass
 
 
 @dataclass

@@ -5,10 +5,11 @@ something comes under a minute.
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from workbench.config.values import Notify
+from workbench.records import dataclass
 from workbench.views.queue import QueueSummary
 
 BURST_SECONDS: Final = 2.0

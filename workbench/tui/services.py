@@ -5,8 +5,9 @@ and replays fill in only what they use.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from workbench.records import dataclass
 
 LEFT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""

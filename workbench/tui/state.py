@@ -5,12 +5,13 @@ It knows no widget and writes nothing.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.records import dataclass
 from workbench.tui.live import JournalSource
 from workbench.views.source import Source
 from workbench.views.transcript import Transcript

@@ -3,9 +3,9 @@
 Texts are raw unless a field says that it is one safe line. Knows no widths and no heights.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
+from workbench.records import dataclass
 from workbench.views.signs import Meaning
 
 NoticeKind = Literal[

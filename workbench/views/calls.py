@@ -4,13 +4,13 @@ Never reads a blob: whole outputs are handed in. Lines are raw; `draw` makes the
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from workbench.domain import events as e
 from workbench.domain.codec import to_object
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
+from workbench.records import dataclass
 from workbench.text.human import duration, size
 from workbench.text.safe import one_line
 from workbench.views.plain import json_text

@@ -4,10 +4,10 @@ Owns words only. A rule's decision is never called yours, an expired call never 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import Taken
+from workbench.records import dataclass
 from workbench.text.human import duration
 from workbench.text.safe import one_line
 from workbench.views.signs import Meaning

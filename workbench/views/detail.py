@@ -5,7 +5,6 @@ answered, it says why a thing cannot be.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from workbench.domain.events import ActionOpened
@@ -19,6 +18,7 @@ from workbench.domain.values import (
     Hunk,
     JsonObject,
 )
+from workbench.records import dataclass
 from workbench.text.safe import one_line
 from workbench.views.plain import json_text
 from workbench.views.queue import TARGET_CELLS, TITLE_CELLS, Urgency, seconds_left, urgency

@@ -4,9 +4,9 @@ Owns the counts and nothing of their width: `draw` drops what does not fit.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from workbench.domain.rows import Action, Session
+from workbench.records import dataclass
 from workbench.text.human import countdown
 from workbench.text.safe import one_line
 from workbench.views.queue import Urgency, summary

@@ -4,11 +4,12 @@ Owns order, filter, words and urgency of rows. Never moves a cursor: `hold` keep
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Final, Literal
 
 from workbench.domain.rows import Action, Call, Session
+from workbench.records import dataclass
 from workbench.text.safe import one_line
 from workbench.views.signs import Meaning, action_sign
 

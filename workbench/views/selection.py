@@ -5,10 +5,11 @@ Decision carries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from workbench.domain.values import Hunk, Taken
+from workbench.records import dataclass
 
 HunkState = Literal["taken", "left", "partly"]
 

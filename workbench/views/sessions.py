@@ -5,12 +5,12 @@ Owns which session comes first (what waits, what runs, then what moved last) and
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.records import dataclass
 from workbench.text import human
 from workbench.text.safe import one_line
 from workbench.text.width import cells

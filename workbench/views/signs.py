@@ -4,10 +4,10 @@ A sign never stands without its word. Views name signs by meaning; `draw` picks 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from workbench.domain.rows import Action, Call, Session
+from workbench.records import dataclass
 
 Meaning = Literal[
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",

@@ -3,8 +3,10 @@
 Owns offsets and gaps. A piece that comes twice changes nothing; one that is missing leaves a mark.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from workbench.records import dataclass
 
 GAP: Final = "…"
 """Stands where a piece never came."""

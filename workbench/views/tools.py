@@ -4,9 +4,9 @@ Owns what ran, what waited, and how long. One call in full is `views.calls`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from workbench.domain.rows import Action, Call
+from workbench.records import dataclass
 from workbench.text.human import duration
 from workbench.text.safe import one_line
 from workbench.views.queue import TARGET_CELLS

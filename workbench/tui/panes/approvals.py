@@ -5,7 +5,7 @@ keys themselves are in `tui.actions.approvals`; it answers nothing itself, it se
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from textual import on
@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from workbench.draw import detail as words
 from workbench.draw.diff import Layout
+from workbench.records import dataclass
 from workbench.tui import keymap
 from workbench.tui.messages import Decide, Decided, DetailWanted, HunksShown, KeysChanged, LineAsked, Said
 from workbench.tui.panes import answers, waiting

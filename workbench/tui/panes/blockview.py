@@ -6,7 +6,7 @@ above it changes. What a block looks like is `draw.talk`'s; the cursor is `Trans
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.content import Content
 from textual.message import Message
@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from workbench.draw import cells
 from workbench.draw.talk import block_lines, gap_before
+from workbench.records import dataclass
 from workbench.tui import theme
 from workbench.tui.panes.heights import Heights
 from workbench.tui.panes.opentext import INDENT, OpenText

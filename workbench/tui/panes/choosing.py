@@ -5,8 +5,9 @@ itself; what is gone from the queue is forgotten.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from workbench.records import dataclass
 from workbench.views.detail import ActionDetail
 from workbench.views.selection import Seen, TakenState
 

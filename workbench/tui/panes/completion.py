@@ -5,9 +5,10 @@ Owns which word is being completed and which candidates match, best first. Pure:
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Final, Literal
+
+from workbench.records import dataclass
 
 LIMIT: Final = 8
 """Candidates shown."""

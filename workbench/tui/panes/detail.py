@@ -4,7 +4,7 @@ Owns scrolling, which hunk and line are under the cursor's bar, and receipts: a 
 row of it was drawn. It decides nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual import events
 from textual.content import Content
@@ -14,6 +14,7 @@ from textual.strip import Strip
 from workbench.draw import cells
 from workbench.draw import detail as words
 from workbench.draw.diff import Diff, Layout, Look
+from workbench.records import dataclass
 from workbench.tui.messages import HunksShown
 from workbench.tui.theme import glyphs, ink, painter
 from workbench.tui.widgets.lines import LineView

@@ -4,13 +4,13 @@ Owns how keys and labels share one row. Which keys there are is the key table's,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.draw import cells
+from workbench.records import dataclass
 from workbench.tui.theme import glyphs, ink
 
 

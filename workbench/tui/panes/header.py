@@ -4,7 +4,6 @@ Own what is dropped first when a row is too narrow. Facts are made by `views.hea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
@@ -14,6 +13,7 @@ from textual.widget import Widget
 
 from workbench.draw import cells
 from workbench.draw.words import clock
+from workbench.records import dataclass
 from workbench.text import human
 from workbench.text.width import cut, cut_middle
 from workbench.tui.messages import GoTo, SessionChosen

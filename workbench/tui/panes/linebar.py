@@ -4,8 +4,6 @@ Owns the text field, its history and that enter counts only after it has stood f
 What the words are for is the asking pane's.
 """
 
-from dataclasses import dataclass
-
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -14,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from workbench.draw import cells
+from workbench.records import dataclass
 from workbench.tui import keymap
 from workbench.tui.arming import ARM_SECONDS
 from workbench.tui.messages import LineAsked, Said

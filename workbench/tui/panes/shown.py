@@ -4,10 +4,11 @@ Records hold rows and folds, never widgets; a pane that is shown the same record
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
+from workbench.records import dataclass
 from workbench.views.header import HeaderFacts
 from workbench.views.sessions import ChangedFile
 from workbench.views.transcript import Transcript

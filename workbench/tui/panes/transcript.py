@@ -3,11 +3,10 @@
 Owns how keys and clicks move the cursor. Where lines stand is `BlockView`'s; what keys do is the pane's.
 """
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.message import Message
 
+from workbench.records import dataclass
 from workbench.tui.panes.blockview import BlockView, is_hidden
 from workbench.views.transcript import Block, ErrorBlock, Notice, Prompt
 

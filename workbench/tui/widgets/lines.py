@@ -6,7 +6,6 @@ changed row and the mouse. It knows no colours and no rows: subclasses draw stri
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.style import Style as RichStyle
 from textual import events
@@ -15,6 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.records import dataclass
 from workbench.tui.theme import drawing, has_motion
 
 FLASH_SECONDS = 0.15

@@ -3,13 +3,12 @@
 Owns how name, facts and rule share one row. Facts are Content; names are our own words.
 """
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from workbench.records import dataclass
 from workbench.tui.theme import glyphs
 
 
