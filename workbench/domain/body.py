@@ -3,8 +3,9 @@
 Holds no field of its own and knows no kind.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+from workbench.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

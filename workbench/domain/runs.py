@@ -4,7 +4,7 @@ Sources: seed S1 (Pipeline, Step, PipelineState, StepState) and JOURNAL section 
 (scrubbed) text only; exact bytes stay behind `*_ref` fields. The step is named by the envelope's `step`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge
@@ -12,6 +12,7 @@ from annotated_types import Ge
 from workbench.domain.body import Body
 from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Count, Json, JsonObject, Milliseconds, Usage
+from workbench.records import dataclass
 
 StepKind = Literal["prompt", "command", "gate", "pipeline"]
 """What runs: an agent, a shell command, nothing (a human answers), or another pipeline."""

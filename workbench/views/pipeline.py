@@ -7,13 +7,13 @@ matrix its `items` and `counts`. `plans_of(events)` finds the plan of a run. Pur
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from workbench.domain.events import Event
 from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, ENDED_STEPS, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState
 from workbench.domain.runs import RunStarted, StepKind, StepPlan
+from workbench.records import dataclass
 from workbench.text.safe import one_line
 
 StepWord = Literal[
