@@ -19,6 +19,7 @@ from workbench.host.ancestry import refuse_inside_agents
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.rebuild import differences, integrity, rebuild
+from workbench.journal.retention import may_be_gone
 from workbench.journal.schema import SCHEMA_VERSION
 
 EXAMPLE = """workbench doctor
@@ -133,9 +134,13 @@ def _stored_bytes(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
-    states = [(str(row[0]), journal.blobs.state(str(row[0]))) for row in rows]
-    problems = tuple(f"{ref} is {state}" for ref, state in states if state != "whole")
-    return Check(name="stored bytes", fact=f"{len(rows)} are referred to", problems=problems)
+    states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
+    let_go = may_be_gone(journal, (ref for ref, state in states.items() if state == "missing"))
+    problems = tuple(
+        f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
+    )
+    kept_until = f", {len(let_go)} of ended sessions were let go" if let_go else ""
+    return Check(name="stored bytes", fact=f"{len(rows)} are referred to{kept_until}", problems=problems)
 
 
 def _drivers(home: Home, journal: Journal) -> Check:

@@ -15,6 +15,9 @@ from workbench.effects.descent import sync, write_all
 from workbench.records import dataclass
 
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TMPFILE: Final[int | None] = getattr(os, "O_TMPFILE", None)
+_UNNAMED: Final = None if _TMPFILE is None else os.O_WRONLY | os.O_CLOEXEC | _TMPFILE
+_NO_UNNAMED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOTSUP, errno.EISDIR, errno.ENOENT, errno.EINVAL})
 _NO_LINKS: Final = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 )
@@ -57,14 +60,51 @@ def write(here: int, data: bytes, mode: int, like: os.stat_result | None = None)
         Its name and stamp. After an error nothing is left.
     """
     name = f".workbench-{secrets.token_hex(16)}.tmp"
+    return name, _written_unnamed(here, name, data, mode, like) or _written(here, name, data, mode, like)
+
+
+def _written(here: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> Stamp:
     file = os.open(name, _CREATE, 0o600, dir_fd=here)
     try:
-        return name, _fill(file, data, mode, like)
+        return _fill(file, data, mode, like)
     except BaseException:
         remove(here, name)
         raise
     finally:
         os.close(file)
+
+
+def _written_unnamed(
+    here: int, name: str, data: bytes, mode: int, like: os.stat_result | None
+) -> Stamp | None:
+    """Write a file that gets its name only when it is whole, so that a death leaves no half of it.
+
+    Returns:
+        None where the system or the file system has no files without a name (Linux has: open(2), O_TMPFILE).
+    """
+    if _UNNAMED is None:
+        return None
+    try:
+        file = os.open(".", _UNNAMED, 0o600, dir_fd=here)
+    except OSError as error:
+        if error.errno in _NO_UNNAMED:
+            return None
+        raise
+    try:
+        found = _fill(file, data, mode, like)
+        return found if _is_named(file, here, name) else None
+    finally:
+        os.close(file)
+
+
+def _is_named(file: int, here: int, name: str) -> bool:
+    try:
+        os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here, follow_symlinks=True)
+    except OSError as error:
+        if error.errno in _NO_LINKS or error.errno == errno.ENOENT:
+            return False
+        raise
+    return True
 
 
 def _fill(file: int, data: bytes, mode: int, like: os.stat_result | None) -> Stamp:

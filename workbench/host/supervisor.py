@@ -12,6 +12,7 @@ from workbench.domain.rows import Session
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
 from workbench.host.runner import ringer
+from workbench.host.upkeep import EVERY, tidy_if_due
 from workbench.journal.errors import Driven, JournalError
 from workbench.journal.lease import DriverIdentity, unfinished
 
@@ -41,6 +42,7 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         silence = self._kit.journal.on_ring(ringer(loop, self._rung))
         idle_since = self._kit.clock.monotonic()
+        tidying = asyncio.create_task(self._tidy(), name="upkeep")
         try:
             while not stop.is_set():
                 self._rung.clear()
@@ -53,7 +55,15 @@ class Supervisor:
                 await self._wait(stop)
         finally:
             silence()
+            tidying.cancel()
             await self._let_go()
+            await asyncio.gather(tidying, return_exceptions=True)
+
+    async def _tidy(self) -> None:
+        while True:
+            days = self._kit.loaded().config.retention.sealed_days
+            await asyncio.to_thread(tidy_if_due, self._kit.home, self._kit.journal, days)
+            await asyncio.sleep(EVERY)
 
     def _look(self) -> None:
         for session in unfinished(self._kit.journal, self._kit.workspace):

@@ -75,7 +75,10 @@ def sweep(journal: Journal, older_than: float = SWEPT_AFTER) -> int:
         How many files were removed.
     """
     removed = journal.blobs.sweep_temporary(older_than)
-    stale = list(journal.blobs.stale(older_than))
+    with journal.reader.snapshot() as database:
+        # Asked again inside the transaction; here it keeps the writer from walking over all that is in use.
+        used = {row[0] for row in database.execute("SELECT DISTINCT ref FROM blob_ref")}
+    stale = [ref for ref in journal.blobs.stale(older_than) if ref not in used]
     return removed + _remove_unused(journal, stale)
 
 

@@ -5,6 +5,8 @@ import os
 import resource
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -410,7 +412,8 @@ def test_a_new_file_never_overwrites_one_made_in_the_last_moment(
     real = os.link
 
     def linking(*args: object, **names: object) -> None:
-        (inside / "new").write_bytes(b"theirs")
+        if not str(args[0]).startswith("/proc/"):
+            (inside / "new").write_bytes(b"theirs")
         real(*args, **names)  # type: ignore[arg-type]
 
     monkeypatch.setattr(temporary.os, "link", linking)
@@ -542,7 +545,7 @@ def test_a_failing_disk_leaves_nothing_behind(
     real = os.open
 
     def opening(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if flags & os.O_EXCL:
+        if flags & os.O_EXCL or flags & UNNAMED == UNNAMED:
             failing(number)()
         return real(path, flags, mode, dir_fd=dir_fd)
 
@@ -668,3 +671,53 @@ def test_no_descriptor_is_left_open(root: Root, inside: Path) -> None:
     root.commit(staged, anything)
     root.sweep(["", "dir"], 0)
     assert count() == before
+
+
+UNNAMED = getattr(os, "O_TMPFILE", 1 << 62)
+"""Flags of a file without a name; where there is no such thing, flags that nobody passes."""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without a name are Linux's")
+def test_a_death_while_bytes_are_written_leaves_no_half_of_them(inside: Path) -> None:
+    """The name comes when the file is whole: a child killed while it writes leaves the folder as it was."""
+    child = (
+        "import os, sys\n"
+        "from workbench.effects import temporary\n"
+        "here = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)\n"
+        "def dying(file, data):\n"
+        "    os.write(file, data[:3])\n"
+        "    os._exit(137)\n"
+        "temporary.write_all = dying\n"
+        "temporary.write(here, b'0123456789', 0o644)\n"
+    )
+    before = tree(inside)
+    assert subprocess.run([sys.executable, "-c", child, str(inside)], check=False).returncode == 137
+    assert tree(inside) == before
+
+
+@pytest.mark.parametrize("lacks", ["flag", "support", "proc"])
+def test_where_there_are_no_files_without_a_name_bytes_are_written_all_the_same(
+    root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    opening, linking = os.open, os.link
+
+    def no_support(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if flags & UNNAMED == UNNAMED:
+            raise OSError(errno.EOPNOTSUPP, "no")
+        return opening(path, flags, mode, dir_fd=dir_fd)
+
+    def no_proc(source: str, target: str, **names: object) -> None:
+        if source.startswith("/proc/"):
+            raise FileNotFoundError(errno.ENOENT, "no")
+        linking(source, target, **names)  # type: ignore[arg-type]
+
+    if lacks == "flag":
+        monkeypatch.setattr(temporary, "_UNNAMED", None)
+    elif lacks == "support":
+        monkeypatch.setattr(temporary.os, "open", no_support)
+    else:
+        monkeypatch.setattr(temporary.os, "link", no_proc)
+    root.commit(root.stage("written", b"all of it", 0o640), lambda found: found is None)
+    assert (inside / "written").read_bytes() == b"all of it"
+    assert stat.S_IMODE((inside / "written").stat().st_mode) == 0o640
+    assert not list(inside.glob(".workbench-*"))

@@ -26,6 +26,7 @@ from workbench.domain.values import Actor, Decision
 from workbench.host import config_rules, trusting
 from workbench.host.kit import Settings, open_kit
 from workbench.host.models import provider_of
+from workbench.host.upkeep import tidy_if_due
 from workbench.journal.decide import decide, expire_due
 from workbench.journal.errors import Driven
 from workbench.journal.home import Home
@@ -153,6 +154,8 @@ def _carried_out(run: Run) -> Ending:
     finally:
         kit.root.close()
     rest(run.journal, run.witness.session_id, ending)
+    # Whoever never opens a screen has nobody else who tidies.
+    tidy_if_due(run.home, run.journal, kit.loaded().config.retention.sealed_days)
     return ending
 
 

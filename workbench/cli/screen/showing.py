@@ -13,9 +13,13 @@ from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
 from workbench.host import trusting
 from workbench.host.places import screen_lock
+from workbench.host.upkeep import tidy_later
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import Services
+
+TIDY_AFTER = 20.0
+"""Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
 
 
 def require_terminal() -> None:
@@ -49,8 +53,10 @@ def show(home: Home, journal: Journal, workspace: str, services: Services, confi
 
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
+    call_off = tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER)
     try:
         return WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home())).run()
     finally:
+        call_off()
         lock.release()
         remove_unheld(lock.path)

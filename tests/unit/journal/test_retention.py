@@ -1,0 +1,66 @@
+"""Exact bytes go some days after the sessions that need them have ended, and only then."""
+
+import pytest
+
+from tests.unit.journal.scenes import USER, assert_sound, start
+from workbench.domain.events import PromptSubmitted, SessionStatusChanged
+from workbench.effects import faults
+from workbench.journal.journal import Journal
+from workbench.journal.retention import DAY, let_go, may_be_gone
+
+
+def said(journal, session, data):
+    ref = journal.blobs.seal(data)
+    journal.append([journal.event(PromptSubmitted(text="x", text_ref=ref), session, USER)])
+    return ref
+
+
+def end(journal, session, at=None):
+    journal.append([journal.event(SessionStatusChanged(status="completed"), session, USER, at=at)])
+
+
+def test_bytes_of_a_session_that_has_ended_go_and_those_of_others_stay(journal: Journal) -> None:
+    for name in ("ended", "open"):
+        start(journal, name)
+    mine, shared, kept = (
+        said(journal, "ended", b"a"),
+        said(journal, "ended", b"b"),
+        journal.blobs.record(b"c"),
+    )
+    assert said(journal, "open", b"b") == shared
+    journal.append([journal.event(PromptSubmitted(text="x", text_ref=kept), "ended", USER)])
+    assert let_go(journal, 0, older_than=-1) == 0
+    end(journal, "ended")
+    assert may_be_gone(journal, [mine, shared, kept]) == {mine}
+    assert let_go(journal, 0, older_than=-1) == 1
+    assert [journal.blobs.has(ref) for ref in (mine, shared, kept)] == [False, True, True]
+    end(journal, "open")
+    assert let_go(journal, 0, older_than=-1) == 1
+    assert not journal.blobs.has(shared)
+    assert_sound(journal)
+
+
+def test_they_go_not_before_their_days_are_over_nor_just_after_they_were_stored(journal: Journal) -> None:
+    start(journal, "s")
+    ref = said(journal, "s", b"a")
+    end(journal, "s")
+    assert let_go(journal, 1, older_than=-1) == 0
+    assert let_go(journal, 0, older_than=3600) == 0
+    assert journal.blobs.has(ref)
+    start(journal, "later")
+    late = journal.event(PromptSubmitted(text="x"), "later", USER, at=journal.now() + DAY + 1)
+    journal.append([late])
+    assert let_go(journal, 1, older_than=-1) == 1
+
+
+@pytest.mark.parametrize("step", ["journal.before_commit", "journal.after_commit"])
+def test_a_crash_leaves_nothing_to_be_mended(journal: Journal, step: str) -> None:
+    start(journal, "s")
+    ref = said(journal, "s", b"a")
+    end(journal, "s")
+    with faults.armed(step, "eio"), pytest.raises(Exception, match=r".+"):
+        let_go(journal, 0, older_than=-1)
+    assert_sound(journal)
+    let_go(journal, 0, older_than=-1)
+    assert not journal.blobs.has(ref)
+    assert_sound(journal)
