@@ -90,6 +90,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         super().__init__(id="palette-screen")
         self._main = main
         self._input, self._list = Input(id="palette-input"), EntryList()
+        self._input.cursor_blink = False
         self._files: list[Entry] | None = None
 
     def compose(self) -> ComposeResult:
