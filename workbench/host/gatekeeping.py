@@ -142,7 +142,7 @@ async def _judged(
     if passed is None or verdict.outcome in ("denied", "refused"):
         return verdict, None
     try:
-        return verdict, await asyncio.to_thread(propose, desk, row, passed, place(desk, now))
+        return verdict, await asyncio.to_thread(propose, desk, row, passed, place(desk, lambda: now))
     except (ToolRefused, FileRefused) as error:
         return Verdict(outcome="refused", step="schema", by=passed.descriptor.id, reason=str(error)), None
 

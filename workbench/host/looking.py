@@ -18,9 +18,10 @@ from workbench.tools.base import ActTool, Output, Place, ReadTool, ToolRefused
 _STOPPED = "it was stopped while it ran"
 
 
-async def look(desk: Desk, tool: ReadTool | ActTool, exact: JsonObject, place: Place) -> CallFinished:
-    """Run the tool in a thread and return the end of its call."""
-    started = desk.kit.clock.monotonic()
+async def look(
+    desk: Desk, tool: ReadTool | ActTool, exact: JsonObject, place: Place, started: float
+) -> CallFinished:
+    """Run the tool in a thread and return the end of its call; `started` is when that began."""
     run = tool.read if isinstance(tool, ReadTool) else tool.act
     try:
         output = await asyncio.to_thread(run, exact, place)

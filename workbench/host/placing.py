@@ -6,10 +6,10 @@ and runs nothing.
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 
 from workbench.config.values import Loaded
 from workbench.domain.rows import Call
-from workbench.domain.values import JsonObject
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import dossier
 from workbench.policy.gate import GateContext, Passed, denied
@@ -29,46 +29,56 @@ def url_rules(loaded: Loaded) -> UrlRules:
     return UrlRules(allow_loopback=fetch.allow_loopback, allowed_hosts=fetch.allowed_hosts)
 
 
-def place(desk: Desk, context: GateContext, stop: asyncio.Event | None = None) -> Place:
-    """Return the place of a session's tools; `stop` ends what takes long."""
+def place(desk: Desk, context: Callable[[], GateContext], stop: asyncio.Event | None = None) -> Place:
+    """Return the place of a session's tools.
+
+    Args:
+        desk: The session's desk.
+        context: What the gate judges by; asked for only by a tool that searches.
+        stop: Ends what takes long.
+    """
     return Place(
         root=desk.kit.root,
         limits=desk.kit.limits(),
         is_stopped=stop.is_set if stop is not None else lambda: False,
-        is_closed=_closed(context),
+        is_closed=_Closed(context),
         last_command=lambda: last_command(desk),
-        urls=context.urls,
+        urls=url_rules(desk.kit.loaded()),
     )
 
 
-def _closed(context: GateContext) -> Callable[[str], bool]:
-    """Return whether reading a file is denied, so that a search does not show what reading would not."""
-    descriptor = context.descriptors.get(_READING)
-    has_denials = bool(context.deny) or any(rule.effect == "deny" for rule in context.rules)
-    if descriptor is None:
-        return lambda _: False
+class _Closed:
+    """Says whether reading a file is denied, so that a search does not show what reading would not."""
 
-    def is_closed(relative: str) -> bool:
-        target = ResolvedPath(
-            path=f"{context.workspace}/{relative}", relative=relative, exists=True, given=relative
-        )
+    def __init__(self, context: Callable[[], GateContext]) -> None:
+        self._ask = context
+
+    @cached_property
+    def _context(self) -> GateContext:
+        return self._ask()
+
+    @cached_property
+    def _has_denials(self) -> bool:
+        context = self._context
+        return bool(context.deny) or any(rule.effect == "deny" for rule in context.rules)
+
+    def __call__(self, relative: str) -> bool:
+        """Say it of a path from the workspace."""
+        context = self._context
+        path = f"{context.workspace}/{relative}"
+        target = ResolvedPath(path=path, relative=relative, exists=True, given=relative)
         try:
             refuse_protected(target, context.workspace, context.protected, writes=False)
-        except PathRefused:
+            return self._has_denials and _is_denied(context, target)
+        except (PathRefused, ValueError):
             return True
-        if not has_denials:
-            return False
-        parameters: JsonObject = {"path": relative}
-        try:
-            text = canonical.dumps(parameters)
-        except ValueError:
-            return True
-        passed = Passed(
-            descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text
-        )
-        return denied(passed, context) is not None
 
-    return is_closed
+
+def _is_denied(context: GateContext, target: ResolvedPath) -> bool:
+    descriptor, parameters = context.descriptors[_READING], {"path": target.relative}
+    text = canonical.dumps(parameters)
+    passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
+    return denied(passed, context) is not None
 
 
 def last_command(desk: Desk) -> LastCommand | None:

@@ -53,7 +53,9 @@ def _done(desk: Desk, file: Dossier) -> CallFinished | None:
         exact = desk.exact(file.row.parameters, file.row.parameters_ref)
         now = context(desk, desk.kit.loaded())
         passed = before_hooks(GateCall(tool=file.row.tool, parameters=exact), now)
-        found = None if isinstance(passed, Verdict) else tool.settle(passed.grounded, place(desk, now))
+        found = (
+            None if isinstance(passed, Verdict) else tool.settle(passed.grounded, place(desk, lambda: now))
+        )
     except (SealedGone, ToolRefused):
         return None
     return None if found is None else replace(outcome_of(desk, found), detail="recovered")
