@@ -11,7 +11,7 @@ from typing import Final, Literal
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
 from workbench.policy import rules, schemas, trust
-from workbench.policy.globs import Glob, first_match, is_within
+from workbench.policy.globs import Glob, covering, first_match, is_within
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
 from workbench.policy.urls import UrlRules, objection
@@ -126,7 +126,7 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         parameters=call.parameters,
         targets=targets,
         canonical=text,
-        view=view(command) if isinstance(command, str) else None,
+        view=view(command, context.workspace) if isinstance(command, str) else None,
     )
     return denied(passed, context) or _above_ceiling(passed, context) or passed
 
@@ -253,14 +253,33 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if asking is not None:
         said = _ruled("ask", "grants", asking, "asks for this")
         return said if context.can_ask else _nobody(said)
+    if passed.descriptor.command_parameter is not None:
+        return _command_granted(passed, context)
     glob = first_match(context.allow, *_subject(passed), purpose="grant")
     if glob is not None:
-        return Verdict(
-            outcome="allowed", step="grants", by=glob.origin or "approvals.allow", pattern=glob.text,
-            reason=f"{one_line(glob.text, 120)} in your own configuration allows this",
-        )  # fmt: skip
+        return _allowed_by(glob)
     rule = _rule("allow", passed, context)
     return _ruled("allowed", "grants", rule, "allows this") if rule else _read_granted(passed, context)
+
+
+def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
+    """Allow a plain line when each of its simple commands is let pass by a pattern or a rule."""
+    if passed.view is None or not passed.view.plain:
+        return None
+    subject, moment = _ruled_subject(passed), _moment(context)
+    allowing = rules.in_force("allow", context.rules, moment)
+    found: dict[str, Verdict] = {}
+    for simple in passed.view.commands:
+        glob = covering(context.allow, passed.descriptor, simple)
+        rule = None if glob else rules.covering(allowing, subject, simple)
+        if glob is not None:
+            found.setdefault(glob.text, _allowed_by(glob))
+        elif rule is not None:
+            found.setdefault(rule.id, _ruled("allowed", "grants", rule, "allows this"))
+        else:
+            return None
+    first, *others = found.values()
+    return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
 
 
 def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
@@ -301,17 +320,30 @@ def _subject(
 
 
 def _rule(effect: Literal["allow", "ask", "deny"], passed: Passed, context: GateContext) -> Rule | None:
-    subject = rules.Subject(
+    return rules.first(effect, context.rules, _ruled_subject(passed), _moment(context))
+
+
+def _ruled_subject(passed: Passed) -> rules.Subject:
+    return rules.Subject(
         descriptor=passed.descriptor,
         parameters=passed.parameters,
         targets=passed.targets,
         canonical=passed.canonical,
         view=passed.view,
     )
-    moment = rules.Moment(
+
+
+def _moment(context: GateContext) -> rules.Moment:
+    return rules.Moment(
         session_id=context.session_id, workspace=context.workspace, run_id=context.run_id, now=context.now
     )
-    return rules.first(effect, context.rules, subject, moment)
+
+
+def _allowed_by(glob: Glob) -> Verdict:
+    return Verdict(
+        outcome="allowed", step="grants", by=glob.origin or "approvals.allow", pattern=glob.text,
+        reason=f"{one_line(glob.text, 120)} in your own configuration allows this",
+    )  # fmt: skip
 
 
 def _named(passed: Passed) -> str:

@@ -16,7 +16,8 @@ from workbench.domain.values import JsonObject, ToolDescriptor
 from workbench.policy import regex
 from workbench.policy.names import FIELD_NAMES, LOOKING, MCP, OWN_IDS, Note, note
 from workbench.policy.paths import ResolvedPath
-from workbench.policy.shell import ShellView
+from workbench.policy.shell import GAP, ShellView, Simple, dequoted
+from workbench.policy.shell_reach import could_hold
 from workbench.text.safe import one_line
 
 Purpose = Literal["deny", "ceiling", "grant"]
@@ -176,24 +177,64 @@ def is_within(
     return all(any(_covers(found.argument or "", text) for found in parsed) for text in view.segments)
 
 
+def covering(globs: Iterable[Glob], descriptor: ToolDescriptor, simple: Simple) -> Glob | None:
+    """Return the first pattern that lets one simple command of a plain line pass."""
+    return next((glob for glob in globs if _lets_pass(parse(glob.text), descriptor, simple)), None)
+
+
+def _lets_pass(parsed: ParsedGlob, descriptor: ToolDescriptor, simple: Simple) -> bool:
+    if not names_tool(parsed, descriptor) or parsed.problem is not None:
+        return False
+    return _covers_simple(parsed, simple)
+
+
+def _covers_simple(parsed: ParsedGlob, simple: Simple) -> bool:
+    if parsed.is_bare or parsed.argument is None:
+        return not simple.spelled
+    for pattern in _spellings(parsed.argument):
+        if _spells(pattern, simple.must_spell) and any(_covers(pattern, text) for text in simple.texts()):
+            return True
+    return False
+
+
+def _spellings(argument: str) -> Iterator[str]:
+    """Yield a command pattern as it stands, and with its quotes taken off."""
+    yield argument
+    if (bare := dequoted(argument)) is not None:
+        yield bare
+
+
+def _spells(pattern: str, wanted: str) -> bool:
+    """Say whether a pattern says what is run in so many words, before anything that it leaves open."""
+    literal = " ".join(pattern.removesuffix(":*").partition("*")[0].split())
+    return not wanted or literal == wanted or literal.startswith(f"{wanted} ")
+
+
 def _matches_command(parsed: ParsedGlob, view: ShellView | None, purpose: Purpose) -> bool:
     if view is None:
         return purpose == "deny" or (purpose == "ceiling" and parsed.is_bare)
     if purpose == "deny":
-        return parsed.is_bare or any(_covers(parsed.argument or "", text) for text in view.reach)
+        return parsed.is_bare or _denies(parsed.argument or "", view)
     if purpose == "ceiling" and parsed.is_bare:
         return True
     if purpose == "ceiling":
         return (
             view.is_certain and len(view.segments) == 1 and _covers(parsed.argument or "", view.segments[0])
         )
-    return view.plain and (parsed.is_bare or _covers(parsed.argument or "", view.segments[0]))
+    return view.plain and all(_covers_simple(parsed, simple) for simple in view.commands)
+
+
+def _denies(argument: str, view: ShellView) -> bool:
+    patterns = [pattern.replace(GAP, " ") for pattern in _spellings(argument)]
+    if any(_covers(pattern, text) for pattern in patterns for text in view.reach):
+        return True
+    return not view.is_reach_whole and any(could_hold(pattern, view.raw) for pattern in patterns)
 
 
 def _covers(pattern: str, text: str) -> bool:
     """Try a command pattern: `x *` is x with or without more words, `x:*` the same, `x*` any beginning."""
     pattern = f"{pattern.removesuffix(':*')} *" if pattern.endswith(":*") else pattern
-    normal = " ".join(pattern.split())
+    normal = " ".join(pattern.split(" ")) if GAP in pattern else " ".join(pattern.split())
     if normal.endswith(" *") and spans(normal.removesuffix(" *"), text):
         return True
     return spans(normal, text) or (normal != pattern and spans(pattern, text))

@@ -12,8 +12,9 @@ from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleSco
 from workbench.policy import globs, probes, regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
-from workbench.policy.shell import ShellView, view
-from workbench.policy.shell_words import CODE_TAKERS, PLAIN_ANYWAY, TOO_BROAD, WRAPPERS, program
+from workbench.policy.shell import ShellView, Simple, view
+from workbench.policy.shell_judging import judge
+from workbench.policy.shell_lists import TOO_BROAD, program
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
@@ -139,13 +140,23 @@ def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor)
     if descriptor.command_parameter is not None and parsed.argument:
         words = parsed.argument.removesuffix(":*").replace("*", " * ").split()
         head = program(words[0]) if words else "*"
-        if head in (CODE_TAKERS | WRAPPERS) - PLAIN_ANYWAY:
-            return f"can allow nothing: {head} runs other commands or code, so each call of it is asked"
+        if why := _never(words):
+            return f"can allow nothing: {why}, so each call of it is asked"
         if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
             return f"is too wide: {TOO_BROAD[head]}"
     if probes.is_blanket(lambda sample: _glob_covers(pattern, descriptor, sample), descriptor):
         example = "Bash(git diff *)" if descriptor.command_parameter else f"{parsed.name}(src/**)"
         return f"would allow everything; name what is allowed, for example {example}"
+    return None
+
+
+def _never(words: Sequence[str]) -> str | None:
+    """Return why no command that begins with the words of a pattern is ever let pass."""
+    judged = judge([word.replace("*", "x") for word in words])
+    if judged.reasons:
+        return judged.reasons[0]
+    if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
+        return f"it does not name what {program(words[0])} may run"
     return None
 
 
@@ -190,18 +201,51 @@ def covers(rule: Rule, subject: Subject) -> bool:
     """Say whether a rule matches a call, whatever its effect is."""
     if not _names(rule.tool, rule.pattern_kind, subject.descriptor):
         return False
-    if rule.effect == "allow":
-        is_plain = subject.descriptor.command_parameter is None or (
-            subject.view is not None and subject.view.plain
-        )
-        return is_plain and _allows(rule, subject)
-    return _stands_in_the_way(rule, subject)
+    if rule.effect != "allow":
+        return _stands_in_the_way(rule, subject)
+    if subject.descriptor.command_parameter is None:
+        return _allows(rule, subject)
+    seen = subject.view
+    return seen is not None and seen.plain and all(_lets_pass(rule, subject, one) for one in seen.commands)
+
+
+def covering(rules: Iterable[Rule], subject: Subject, simple: Simple) -> Rule | None:
+    """Return the first of some allowing rules that lets one simple command of a plain line pass."""
+    named = (rule for rule in rules if _names(rule.tool, rule.pattern_kind, subject.descriptor))
+    return next((rule for rule in named if _lets_pass(rule, subject, simple)), None)
+
+
+def in_force(effect: RuleEffect, rules: Iterable[Rule], moment: Moment) -> list[Rule]:
+    """Return the rules with an effect that hold here and now."""
+    return [rule for rule in rules if rule.effect == effect and is_in_force(rule, moment)]
+
+
+def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
+    if rule.pattern_kind == "glob":
+        return globs.covering((globs.Glob(text=rule.pattern),), subject.descriptor, simple) is not None
+    name = subject.descriptor.command_parameter or ""
+    texts = [_as_call(subject, name, simple.source)]
+    if subject.view is not None and len(subject.view.commands) == 1:
+        texts.append(subject.canonical)
+    if not _finds(rule.pattern, texts, in_doubt=False):
+        return False
+    if not simple.spelled:
+        return True
+    other = (*simple.written[: simple.spelled - 1], _UNRELATED, *simple.written[simple.spelled :])
+    return not _finds(rule.pattern, (_as_call(subject, name, " ".join(other)),), in_doubt=True)
+
+
+_UNRELATED = "qvx7kd"
+"""Takes the place of a script or program, to find out whether a pattern says which one it means."""
+
+
+def _as_call(subject: Subject, name: str, command: str) -> str:
+    return canonical.dumps({**subject.parameters, name: command})
 
 
 def first(effect: RuleEffect, rules: Iterable[Rule], subject: Subject, moment: Moment) -> Rule | None:
     """Return the first rule with this effect that is in force and matches a call."""
-    some = (rule for rule in rules if rule.effect == effect and is_in_force(rule, moment))
-    return next((rule for rule in some if covers(rule, subject)), None)
+    return next((rule for rule in in_force(effect, rules, moment) if covers(rule, subject)), None)
 
 
 def matches(rule: Rule, tool: str, text: str) -> bool:
@@ -220,7 +264,8 @@ def _allows(rule: Rule, subject: Subject) -> bool:
 
 def _stands_in_the_way(rule: Rule, subject: Subject) -> bool:
     if rule.pattern_kind == "regex":
-        return _finds(rule.pattern, _texts(subject), in_doubt=True)
+        is_whole = subject.view is None or subject.view.is_reach_whole
+        return not is_whole or _finds(rule.pattern, _texts(subject), in_doubt=True)
     glob = globs.Glob(text=rule.pattern)
     return globs.matches(
         glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"

@@ -1,54 +1,69 @@
 """What a shell command may be taken for: plain enough for a grant, and everything that a deny has to see.
 
-Owns the view of a command that patterns are tried on. It is a seam: a grammar can take the place of the
-scan behind it. Until then it errs on one side only: a grant sees less than there is, a deny more.
+Owns the view of a command that patterns are tried on. Two readers have to agree before a line is plain, the
+grammar and a strict one; a grant sees less than there is, a deny more.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
+from workbench.policy import shell_tree
+from workbench.policy.shell_judging import judge, variable_reason
+from workbench.policy.shell_lists import CODE_TAKERS, DESTROYERS, NETWORK, SINKS, SOURCES, program
+from workbench.policy.shell_reach import linked, reach
+from workbench.policy.shell_reading import Token, Unclear, read
 from workbench.policy.shell_scan import Scan, Segment, scan
-from workbench.policy.shell_words import (
-    CODE_TAKERS,
-    GLOBAL_OPTIONS,
-    PLAIN_ANYWAY,
-    RESERVED,
-    RISKY_OPTIONS,
-    SHELL_CHANGERS,
-    WRAPPERS,
-    program,
-)
+from workbench.text.safe import has_hidden
 
-LONGEST: Final = 16_384
-"""Characters of a command that is looked into; a longer one is unplain and only its raw text is tried."""
+LONGEST: Final = 131_072
+"""Characters of a command that a shell takes as one argument; a longer one is never taken apart."""
 
-_MOST_SUFFIXES: Final = 64
-_MOST_PIECES: Final = 4000
-_MOST_TEXT: Final = 8_000_000
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./^\- ]+")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=.*", re.DOTALL)
-_REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
-_EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]]+")
-_INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]]+")
-_JOINTS: Final = re.compile(r"[\"',\\\s]+")
-_BRACES: Final = re.compile(r"[{},]")
-_GRAMMAR: Final = RESERVED - WRAPPERS
+_LONGEST_SCAN: Final = 16_384
+_MOST_BRACKETS: Final = 300
+_KEYWORDS: Final = frozenset({
+    "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while", "until", "case",
+    "esac",
+})  # fmt: skip
+_FIRST: Final = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{"})
+GAP: Final = "\x1f"
+"""Stands for a blank within a word, so that a blank of a pattern is always one between words."""
 
-_REASONS: Final = (
-    ("'\"", "quotes"),
-    ("$`", "an expansion or substitution"),
-    (";&|\n\r", "more than one command"),
-    ("<>", "a redirect"),
-    ("*?[]", "file name patterns"),
-    ("{}", "braces"),
-    ("()", "a subshell"),
-    ("~", "the home folder"),
-    ("\\", "a backslash"),
-    ("!#\t", "characters that a shell may take for more than text"),
-)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simple:
+    """One simple command of plain words."""
+
+    words: tuple[str, ...]
+    """Quotes taken off; assignments and redirects are not among them."""
+    written: tuple[str, ...]
+    """The words as they are written."""
+    assignments: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    """Files that it is given through `<`."""
+    spelled: int = 0
+    """How many of its words a pattern has to spell out."""
+
+    def texts(self) -> Iterator[str]:
+        """Yield the command in the ways in which a pattern that allows it may be written."""
+        suffix = "".join(f" < {name}" for name in self.inputs)
+        words = " ".join(map(_closed, self.words))
+        yield words + suffix
+        yield " ".join(self.written) + suffix
+        if self.assignments:
+            yield " ".join((*self.assignments, words)) + suffix
+
+    @property
+    def must_spell(self) -> str:
+        """Return what a pattern has to say in so many words; empty if nothing."""
+        return " ".join(map(_closed, self.words[: self.spelled]))
+
+    @property
+    def source(self) -> str:
+        """Return the command as it is written, without redirects."""
+        return " ".join((*self.assignments, *self.written))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,191 +71,281 @@ class ShellView:
     """A command as permission patterns see it."""
 
     plain: bool
-    """One simple command of plain words that runs what its first word says, and nothing else."""
+    """Simple commands of plain words, each of which runs what its first word says, and nothing else."""
     reasons: tuple[str, ...]
     """Why it is not plain, in words."""
     segments: tuple[str, ...]
     """Its simple commands, words joined by one space."""
     raw: str
+    commands: tuple[Simple, ...] = ()
+    """The simple commands that a grant has to cover; none if the line is not plain."""
     is_certain: bool = True
     """Whether `segments` are known to be all of them."""
     reach: tuple[str, ...] = ()
     """Every text that a deny pattern has to be tried on, the raw one first."""
+    is_reach_whole: bool = True
+    """Whether those are all; if not, a deny has to search loosely."""
+    marks: tuple[str, ...] = field(default=())
+    """What a human should know at a glance: `network`, `removes`, `runs net` (it runs what it downloads)."""
+
+
+def view(command: str, folder: str | None = None, path: str | None = None) -> ShellView:
+    """Look at a command.
+
+    Args:
+        command: The text that a shell would be given.
+        folder: Where it would run; without one, programs are not followed through links.
+        path: The `PATH` that it would run with; None for that of this process.
+    """
+    seen = _view(command)
+    if folder is None:
+        return seen
+    more = dict.fromkeys((*seen.reach, *linked(seen.reach[1:], folder, path)))
+    return replace(seen, reach=tuple(more))
 
 
 @lru_cache(maxsize=256)
-def view(command: str) -> ShellView:
-    """Look at a command."""
-    if len(command) > LONGEST:
-        return _too_long(command)
-    found = scan(command)
-    reasons = tuple(_reasons(command, found))
+def _view(command: str) -> ShellView:
+    reasons, commands = _analysed(command)
+    is_short = len(command) <= _LONGEST_SCAN
+    found = (
+        scan(command) if is_short else Scan(segments=tuple(map(_segment, commands)), is_certain=not reasons)
+    )
+    texts, is_whole = reach(command, found) if is_short or commands else ((command,), False)
     segments = tuple(" ".join(segment.words) for segment in found.segments)
+    if commands:
+        segments = tuple(" ".join(simple.words) for simple in commands)
     return ShellView(
         plain=not reasons,
-        reasons=reasons,
+        reasons=tuple(reasons),
         segments=segments,
         raw=command,
-        is_certain=found.is_certain,
-        reach=tuple(dict.fromkeys(_reach(command, found))),
+        commands=() if reasons else tuple(commands),
+        is_certain=not reasons or (is_short and found.is_certain),
+        reach=texts,
+        is_reach_whole=is_whole and (is_short or not reasons),
+        marks=tuple(dict.fromkeys(_marks(found))),
     )
 
 
-def _too_long(command: str) -> ShellView:
-    reason = f"longer than {LONGEST} characters"
-    texts = (command, *_crude(command[:LONGEST]))
-    return ShellView(plain=False, reasons=(reason,), segments=(), raw=command, is_certain=False, reach=texts)
+def _segment(simple: Simple) -> Segment:
+    return Segment(words=simple.words, bare=simple.words)
 
 
-# --- plain ---------------------------------------------------------------------------------------
+# --- plain -------------------------------------------------------------------------------------------
 
 
-def _reasons(command: str, found: Scan) -> Iterator[str]:
-    if not found.segments:
-        yield "no command"
-        return
-    if _PLAIN.fullmatch(command) is None:
-        named = [word for signs, word in _REASONS if any(sign in command for sign in signs)]
-        yield from named or ["characters that are not plain ASCII"]
-        return
-    words = found.segments[0].words
-    if why := _head_reason(words):
-        yield why
-    elif option := _risky(words):
-        yield f"{words[0]} {option} can run programs or write files"
+def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
+    """Return why a line is not plain, and its simple commands as far as both readers agree."""
+    reasons: dict[str, None] = {}
+    if len(command) > LONGEST or "\0" in command:
+        return {f"longer than {LONGEST} characters, or with a NUL": None}, []
+    if has_hidden(command) or "\r" in command:
+        reasons["characters that cannot be seen"] = None
+    try:
+        tokens = read(command)
+    except Unclear as error:
+        reasons[str(error)] = None
+        return _explained(command, reasons), []
+    if not any(token.kind == "word" for token in tokens):
+        return {"no command": None}, []
+    if sum(map(command.count, "(<>[{`")) > _MOST_BRACKETS:
+        return {"more brackets and redirects than are looked into": None}, []
+    tree = shell_tree.parse(command)
+    reasons.update(tree.reasons)
+    if any(token.text in (";;", ";&", ";;&") for token in tokens) and "case" not in command:
+        reasons["the end of a case without one"] = None
+    if not tree.reasons and not _agree(tokens, tree):
+        reasons["it can be read in two ways"] = None
+    if tree.reasons or reasons.keys() & {"it can be read in two ways"}:
+        return reasons, []
+    return _judged(tokens, tree, reasons)
 
 
-def _head_reason(words: Sequence[str]) -> str | None:
-    head, name = words[0], program(words[0])
-    if "=" in head:
-        return "an assignment"
-    if head.startswith(("-", "%", ".:")) or head in RESERVED:
-        return f"{head} is no program"
-    if name in PLAIN_ANYWAY:
-        return None
-    if name in WRAPPERS:
-        return f"{name} runs other commands"
-    if name in CODE_TAKERS:
-        return f"{name} runs code"
-    return f"{name} changes the shell" if name in SHELL_CHANGERS else None
+def _explained(command: str, reasons: dict[str, None]) -> dict[str, None]:
+    """Add what the grammar says of a line that the strict reader refuses, where it is short enough."""
+    if len(command) <= 2000 and sum(map(command.count, "(<>[{`")) <= _MOST_BRACKETS:
+        reasons.update(shell_tree.parse(command).reasons)
+    return reasons
 
 
-def _risky(words: Sequence[str]) -> str | None:
-    name = program(words[0])
-    options = RISKY_OPTIONS.get("make" if name == "gmake" else name, ())
-    for word in words[1:]:
-        if name in ("make", "gmake") and "=" in word:
-            return word
-        if any(_is_option(word, option) for option in options):
-            return word.partition("=")[0]
-    return None
+def _agree(tokens: Sequence[Token], tree: shell_tree.Tree) -> bool:
+    """Say whether the grammar has the same words, and lets a command begin where the other reader does."""
+    words = {(token.start, token.end): token.text for token in tokens if token.kind == "word"}
+    closing = {(token.start, token.end) for before, token in pairwise(tokens) if _closes(before, token)}
+    if not words.keys() - closing <= tree.spans:
+        return False
+    starts: set[int] = set()
+    for found in tree.commands:
+        starts.add(found.start)
+        inner = found.words if not found.is_whole else ()
+        if any(place not in words for place in (*inner, *found.assignments)):
+            return False
+    begins = True
+    in_list = False
+    for token in tokens:
+        if token.kind == "redirect":
+            continue
+        if token.kind == "op":
+            begins, in_list = token.text != ")" or begins, False
+            continue
+        if begins and not in_list and token.start not in starts and token.text not in _KEYWORDS:
+            return False
+        in_list = begins and token.raw in ("for", "case")
+        begins = begins and token.raw in _FIRST
+    return True
 
 
-def _is_option(word: str, option: str) -> bool:
-    """Say whether a word may be an option: short ones with a value or others, long ones cut short."""
-    if option.startswith("--"):
-        name = word.partition("=")[0]
-        return len(name) > 2 and option.startswith(name)
-    if len(option) == 2:
-        return word.startswith("-") and not word.startswith("--") and option[1] in word
-    return word.lstrip("-").partition("=")[0] == option.lstrip("-") and word.startswith("-")
+def _closes(before: Token, token: Token) -> bool:
+    """Say whether two tokens are the `>&` and `-` that close a descriptor, for the grammar one sign."""
+    return before.kind == "redirect" and before.text.endswith("&") and token.raw == "-"
 
 
-# --- reach ---------------------------------------------------------------------------------------
+def _judged(
+    tokens: Sequence[Token], tree: shell_tree.Tree, reasons: dict[str, None]
+) -> tuple[dict[str, None], list[Simple]]:
+    by_start = {token.start: token for token in tokens if token.kind == "word"}
+    reasons.update(dict.fromkeys(token.expands for token in tokens if token.expands))
+    for start, end in tree.variables:
+        _add(reasons, variable_reason(_text(by_start, start, end)))
+    commands: list[tuple[int, int, Simple]] = []
+    for found in tree.commands:
+        simple = _simple(found, by_start)
+        for assignment in simple.assignments:
+            _add(reasons, variable_reason(assignment.partition("=")[0].removesuffix("+")))
+        if simple.words:
+            verdict = judge(simple.words)
+            reasons.update(dict.fromkeys(verdict.reasons))
+            commands.append((found.start, found.end, replace(simple, spelled=verdict.spelled)))
+    _redirects(tokens, commands, reasons)
+    simples = [simple for _, _, simple in commands]
+    if not simples:
+        reasons["no command"] = None
+    _after_cd(simples, reasons)
+    return reasons, simples
 
 
-def _reach(command: str, found: Scan) -> Iterator[str]:
-    yield command
-    yield command.strip()
-    length = 0
-    takes_code = not found.is_certain
-    for segment in found.segments:
-        for words in _forms(segment):
-            takes_code = takes_code or _takes_code(words)
-            for text in _variants(words):
-                yield text
-                length += len(text)
-                if length > _MOST_TEXT:
-                    return
-    if takes_code:
-        yield from _crude(command)
+def _text(by_start: dict[int, Token], start: int, end: int) -> str:
+    found = by_start.get(start)
+    return found.text if found is not None and found.end == end else "?"
 
 
-def _takes_code(words: Sequence[str]) -> bool:
-    words = _command_words(words)
-    heads = set(map(program, words if words and program(words[0]) in WRAPPERS else words[:1]))
-    return bool(heads & CODE_TAKERS)
+def _add(reasons: dict[str, None], why: str | None) -> None:
+    if why is not None:
+        reasons[why] = None
 
 
-def _forms(segment: Segment) -> Iterator[tuple[str, ...]]:
-    """Yield the words as they stand, without expansions, without braces, and without redirects."""
-    seen: dict[tuple[str, ...], None] = {segment.words: None, segment.bare: None}
-    if any("{" in word for word in segment.bare):
-        seen.setdefault(tuple(_BRACES.sub(" ", " ".join(segment.bare)).split()))
-    seen.setdefault(tuple(_without_redirects(segment.bare)))
-    yield from filter(None, seen)
+def _simple(found: shell_tree.Node, by_start: dict[int, Token]) -> Simple:
+    if found.is_whole:
+        words = [token for start, token in by_start.items() if found.start <= start < found.end]
+    else:
+        words = [by_start[start] for start, _ in found.words]
+    return Simple(
+        words=tuple(token.text for token in words),
+        written=tuple(token.raw for token in words),
+        assignments=tuple(by_start[start].raw for start, _ in found.assignments),
+    )
 
 
-def _without_redirects(words: Iterable[str]) -> Iterator[str]:
-    takes_next = False
-    for word in words:
-        found = _REDIRECT.fullmatch(word)
-        if takes_next:
-            takes_next = False
-        elif found is not None:
-            takes_next = not found.group(1)
+def _redirects(
+    tokens: Sequence[Token], commands: list[tuple[int, int, Simple]], reasons: dict[str, None]
+) -> None:
+    """Judge every redirect; what a command reads through one becomes part of it."""
+    begin = 0
+    for at, token in enumerate(tokens):
+        if token.kind == "op":
+            begin = token.end
+        if token.kind != "redirect":
+            continue
+        sign = token.text.lstrip("0123456789")
+        target = tokens[at + 1] if at + 1 < len(tokens) else None
+        if target is None or target.kind != "word":
+            reasons["a redirect to nothing"] = None
+        elif sign == "<" and target.text not in SOURCES:
+            _input(commands, begin, target, reasons)
         else:
-            yield word.split(">", 1)[0].split("<", 1)[0]
+            _add(reasons, _output_reason(sign, target))
 
 
-def _variants(words: Sequence[str]) -> Iterator[str]:
-    """Yield a simple command in every way in which a deny pattern may have been written."""
-    yield " ".join(words)
-    words = _command_words(words)
-    if not words:
+def _output_reason(sign: str, target: Token) -> str | None:
+    if sign in ("<", "<<", "<<-", "<<<"):
+        return None
+    if sign in (">&", "<&") and target.raw.rstrip("-").isdigit():
+        return None
+    if sign in (">&", "<&") and target.raw == "-":
+        return None
+    if sign in (">", ">>", "&>", "&>>", ">|", ">&") and target.text in SINKS:
+        return None
+    return "a redirect to a file"
+
+
+def _input(
+    commands: list[tuple[int, int, Simple]], begin: int, target: Token, reasons: dict[str, None]
+) -> None:
+    if target.text.startswith("/dev/"):
+        reasons["a redirect from a device"] = None
         return
-    yield from _spellings(words)
-    if program(words[0]) in WRAPPERS:
-        for start in range(1, min(len(words), _MOST_SUFFIXES)):
-            yield from _spellings(_command_words(words[start:]))
+    for at, (start, end, simple) in enumerate(commands):
+        if (
+            start >= begin
+            and target.start >= start
+            and (at + 1 == len(commands) or commands[at + 1][0] > target.start)
+        ):
+            commands[at] = (start, end, replace(simple, inputs=(*simple.inputs, target.raw)))
+            return
+    reasons["a redirect of several commands"] = None
 
 
-def _command_words(words: Sequence[str]) -> Sequence[str]:
-    """Drop what may stand in front of a command: grammar and assignments."""
-    start = 0
-    while start < len(words) and (words[start] in _GRAMMAR or _ASSIGNMENT.fullmatch(words[start])):
-        start += 1
-    return words[start:]
+def _after_cd(simples: Sequence[Simple], reasons: dict[str, None]) -> None:
+    """In another folder a relative program is another one, and git obeys what it finds there."""
+    moved = False
+    for simple in simples:
+        head = simple.words[0]
+        if moved and ("/" in head and not head.startswith("/")):
+            reasons["a relative program behind cd"] = None
+        if moved and program(head) == "git":
+            reasons["git behind cd obeys the configuration it finds there"] = None
+        moved = moved or (head == "cd" and simple.words[1:] not in ((".",), ("--", ".")))
 
 
-def _spellings(words: Sequence[str]) -> Iterator[str]:
-    if not words:
-        return
-    yield " ".join(words)
-    rest = words[1:]
-    for head in dict.fromkeys((words[0].rsplit("/", 1)[-1], program(words[0]))):
-        yield " ".join((head, *rest))
-        yield from (" ".join((head, *left)) for left in _without_options(program(head), rest))
+def _closed(word: str) -> str:
+    """Return a word in which a blank cannot be taken for one between words."""
+    if not word:
+        return "''"
+    return (
+        "".join(GAP if sign.isspace() else sign for sign in word)
+        if " " in word or not word.isprintable()
+        else word
+    )
 
 
-def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield what is left without the options in front, with and without their values."""
-    valued = GLOBAL_OPTIONS.get(head)
-    at = 0
-    while at < min(len(rest), _MOST_SUFFIXES) and rest[at].startswith("-"):
-        has_value = "=" not in rest[at] and (valued is None or rest[at] in valued)
-        at += 1
-        if valued is None or not has_value:
-            yield rest[at:]
-        if has_value and at < len(rest) and not rest[at].startswith("-"):
-            at += 1
-            yield rest[at:]
+def dequoted(pattern: str) -> str | None:
+    """Return a pattern with its quotes taken off as in a command; None where that changes nothing."""
+    if not any(sign in pattern for sign in "'\"\\"):
+        return None
+    try:
+        tokens = read(pattern)
+    except Unclear:
+        return None
+    if any(token.kind != "word" for token in tokens):
+        return None
+    return " ".join(_closed(token.text) for token in tokens)
 
 
-def _crude(command: str) -> Iterator[str]:
-    """Cut at everything that can begin a command in any language, quotes or not."""
-    for edges in (_EDGES, _INNER_EDGES):
-        for piece in edges.split(command)[:_MOST_PIECES]:
-            words = _command_words(_JOINTS.sub(" ", piece).split()[:_MOST_SUFFIXES])
-            if words:
-                yield from _variants(words)
+# --- marks -------------------------------------------------------------------------------------------
+
+
+def _marks(found: Scan) -> Iterator[str]:
+    """Yield what a human should know at a glance."""
+    is_download = False
+    for segment in found.segments:
+        words = segment.bare or segment.words
+        name = program(words[0])
+        names = {name, f"{name} {words[1]}" if len(words) > 1 else name}
+        if is_download and name in CODE_TAKERS:
+            yield "runs net"
+        is_download = bool(names & NETWORK)
+        if is_download:
+            yield "network"
+        if names & DESTROYERS:
+            yield "removes"

@@ -1,0 +1,278 @@
+"""What one simple command of plain words may do besides what its first word says.
+
+Owns the judgement by the lists of `shell_lists`. It knows no pattern: it says why a command is not plain,
+and how much of it a pattern has to spell out. In doubt it finds a reason.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from workbench.policy.shell_lists import (
+    EVALUATORS,
+    GROUP_ENDS,
+    HARMLESS_VARIABLES,
+    INTERPRETER_OPTIONS,
+    INTERPRETERS,
+    OPTIONS,
+    READING_CONFIG,
+    REMOTE,
+    RESERVED,
+    RUNNERS,
+    SHELL_LIKE,
+    SINKS,
+    SUBCOMMANDS,
+    VALUED,
+    VARIABLE_BEGINNINGS,
+    VARIABLE_ENDINGS,
+    VARIABLES,
+    WRAPPERS,
+    WRITERS,
+    program,
+)
+from workbench.policy.shell_scripts import awk_reason, sed_reason
+
+_MOST_LAYERS: Final = 4
+_VERSION_WORDS: Final = frozenset({"--version", "-V", "-v", "--help", "-h"})
+_SET_WORD: Final = re.compile(
+    r"[-+][abefhkmnptuvxCEHT]+|[-+][abefhkmnptuvxCEHT]*o|pipefail|errexit|nounset|xtrace"
+)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What was found about a simple command."""
+
+    reasons: tuple[str, ...] = ()
+    """Why no grant covers it, in words; none if one may."""
+    spelled: int = 0
+    """How many of its first words a pattern has to spell out to cover it."""
+
+
+def judge(words: Sequence[str]) -> Judged:
+    """Judge a simple command by its words, quotes taken off."""
+    return _judge(list(words), _MOST_LAYERS)
+
+
+def variable_reason(name: str) -> str | None:
+    """Return why setting a variable is no harmless thing; None if it is."""
+    if not _NAME.fullmatch(name):
+        return "an array or another assignment that evaluates"
+    if name in HARMLESS_VARIABLES:
+        return None
+    if (
+        name in VARIABLES
+        or name.upper() in VARIABLES
+        or name.startswith(VARIABLE_BEGINNINGS)
+        or name.endswith(VARIABLE_ENDINGS)
+    ):
+        return f"{name} makes later programs run or load something else"
+    return None
+
+
+def _judge(words: Sequence[str], layers: int) -> Judged:
+    head, name = words[0], program(words[0])
+    if why := _head_reason(head, name):
+        return Judged(reasons=(why,))
+    if name in WRAPPERS and not _only_looks(name, words):
+        return Judged(reasons=(f"{name} runs other programs",))
+    if name in SHELL_LIKE:
+        return Judged(reasons=(f"{name} has commands of its own",))
+    if name in INTERPRETERS:
+        return _interpreted(name, words)
+    if name in RUNNERS and (inner := _inner(name, words)) is not None:
+        return _run(words, inner, layers)
+    return Judged(reasons=tuple(_reasons(name, words)))
+
+
+def _head_reason(head: str, name: str) -> str | None:
+    if (
+        not head
+        or head.startswith(("-", "%", "~"))
+        or any(sign.isspace() for sign in head)
+        or head in RESERVED
+    ):
+        return "its first word is no program"
+    if "=" in head:
+        return "an assignment"
+    if name in EVALUATORS and "/" not in head:
+        return f"{name} defines, evaluates or changes the shell"
+    return None
+
+
+def _only_looks(name: str, words: Sequence[str]) -> bool:
+    return name == "command" and len(words) > 2 and words[1] in ("-v", "-V")
+
+
+# --- interpreters and runners ------------------------------------------------------------------------
+
+
+def _interpreted(name: str, words: Sequence[str]) -> Judged:
+    """Judge an interpreter: a script or module that the pattern spells out may run, text may not."""
+    if len(words) == 2 and words[1] in _VERSION_WORDS:
+        return Judged()
+    letters = INTERPRETERS[name]
+    for at, word in enumerate(words[1:], 1):
+        if not word.startswith("-"):
+            return Judged(spelled=at + 1)
+        if name in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word) and at + 1 < len(words):
+            return Judged(spelled=at + 2)
+        if word in ("-", "--") or _gives_code(word, letters):
+            return Judged(reasons=(f"{name} {word} runs text or loads code",))
+    return Judged(reasons=(f"{name} runs what it reads",))
+
+
+def _gives_code(word: str, letters: Sequence[str]) -> bool:
+    if word.startswith("--"):
+        return any(_is_long(word, option) for option in INTERPRETER_OPTIONS)
+    return word.partition("=")[0] in INTERPRETER_OPTIONS or any(letter in word[1:] for letter in letters)
+
+
+def _inner(name: str, words: Sequence[str]) -> int | None:
+    """Return where the program stands that a runner runs; None if it runs none this time."""
+    at = _behind_options(name, words, 1)
+    starters = RUNNERS[name]
+    if starters:
+        if at >= len(words) or words[at] not in starters:
+            return None
+        at = _behind_options(name, words, at + 1)
+    return at
+
+
+def _run(words: Sequence[str], inner: int, layers: int) -> Judged:
+    if inner >= len(words):
+        is_asking = len(words) == 2 and words[1] in _VERSION_WORDS
+        return Judged() if is_asking else Judged(reasons=(f"{words[0]} runs what is not named",))
+    if any(word in ("-c", "--call", "-e", "--eval") for word in words[1:inner]) or words[inner - 1] == "eval":
+        return Judged(reasons=(f"{words[0]} runs text",))
+    if layers == 0:
+        return Judged(reasons=("too many programs run one another",))
+    found = _judge(words[inner:], layers - 1)
+    return Judged(reasons=found.reasons, spelled=inner + max(found.spelled, 1))
+
+
+def _behind_options(name: str, words: Sequence[str], at: int) -> int:
+    valued = VALUED.get(name, frozenset())
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in valued else 1
+    return at
+
+
+# --- options, subcommands, operands ------------------------------------------------------------------
+
+
+def _reasons(name: str, words: Sequence[str]) -> Iterator[str]:
+    at = _behind_options(name, words, 1)
+    subcommand = words[at] if at < len(words) else ""
+    if subcommand in REMOTE.get(name, ()):
+        yield f"{name} {subcommand} runs any program or goes anywhere"
+    both = f"{name} {subcommand}"
+    has_own = both in OPTIONS or name in SUBCOMMANDS
+    front = words[1:at] if has_own and name == "git" else words[1:]
+    yield from _risky_options(name, front, name)
+    if both in OPTIONS:
+        yield from _risky_options(both, words[at + 1 :], name)
+    yield from _risky_subcommands(name, words[at:])
+    special = _SPECIAL.get(name)
+    if special is not None and (why := special(words)):
+        yield why
+
+
+def _risky_options(table: str, words: Sequence[str], name: str) -> Iterator[str]:
+    options = OPTIONS.get(table, ())
+    for at, word in enumerate(words):
+        if word == "--":
+            return
+        bundle = f"-{word}" if name == "tar" and at == 0 and not word.startswith("-") else word
+        if any(_is_option(bundle, option, GROUP_ENDS.get(table, "")) for option in options):
+            yield f"{table} {word.partition('=')[0]} can run programs or write files"
+            return
+
+
+def _is_option(word: str, option: str, ends: str) -> bool:
+    """Say whether a word may be an option: letters in groups, long names cut short or with a value."""
+    if not word.startswith("-"):
+        return False
+    if option.startswith("--"):
+        return _is_long(word, option)
+    if len(option) > 2:
+        return word.partition("=")[0].lstrip("-") == option[1:] or (
+            option[1:] in ("oN", "oX", "oG", "oA", "TT") and word.startswith(option)
+        )
+    if word.startswith("--"):
+        return False
+    for letter in word[1:]:
+        if letter == option[1]:
+            return True
+        if letter in ends:
+            return False
+    return False
+
+
+def _is_long(word: str, option: str) -> bool:
+    name = word.partition("=")[0]
+    return len(name) > 3 and option.startswith(name)
+
+
+def _risky_subcommands(name: str, words: Sequence[str]) -> Iterator[str]:
+    given = [word for word in words if not word.startswith("-") or word in ("-w", "-u")]
+    for listed in SUBCOMMANDS.get(name, ()):
+        wanted = listed.split()
+        if given[: len(wanted)] == wanted:
+            yield f"{name} {listed} can run programs or change what later ones run"
+            return
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    return [word for word in words[1:] if not word.startswith("-") or word == "-"]
+
+
+def _writes_operand(words: Sequence[str]) -> str | None:
+    name = program(words[0])
+    written = [word for word in _operands(words)[WRITERS[name] :] if word not in SINKS]
+    return f"{name} writes {written[0]}" if written else None
+
+
+def _git(words: Sequence[str]) -> str | None:
+    at = _behind_options("git", words, 1)
+    rest = words[at:]
+    if rest[:1] == ["config"] and not READING_CONFIG & set(rest[1:3]):
+        return "git config can name programs that later commands run"
+    if any("ext::" in word for word in rest):
+        return "ext:: runs a program"
+    return None
+
+
+def _make(words: Sequence[str]) -> str | None:
+    found = next((word for word in words[1:] if "=" in word and not word.startswith("-")), None)
+    return f"make {found.partition('=')[0]}= changes what its rules run" if found else None
+
+
+def _less(words: Sequence[str]) -> str | None:
+    found = next((word for word in words[1:] if word.startswith("+")), None)
+    return f"{words[0]} {found} gives it commands" if found else None
+
+
+def _set(words: Sequence[str]) -> str | None:
+    if len(words) > 1 and all(_SET_WORD.fullmatch(word) for word in words[1:]):
+        return None
+    return "set changes the shell"
+
+
+def _export(words: Sequence[str]) -> str | None:
+    if len(words) < 2 or words[0] != "export":
+        return "it changes the shell"
+    for word in words[1:]:
+        if word.startswith("-"):
+            return "export changes the shell"
+        if why := variable_reason(word.partition("=")[0].removesuffix("+")):
+            return why
+    return None
+
+
+_SPECIAL: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {
+    "awk": awk_reason, "export": _export, "git": _git, "less": _less, "make": _make, "more": _less,
+    "sed": sed_reason, "set": _set, "tee": _writes_operand, "uniq": _writes_operand, "xxd": _writes_operand,
+}  # fmt: skip

@@ -1,0 +1,425 @@
+"""What programs, options and variables can do behind a harmless look: the lists of shell analysis, as data.
+
+Owns the lists and the one function that names a program. It must never hold judgement: how a list is used
+stands in `shell_judging`. A program that is missing here is taken by its name, so a doubtful one belongs in.
+"""
+
+import re
+from typing import Final
+
+WRAPPERS: Final = frozenset({
+    "env", "sudo", "doas", "su", "runuser", "pkexec", "gosu", "su-exec", "setpriv", "sshpass",
+    "xargs", "parallel", "timeout", "gtimeout", "time", "nice", "ionice", "chrt", "taskset", "nohup",
+    "setsid",
+    "stdbuf", "unbuffer", "script", "watch", "watchexec", "entr", "flock", "chroot", "fakeroot", "faketime",
+    "proot", "unshare", "nsenter", "bwrap", "firejail", "setarch", "prlimit", "softlimit", "chpst", "strace",
+    "ltrace", "gdb", "lldb", "valgrind", "perf", "hyperfine", "caffeinate", "systemd-run", "machinectl",
+    "start-stop-daemon", "daemonize", "dbus-run-session", "dbus-launch", "xvfb-run", "rlwrap", "run-parts",
+    "dumb-init", "tini", "flatpak", "flatpak-spawn", "ssh", "scp", "sftp", "rsync", "mosh", "socat", "wsl",
+    "vagrant", "tmux", "screen", "zellij", "at", "batch", "crontab", "busybox", "toybox", "command",
+    "builtin",
+    "exec", "coproc", "noglob", "nocorrect", "zsh-defer", "expect", "nix-shell", "direnv", "dotenv",
+    "ansible", "fzf", "cpulimit", "catchsegv", "torsocks", "torify", "proxychains", "proxychains4",
+    "aa-exec", "capsh", "cgexec", "choom", "linux32", "linux64", "ld.so",
+    "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "osascript", "open", "xdg-open", "when-changed",
+    "nodemon",
+    "concurrently", "nq", "chronic", "ifne", "pee", "vipe", "cmd.exe",
+    "powershell", "pwsh", "powershell.exe",
+})  # fmt: skip
+"""Programs that run what their words, their input or a file names; a grant never covers one."""
+
+EVALUATORS: Final = frozenset({
+    "eval", "source", ".", "trap", "alias", "unalias", "bind", "complete", "compgen", "compopt", "declare",
+    "typeset", "local", "readonly", "let", "read", "readarray", "mapfile", "getopts", "unset", "shopt",
+    "enable", "hash", "fc", "history", "disown", "exec", "builtin", "umask", "ulimit", "pushd", "popd",
+    "dirs", "logout", "suspend", "caller", "select", "function",
+})  # fmt: skip
+"""Builtins that define, evaluate, or change what later words mean."""
+
+INTERPRETERS: Final[dict[str, tuple[str, ...]]] = {
+    "sh": ("c", "s", "i"), "bash": ("c", "s", "i", "O"), "rbash": ("c", "s", "i"), "dash": ("c", "s", "i"),
+    "ash": ("c", "s", "i"), "zsh": ("c", "s", "i"), "ksh": ("c", "s", "i"), "ksh93": ("c", "s", "i"),
+    "mksh": ("c", "s", "i"), "pdksh": ("c", "s", "i"), "oksh": ("c", "s", "i"), "yash": ("c", "s", "i"),
+    "fish": ("c", "C"), "csh": ("c", "s"), "tcsh": ("c", "s"), "elvish": ("c",), "nu": ("c", "e"),
+    "xonsh": ("c",), "python": ("c", "i"), "pythonw": ("c", "i"), "pypy": ("c", "i"), "ipython": ("c", "i"),
+    "perl": ("e", "E", "i", "I", "M", "m", "d", "n", "p"), "raku": ("e", "I", "M"),
+    "ruby": ("e", "i", "I", "r", "n", "p"), "irb": ("r", "I"),
+    "node": ("e", "p", "r", "i"), "nodejs": ("e", "p", "r", "i"), "tsx": ("e", "p", "r"),
+    "ts-node": ("e", "p", "r"), "php": ("r", "B", "R", "E", "d", "a", "S", "z"),
+    "lua": ("e", "l", "i"), "luajit": ("e", "l", "i", "j"), "tclsh": (), "wish": (), "Rscript": ("e",),
+    "R": ("e", "f"), "julia": ("e", "E", "L", "i"), "octave": (), "guile": ("c", "e", "l", "L"),
+    "scala": ("e",), "groovy": ("e",), "jshell": (), "ghci": ("e",), "runghc": ("e",), "erl": (),
+    "elixir": ("e", "r"), "iex": ("e", "r", "S"), "swift": ("e",), "java": (), "kotlin": ("e",),
+    "m4": (), "sbcl": (), "clisp": ("x",), "racket": ("e",), "bb": ("e",), "clojure": ("e", "M"),
+}  # fmt: skip
+"""Programs that run a script, and the letters of options with which they run text or load code.
+
+A script that is a word of its own has to be spelled out by the pattern.
+"""
+
+INTERPRETER_OPTIONS: Final = frozenset({
+    "--eval", "--print", "--require", "--import", "--loader", "--experimental-loader", "--command",
+    "--init-file", "--rcfile", "--init-command", "--run", "--execute", "--interactive",
+    "--check-hash-based-pycs",
+    "--env-file", "--eval-file", "--jars", "-agentpath", "-javaagent", "-agentlib", "--norc-file",
+})  # fmt: skip
+"""Long options of interpreters that run text or load code."""
+
+SHELL_LIKE: Final = frozenset({
+    "vi", "vim", "nvim", "view", "vimdiff", "ex", "ed", "red", "emacs", "emacsclient", "nano", "pico",
+    "dc", "bc", "sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo", "redis-cli", "duckdb", "ftp",
+    "telnet", "gnuplot", "lftp", "mutt", "mail", "mailx", "info", "w3m", "lynx", "nu",
+})  # fmt: skip
+"""Programs with a language of their own that reaches a shell or files."""
+
+RUNNERS: Final[dict[str, frozenset[str]]] = {
+    "npx": frozenset(), "pnpx": frozenset(), "bunx": frozenset(), "uvx": frozenset(),
+    "npm": frozenset({"exec", "x", "init", "create"}), "pnpm": frozenset({"exec", "dlx", "create"}),
+    "yarn": frozenset({"exec", "dlx", "create", "node"}), "bun": frozenset({"run", "x", "create", "exec"}),
+    "deno": frozenset({"run", "eval", "x"}), "uv": frozenset({"run", "x"}), "poetry": frozenset({"run"}),
+    "pipenv": frozenset({"run"}), "pipx": frozenset({"run"}), "hatch": frozenset({"run"}),
+    "rye": frozenset({"run"}), "pdm": frozenset({"run"}), "pixi": frozenset({"run", "exec"}),
+    "conda": frozenset({"run"}), "mamba": frozenset({"run"}), "micromamba": frozenset({"run"}),
+    "bundle": frozenset({"exec"}), "mise": frozenset({"exec", "x"}), "asdf": frozenset({"exec"}),
+    "rbenv": frozenset({"exec"}), "pyenv": frozenset({"exec"}), "nix": frozenset({"run", "shell", "develop"}),
+    "go": frozenset({"run", "tool"}), "dotnet": frozenset({"run", "exec"}), "rustup": frozenset({"run"}),
+    "opam": frozenset({"exec"}), "stack": frozenset({"exec", "runghc", "ghci"}), "cabal": frozenset({"exec"}),
+}  # fmt: skip
+"""Programs that run another one, named behind one of these words or at once: a pattern has to spell it."""
+
+REMOTE: Final[dict[str, frozenset[str]]] = {
+    "docker": frozenset({"run", "exec", "compose", "container", "buildx", "context", "plugin"}),
+    "podman": frozenset({"run", "exec", "container", "unshare", "machine"}),
+    "nerdctl": frozenset({"run", "exec"}),
+    "kubectl": frozenset({"exec", "run", "debug", "plugin", "edit", "krew"}),
+    "oc": frozenset({"exec", "run", "rsh", "debug"}),
+    "lxc": frozenset({"exec"}), "incus": frozenset({"exec"}), "multipass": frozenset({"exec"}),
+    "ip": frozenset({"netns"}), "gh": frozenset({"extension", "alias", "codespace", "api"}),
+    "systemctl": frozenset({"edit"}), "hg": frozenset({"extdiff"}), "svn": frozenset({"propedit"}),
+}  # fmt: skip
+"""Programs whose named subcommand runs any program elsewhere or in a box; a grant never covers it."""
+
+RESERVED: Final = frozenset({
+    "!", "{", "}", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function",
+    "if", "in", "select", "then", "time", "until", "while",
+})  # fmt: skip
+"""Words of the shell's grammar that a command may follow."""
+
+OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "find": (
+        "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls",
+    ),
+    "fd": ("-x", "-X", "--exec", "--exec-batch"),
+    "rg": ("--pre", "--hostname-bin"),
+    "ag": ("--pager",),
+    "ack": ("--pager", "--output-file", "--ackrc"),
+    "sort": ("-o", "--output", "--compress-program"),
+    "tree": ("-o", "--output"),
+    "tar": (
+        "-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--info-script",
+        "--new-volume-script", "--rsh-command", "--rmt-command",
+    ),
+    "bsdtar": ("--use-compress-program",),
+    "zip": ("-TT", "-T", "--unzip-command"),
+    "cpio": ("--rsh-command",),
+    "split": ("--filter",),
+    "man": ("-P", "-H", "-C", "--pager", "--html", "--preprocessor", "--config-file"),
+    "less": ("-o", "-O", "-k", "--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src",
+    "--lesskey-context"),
+    "bat": ("--pager", "--map-syntax"),
+    "delta": ("--pager",),
+    "curl": (
+        "-o", "-O", "-K", "-T", "-D", "-c", "-J", "--output", "--output-dir", "--remote-name",
+        "--remote-name-all", "--config", "--upload-file", "--dump-header", "--cookie-jar", "--trace",
+        "--trace-ascii", "--stderr", "--libcurl", "--engine", "--etag-save", "--hsts", "--alt-svc",
+        "--unix-socket", "--abstract-unix-socket", "--remote-header-name",
+    ),
+    "wget": (
+        "-O", "-o", "-a", "-e", "-P", "--output-document", "--output-file", "--append-output", "--execute",
+        "--use-askpass", "--post-file", "--body-file", "--directory-prefix", "--config", "--save-cookies",
+    ),
+    "nc": ("-e", "-c", "--exec", "--sh-exec", "--lua-exec"),
+    "ncat": ("-e", "-c", "--exec", "--sh-exec", "--lua-exec"),
+    "nmap": ("--script", "--datadir", "-oN", "-oX", "-oG", "-oA"),
+    "tcpdump": ("-z", "-w"),
+    "openssl": ("-out", "-engine", "-provider", "-provider-path", "-writerand"),
+    "gcc": ("-wrapper", "-fplugin", "-B", "-specs"),
+    "cc": ("-wrapper", "-fplugin", "-B", "-specs"),
+    "g++": ("-wrapper", "-fplugin", "-B", "-specs"),
+    "clang": ("-fplugin", "-Xclang", "-load", "-B", "-fpass-plugin"),
+    "rustc": ("-C", "--codegen", "-Z"),
+    "cargo": ("--config", "-C", "--manifest-path"),
+    "make": ("-C", "-E", "-I", "-f", "--directory", "--eval", "--file", "--include-dir", "--makefile"),
+    "gradle": ("-I", "--init-script", "-b", "--build-file", "-c", "--settings-file", "-p", "--project-dir"),
+    "mvn": ("-f", "--file", "-s", "--settings", "-gs", "--global-settings"),
+    "go build": ("-exec", "-toolexec", "-vettool", "-overlay", "-modfile"),
+    "go test": ("-exec", "-toolexec", "-vettool", "-overlay", "-modfile", "-o"),
+    "go vet": ("-toolexec", "-vettool", "-overlay"),
+    "go run": ("-exec", "-toolexec", "-overlay"),
+    "go env": ("-w", "-u"),
+    "npm": (
+        "--script-shell", "--node-options", "--shell", "--editor", "--viewer", "--browser", "--init-module",
+        "--userconfig", "--globalconfig", "--prefix", "-C", "--git",
+    ),
+    "pnpm": ("--script-shell", "--shell-emulator", "-C", "--dir", "--config"),
+    "yarn": ("--cwd", "--use-yarnrc"),
+    "pip": ("--log", "--cert", "--python"),
+    "yq": ("-i", "--inplace", "-s", "--split-exp"),
+    "xmllint": ("--output", "-o"),
+    "ctags": ("--options", "-o", "-f"),
+    "test": ("-v", "-R"), "[": ("-v", "-R"), "printf": ("-v",),
+    "file": ("-C", "--compile"),
+    "git": (
+        "-c", "-C", "--config-env", "--exec-path", "--git-dir", "--work-tree", "--namespace",
+        "--super-prefix",
+    ),
+    "git am": ("--exec",),
+    "git apply": ("--unsafe-paths", "--directory"),
+    "git archive": ("-o", "--output", "--remote", "--exec"),
+    "git blame": ("--contents",),
+    "git clone": ("-c", "--config", "-u", "--upload-pack", "--template", "--separate-git-dir"),
+    "git diff": ("--ext-diff", "--textconv", "--output"),
+    "git difftool": ("-x", "--extcmd", "-t", "--tool", "-y", "--no-prompt"),
+    "git fetch": ("--upload-pack",),
+    "git format-patch": ("-o", "--output-directory", "--output", "--ext-diff", "--textconv"),
+    "git grep": ("-O", "--open-files-in-pager", "--textconv"),
+    "git init": ("--template", "--separate-git-dir"),
+    "git log": ("--ext-diff", "--textconv", "--output"),
+    "git ls-remote": ("--upload-pack", "--exec"),
+    "git pull": ("--upload-pack",),
+    "git push": ("--receive-pack", "--exec"),
+    "git rebase": ("-x", "--exec"),
+    "git reflog": ("--ext-diff", "--textconv", "--output"),
+    "git remote": ("--upload-pack",),
+    "git send-email": ("--to-cmd", "--cc-cmd", "--header-cmd", "--sendmail-cmd", "--smtp-server"),
+    "git show": ("--ext-diff", "--textconv", "--output"),
+    "git stash": ("--ext-diff", "--textconv", "--output"),
+    "git cat-file": ("--textconv", "--filters"),
+    "git diff-tree": ("--ext-diff", "--textconv", "--output"),
+    "git whatchanged": ("--ext-diff", "--textconv", "--output"),
+}  # fmt: skip
+"""Options with which an otherwise harmless program, or one subcommand of it, runs another or writes.
+
+Long ones count cut short as well (`--outp`); a letter also within a group of letters.
+"""
+
+SUBCOMMANDS: Final[dict[str, tuple[str, ...]]] = {
+    "git": (
+        "bisect run", "credential", "difftool", "filter-branch", "filter-repo", "instaweb",
+        "mergetool", "submodule foreach", "submodule add", "send-email", "upload-pack",
+        "receive-pack", "daemon", "http-backend", "remote-ext", "hook run", "maintenance", "gui", "citool",
+        "web--browse", "for-each-repo", "shell", "svn", "p4", "cvsserver", "fast-import",
+    ),
+    "npm": ("config set", "config edit", "edit", "explore", "set", "repo", "docs", "bugs"),
+    "pnpm": ("config set", "env use"), "yarn": ("config set", "plugin import"),
+    "pip": ("config set", "config edit", "config debug"),
+    "go": ("generate", "env -w"),
+}  # fmt: skip
+"""Subcommands that run programs by what they are told, or write configuration that later runs some."""
+
+READING_CONFIG: Final = frozenset(
+    {"--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "get", "list"}
+)
+"""Words behind `git config` that only read."""
+
+VALUED: Final[dict[str, frozenset[str]]] = {
+    "git": frozenset({
+        "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix",
+        "--attr-source",
+    }),
+    "docker": frozenset({"-H", "--host", "-c", "--context", "--config", "-l", "--log-level"}),
+    "kubectl": frozenset({"-n", "--namespace", "--context", "--cluster", "--kubeconfig", "-s", "--server"}),
+    "npm": frozenset({"--prefix", "-C", "--loglevel", "--workspace", "-w"}),
+    "uv": frozenset({"--directory", "--project", "--with", "--python", "-p", "--extra", "--group",
+    "--env-file"}),
+    "npx": frozenset({"-p", "--package"}),
+    "make": frozenset({"-C", "-f", "-I", "-E"}),
+    "go": frozenset({"-C"}),
+}  # fmt: skip
+"""Options in front of a subcommand that take the next word as their value."""
+
+GROUP_ENDS: Final[dict[str, str]] = {
+    "curl": "XHduAebmwxFrzUCyYPQt",
+    "sort": "tkS",
+    "tar": "fCXTbgK",
+    "rg": "egfABCmtTMjd",
+    "fd": "eEtdcSj",
+    "git log": "nSGL",
+    "git grep": "efABCm",
+    "git diff": "SGUl",
+    "less": "pPxyzjb",
+    "wget": "tTQwABIDRUX",
+    "zip": "xibnt",
+    "man": "sSmMLe",
+    "tree": "LPI",
+    "cargo": "pjF",
+    "make": "jlo",
+    "git clone": "bo",
+    "git archive": "",
+    "nc": "wpsqiIOTVXx",
+    "rustc": "LlO",
+    "gcc": "ILlDUOo",
+    "clang": "ILlDUOo",
+}
+"""Letters of options behind which the rest of the word is a value and no more letters."""
+
+WRITERS: Final[dict[str, int]] = {"tee": 0, "uniq": 1, "xxd": 1}
+"""Programs that write the operand behind so many others, although they look like readers."""
+
+VARIABLES: Final = frozenset({
+    "PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS3", "PS4", "CDPATH",
+    "PROMPT_COMMAND", "GLOBIGNORE", "FIGNORE", "HISTFILE", "HOME", "PWD", "OLDPWD", "SHELL", "TMPDIR", "TEMP",
+    "TMP", "USER", "LOGNAME", "MAIL", "MAILPATH", "MAILCHECK", "EXECIGNORE", "FUNCNEST", "OPTIND", "OPTARG",
+    "PAGER", "EDITOR", "VISUAL", "BROWSER", "MANPAGER", "MANROFFOPT", "MANOPT", "LESS", "LESSOPEN",
+    "LESSCLOSE",
+    "LESSKEY", "LESSEDIT", "MORE", "FCEDIT", "SUDO_EDITOR", "SUDO_ASKPASS", "SSH_ASKPASS", "DISPLAY",
+    "CC", "CXX", "CPP", "LD", "AR", "AS", "MAKE", "MAKEFILES", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS",
+    "CFLAGS",
+    "CXXFLAGS", "LDFLAGS", "CPPFLAGS", "RUSTC", "RUSTDOC", "GOFLAGS", "GOROOT", "GOPATH", "GOPROXY", "GOENV",
+    "GONOSUMDB", "GOTOOLCHAIN", "CLASSPATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS",
+    "JAVA_HOME", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "NODE_OPTIONS", "NODE_PATH",
+    "NODE_REPL_EXTERNAL_MODULE",
+    "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE",
+    "PYTHONUSERBASE", "PYTHONWARNINGS", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX", "PYTEST_ADDOPTS",
+    "PYTEST_PLUGINS", "COVERAGE_PROCESS_START", "PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "PERL_MB_OPT",
+    "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE", "LUA_PATH", "LUA_CPATH", "LUA_INIT",
+    "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_ENVIRON", "JULIA_LOAD_PATH", "TCLLIBPATH", "AWKPATH",
+    "AWKLIBPATH",
+    "EMACSLOADPATH", "VIMINIT", "EXINIT", "GVIMINIT", "MYVIMRC", "NLSPATH", "LOCPATH", "TERMINFO",
+    "TERMINFO_DIRS",
+    "TERMCAP", "TERMPATH", "GCONV_PATH", "RES_OPTIONS", "LOCALDOMAIN", "HOSTALIASES", "RESOLV_HOST_CONF",
+    "MALLOC_TRACE", "GETCONF_DIR", "TZDIR", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+    "ALL_PROXY",
+    "all_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES", "CURL_HOME", "WGETRC", "NETRC",
+    "TAR_OPTIONS",
+    "GZIP", "BZIP", "XZ_OPT", "XZ_DEFAULTS", "ZIPOPT", "UNZIP", "GREP_OPTIONS", "RIPGREP_CONFIG_PATH",
+    "BAT_PAGER",
+    "FZF_DEFAULT_COMMAND", "FZF_DEFAULT_OPTS", "DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG", "KUBE_EDITOR",
+    "AWS_CONFIG_FILE", "AWS_PROFILE", "COMPOSER_HOME", "DEBUGINFOD_URLS", "PKG_CONFIG", "RSYNC_RSH",
+    "CVS_RSH", "SVN_SSH", "SVN_EDITOR", "HGRCPATH", "HGEDITOR", "HGMERGE", "PSQLRC", "PSQL_EDITOR",
+    "MYSQL_HOME",
+    "SQLITE_HISTORY", "INPUTRC", "HUSKY", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+    "BASH_LOADABLES_PATH", "SHELLCHECK_OPTS", "ELECTRON_RUN_AS_NODE", "PRE_COMMIT_HOME", "ZDOTDIR", "FPATH",
+    "WORKBENCH_HOME", "WORKBENCH_CALL",
+})  # fmt: skip
+"""Variables that make a later program run, load, read or trust something else."""
+
+VARIABLE_BEGINNINGS: Final = (
+    "LD_", "DYLD_", "BASH_", "GIT_", "SSH_", "npm_config_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_",
+    "RUSTUP_",
+    "RUSTC_", "PIP_", "UV_", "POETRY_", "PIPENV_", "CONDA_", "DOTNET_", "COMPlus_", "CORECLR_", "GCC_",
+    "CCACHE_",
+    "WORKBENCH_", "SUDO_", "SYSTEMD_", "MAVEN_", "GRADLE_", "_JAVA", "PYENV_", "RBENV_", "NVM_",
+    "VIRTUAL_ENV",
+    "TF_", "ANSIBLE_", "HELM_", "LESS", "DEBUGINFOD", "ZSH_", "GPG_", "GNUPG",
+)  # fmt: skip
+"""What the names of more such variables begin with."""
+
+VARIABLE_ENDINGS: Final = (
+    "PATH", "_COMMAND", "_CMD", "PAGER", "EDITOR", "BROWSER", "SHELL", "_OPTS", "_OPTIONS", "FLAGS", "_ARGS",
+    "PRELOAD", "_HOME", "_CONFIG", "CONFIG_FILE", "RC", "_HOOK", "_HOOKS", "_PLUGIN", "_PLUGINS", "WRAPPER",
+    "_EXEC",
+    "_PROXY", "_proxy", "ASKPASS", "_LOADER", "_LIBRARY", "_INIT", "_PROGRAM", "_BIN", "_EXECUTABLE",
+    "LAUNCHER",
+    "_RUNNER", "_INTERPRETER", "_MODULE", "_PROFILE", "_SCRIPT", "LINKER",
+)  # fmt: skip
+"""What the names of more such variables end with."""
+
+HARMLESS_VARIABLES: Final = frozenset({
+    "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "UV_OFFLINE", "UV_NO_PROGRESS", "PIP_NO_INPUT",
+    "PIP_DISABLE_PIP_VERSION_CHECK", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL", "NPM_CONFIG_LOGLEVEL",
+    "DOTNET_NOLOGO", "DOTNET_CLI_TELEMETRY_OPTOUT", "BASH_SILENCE_DEPRECATION_WARNING", "YARN_SILENT",
+})  # fmt: skip
+"""Of those beginnings and endings, the ones that only change words or colours."""
+
+SINKS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"})
+"""Where output may go without a question: nothing is written there that was not output before."""
+
+SOURCES: Final = frozenset({"/dev/null", "/dev/stdin", "/dev/fd/0"})
+"""Devices that may be read from."""
+
+TOO_BROAD: Final[dict[str, str]] = {
+    "git": "git -c and aliases run programs",
+    "npm": "npm run and npm exec run any program",
+    "pnpm": "pnpm run and pnpm exec run any program",
+    "yarn": "yarn run and yarn exec run any program",
+    "go": "go run runs any program",
+    "cargo": "cargo run runs any program",
+    "gh": "gh api and extensions do anything with your account",
+    "pip": "pip install runs what it installs",
+    "make": "a make argument can set SHELL and other variables",
+    "gmake": "a make argument can set SHELL and other variables",
+    "docker": "docker run reaches every file of this machine",
+    "podman": "podman run reaches every file of yours",
+    "kubectl": "kubectl exec and apply change a cluster",
+    "uv": "uv run runs any program",
+    "uvx": "uvx runs any program",
+    "npx": "npx runs any program",
+    "pnpx": "pnpx runs any program",
+    "bunx": "bunx runs any program",
+    "pipx": "pipx run runs any program",
+    "poetry": "poetry run runs any program",
+    "pipenv": "pipenv run runs any program",
+}
+"""Programs whose name alone, followed by anything, says too little for a rule."""
+
+NETWORK: Final = frozenset({
+    "curl", "wget", "nc", "ncat", "netcat", "ssh", "scp", "sftp", "rsync", "ftp", "lftp", "telnet", "socat",
+    "http",
+    "https", "xh", "aria2c", "nmap", "dig", "ping", "git clone", "git fetch", "git pull", "git push",
+    "pip install",
+    "npm install", "npm ci", "npm publish", "docker pull", "docker push", "gh", "aws", "gcloud", "az",
+})  # fmt: skip
+"""Programs, or subcommands, that reach the network: a mark for who decides."""
+
+DESTROYERS: Final = frozenset({
+    "rm", "rmdir", "shred", "dd", "mkfs", "truncate", "mv", "chmod", "chown", "git clean", "git reset",
+    "git push",
+    "git checkout", "git restore", "git rebase", "kill", "pkill", "killall", "reboot", "shutdown", "unlink",
+})  # fmt: skip
+"""Programs, or subcommands, that take something away: a mark for who decides."""
+
+ALIASES: Final = {
+    "gmake": "make",
+    "gsed": "sed",
+    "gawk": "awk",
+    "mawk": "awk",
+    "nawk": "awk",
+    "ripgrep": "rg",
+    "fdfind": "fd",
+    "batcat": "bat",
+    "egrep": "grep",
+    "fgrep": "grep",
+    "gtar": "tar",
+    "gfind": "find",
+    "gsort": "sort",
+    "zsort": "sort",
+    "clang++": "clang",
+    "pip3": "pip",
+    "netcat": "nc",
+    "guniq": "uniq",
+    "gtee": "tee",
+    "gtimeout": "timeout",
+}
+"""Other names of the programs above."""
+
+CODE_TAKERS: Final = (
+    frozenset(INTERPRETERS) | SHELL_LIKE | frozenset(RUNNERS) | frozenset(REMOTE)
+    | {"eval", "source", ".", "trap", "sed", "awk", "make", "find", "fd"} | WRAPPERS
+)  # fmt: skip
+"""Programs and builtins behind which another command may stand as text, as words or on their input."""
+
+_VERSION: Final = re.compile(r"[0-9.]+\Z")
+_KNOWN: Final = CODE_TAKERS | frozenset(OPTIONS) | frozenset(ALIASES)
+
+
+def program(word: str) -> str:
+    """Return the name of the program that a first word runs: no folder, no version, its first name."""
+    name = word.rstrip("/").rsplit("/", 1)[-1]
+    bare = _VERSION.sub("", name)
+    name = bare if bare in _KNOWN and name not in _KNOWN else name
+    return ALIASES.get(name, name)

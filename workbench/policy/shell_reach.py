@@ -1,0 +1,217 @@
+"""Every text that a deny pattern has to be tried on: the simple commands of a line, however they are dressed.
+
+Owns the spellings of a command: without what stands in front of it, without its folder, without options, and
+behind its links. It errs on finding too much; where it stops looking it says so, and never skips in silence.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from workbench.policy.shell_judging import judge
+from workbench.policy.shell_lists import CODE_TAKERS, RESERVED, RUNNERS, VALUED, WRAPPERS, program
+from workbench.policy.shell_scan import Scan, Segment
+
+MOST_TEXT: Final = 1_000_000
+"""Characters of spellings; of a line with more only a loose search can tell what may be in it."""
+
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=.*", re.DOTALL)
+_REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
+_EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]]+")
+_INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]]+")
+_JOINTS: Final = re.compile(r"[\"',\\\s]+")
+_BRACES: Final = re.compile(r"[{},]")
+_GRAMMAR: Final = RESERVED - WRAPPERS
+_PEELED: Final = WRAPPERS | frozenset(RUNNERS) | {"find", "fd", "eval", "trap", "source", "."}
+_MOST_LINKS: Final = 20
+
+
+def reach(command: str, found: Scan) -> tuple[tuple[str, ...], bool]:
+    """Return the texts, the raw one first, and whether they are all there are."""
+    texts: dict[str, None] = {}
+    length = 0
+    for text in _texts(command, found):
+        if text not in texts:
+            texts[text] = None
+            length += len(text)
+            if length > MOST_TEXT + len(command):
+                return tuple(texts), False
+    return tuple(texts), True
+
+
+def _texts(command: str, found: Scan) -> Iterator[str]:
+    yield command
+    yield command.strip()
+    takes_code = not found.is_certain
+    for segment in found.segments:
+        for words in _forms(segment):
+            takes_code = takes_code or _takes_code(words)
+            yield from _variants(words)
+    if takes_code:
+        yield from _crude(command)
+
+
+def _takes_code(words: Sequence[str]) -> bool:
+    words = _command_words(words)
+    heads = set(map(program, words if words and program(words[0]) in _PEELED else words[:1]))
+    return bool(heads & CODE_TAKERS) or bool(words and words[0] and judge(words).reasons)
+
+
+def _forms(segment: Segment) -> Iterator[tuple[str, ...]]:
+    """Yield the words as they stand, without expansions, without braces, and without redirects."""
+    seen: dict[tuple[str, ...], None] = {segment.words: None, segment.bare: None}
+    if any("{" in word for word in segment.bare):
+        seen.setdefault(tuple(_BRACES.sub(" ", " ".join(segment.bare)).split()))
+    seen.setdefault(tuple(_without_redirects(segment.bare)))
+    seen.setdefault(tuple(_without_signs(segment.bare)))
+    yield from filter(None, seen)
+
+
+def _without_redirects(words: Iterable[str]) -> Iterator[str]:
+    takes_next = False
+    for word in words:
+        found = _REDIRECT.fullmatch(word)
+        if takes_next:
+            takes_next = False
+        elif found is not None:
+            takes_next = not found.group(1)
+        else:
+            yield word.split(">", 1)[0].split("<", 1)[0]
+
+
+def _without_signs(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words with what is read through `<` as if it were an argument."""
+    for word in words:
+        found = _REDIRECT.fullmatch(word)
+        if found is None or found.group(1):
+            yield found.group(1) if found else word
+
+
+def _variants(words: Sequence[str]) -> Iterator[str]:
+    """Yield a simple command in every way in which a deny pattern may have been written."""
+    yield " ".join(words)
+    words = _command_words(words)
+    if not words:
+        return
+    yield from _spellings(words)
+    if program(words[0]) in _PEELED:
+        for start in range(1, len(words)):
+            yield from _spellings(_command_words(words[start:]))
+
+
+def _command_words(words: Sequence[str]) -> Sequence[str]:
+    """Drop what may stand in front of a command: grammar and assignments."""
+    start = 0
+    while start < len(words) and (words[start] in _GRAMMAR or _ASSIGNMENT.fullmatch(words[start])):
+        start += 1
+    return words[start:]
+
+
+def _spellings(words: Sequence[str]) -> Iterator[str]:
+    if not words:
+        return
+    yield " ".join(words)
+    rest = words[1:]
+    base = words[0].rsplit("/", 1)[-1]
+    heads = [base, program(words[0])]
+    if sys.platform == "darwin":
+        heads += [base.lower(), program(words[0].lower())]  # its file systems do not tell them apart
+    for head in dict.fromkeys(heads):
+        yield " ".join((head, *rest))
+        yield from (" ".join((head, *left)) for left in _without_options(program(head), rest))
+
+
+def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield what is left without the options in front, with and without their values."""
+    valued = VALUED.get(head)
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        has_value = "=" not in rest[at] and (valued is None or rest[at] in valued)
+        at += 1
+        if valued is None or not has_value:
+            yield rest[at:]
+        if has_value and at < len(rest) and not rest[at].startswith("-"):
+            at += 1
+            yield rest[at:]
+
+
+def _crude(command: str) -> Iterator[str]:
+    """Cut at everything that can begin a command in any language, quotes or not."""
+    for edges in (_EDGES, _INNER_EDGES):
+        for piece in edges.split(command):
+            words = _command_words(_JOINTS.sub(" ", piece).split())
+            if words:
+                yield from _variants(words)
+
+
+# --- behind links ------------------------------------------------------------------------------------
+
+
+def linked(texts: Iterable[str], folder: str, path: str | None) -> Iterator[str]:
+    """Yield the texts again under the names of the programs that their first words lead to.
+
+    Args:
+        texts: Simple commands, words joined by a space.
+        folder: Where they would run.
+        path: The `PATH` by which programs are found; None for this process's.
+    """
+    for text in texts:
+        head, space, rest = text.partition(" ")
+        for name in _real_names(head, folder, path or os.environ.get("PATH", "")):
+            yield f"{name}{space}{rest}"
+
+
+def _real_names(head: str, folder: str, path: str) -> Iterator[str]:
+    """Yield the names of every link on the way to a program, and of the program."""
+    if not head or "\0" in head or len(head) > 4096:
+        return
+    found = os.path.join(folder, head) if "/" in head else _found(head, path)  # noqa: PTH118 -- text
+    for _ in range(_MOST_LINKS):
+        if not found:
+            return
+        yield os.path.basename(os.path.realpath(found))  # noqa: PTH119 -- text
+        target = _target(found)
+        found = os.path.join(os.path.dirname(found), target) if target else None  # noqa: PTH118, PTH120
+        if found:
+            yield os.path.basename(found)  # noqa: PTH119
+
+
+@lru_cache(maxsize=1024)
+def _found(head: str, path: str) -> str | None:
+    return shutil.which(head, path=path)
+
+
+def _target(path: str) -> str | None:
+    try:
+        return os.readlink(path)  # noqa: PTH115
+    except OSError:
+        return None
+
+
+# --- too much to look into ---------------------------------------------------------------------------
+
+
+_LOOSE: Final = re.compile(r"[\"'\\]|\$(?:\{[^}]{0,40}\}|\([^)]{0,40}\)|[A-Za-z_@*#?]\w{0,40})|\{|\}")
+
+
+def could_hold(pattern: str, command: str) -> bool:
+    """Say whether a command that is too long to take apart may hold what a deny pattern names.
+
+    It is enough that the words of the pattern stand in it, in their order, whatever is between them.
+    """
+    texts = (command, _LOOSE.sub("", command), _LOOSE.sub(" ", command))
+    return any(_holds(pattern, text) for text in texts)
+
+
+def _holds(pattern: str, text: str) -> bool:
+    at = 0
+    for word in pattern.replace(":*", " *").replace("*", " ").split():
+        found = re.compile(rf"(?<![\w.-]){re.escape(word)}" if at == 0 else re.escape(word)).search(text, at)
+        if found is None:
+            return False
+        at = found.end()
+    return True

@@ -1,0 +1,202 @@
+r"""A strict second reading of a shell line: words with their quotes taken off, operators and redirects.
+
+Owns a reader that understands only what means the same to every POSIX shell, and refuses the rest. What the
+grammar makes of a line counts only where this reading agrees; it must never guess.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+MOST_TOKENS: Final = 1500
+"""More words and operators than any line has that a person wants to pass unseen."""
+
+_MOST_QUOTES: Final = 6000
+
+_DOLLAR: Final = r"\$(?![A-Za-z0-9_({*@\#?!$'\"\[-])"
+_DOLLAR_INSIDE: Final = r"\$(?![A-Za-z0-9_({*@\#?!$\[-])"
+_SINGLE: Final = r"'[^']*+'"
+_ANSI: Final = r"\$'(?>(?:[^'\\]|\\.)*)'"
+_DOUBLE: Final = rf'"(?>(?:[^"\\$`]++|\\.|{_DOLLAR_INSIDE})*)"'
+_PIECE: Final = rf"[^ \t\n;&|()<>'\"`$\\]++|\\[^\n]|{_SINGLE}|{_ANSI}|{_DOUBLE}|{_DOLLAR}"
+_TOKEN: Final = re.compile(
+    rf"(?P<space>(?>(?:[ \t]|\\\n)+))|(?P<comment>\#[^\n]*+)"
+    rf"|(?P<redirect>[0-9]*(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)(?!\())"
+    rf"|(?P<op>\n|;;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\))"
+    rf"|(?P<word>(?>(?:{_PIECE})+))",
+    re.DOTALL,
+)
+_PIECES: Final = re.compile(_PIECE, re.DOTALL)
+_ESCAPES: Final = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
+_ANSI_ESCAPE: Final = re.compile(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
+)
+_PATTERN_SIGNS: Final = re.compile(r"[*?]|\[[^\]]*\]")
+_BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|\{[^}]*\{")
+_TILDE: Final = re.compile(r"(?:\A|\A[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?)~")
+
+
+class Unclear(Exception):
+    """The text holds something that this reader does not take apart; the message says what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A piece of a line. Places are bytes of its UTF-8."""
+
+    kind: Literal["word", "op", "redirect"]
+    start: int
+    end: int
+    text: str
+    """A word without its quotes, or the operator."""
+    expands: str = ""
+    """What a shell would make more of the word by, in words; empty if nothing."""
+    raw: str = ""
+    """As it is written."""
+
+
+def read(command: str) -> list[Token]:
+    """Take a line apart.
+
+    Raises:
+        Unclear: Something in it is no plain word, operator or redirect, or there is too much of it.
+    """
+    if sum(map(command.count, "'\"\\")) > _MOST_QUOTES:
+        raise Unclear("more quotes than are looked into")
+    return list(_Reader(command.encode("utf-8", "surrogatepass").decode("latin-1")).tokens())
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._bodies: list[tuple[str, bool, bool]] = []
+        self._expects: str | None = None
+
+    def tokens(self) -> Iterator[Token]:
+        at = count = 0
+        while at < len(self._text):
+            found = _TOKEN.match(self._text, at)
+            if found is None:
+                raise Unclear(_obstacle(self._text[at : at + 2]))
+            at = found.end()
+            kind = found.lastgroup
+            if kind in ("space", "comment"):
+                continue
+            count += 1
+            if count > MOST_TOKENS:
+                raise Unclear("more words than are looked into")
+            token = _token(found)
+            self._heredoc(token, found.group())
+            yield token
+            if token.text == "\n" and token.kind == "op":
+                at = self._skip_bodies(at)
+        if self._bodies or self._expects:
+            raise Unclear("a here-document that does not end")
+
+    def _heredoc(self, token: Token, raw: str) -> None:
+        """Remember the word behind `<<`: it ends a text that begins in the next line."""
+        if self._expects is not None:
+            if token.kind != "word":
+                raise Unclear("a here-document without a word for its end")
+            is_quoted = any(sign in raw for sign in "'\"\\")
+            self._bodies.append((token.text, is_quoted, self._expects == "<<-"))
+            self._expects = None
+        elif token.kind == "redirect" and token.text.lstrip("0123456789") in ("<<", "<<-"):
+            self._expects = token.text.lstrip("0123456789")
+
+    def _skip_bodies(self, at: int) -> int:
+        for word, is_quoted, strips in self._bodies:
+            end_word = word.encode("utf-8", "surrogatepass").decode("latin-1")
+            while True:
+                if at >= len(self._text):
+                    raise Unclear("a here-document that does not end")
+                line_end = self._text.find("\n", at)
+                line_end = len(self._text) if line_end < 0 else line_end
+                line = self._text[at:line_end]
+                at = min(line_end + 1, len(self._text))
+                if (line.lstrip("\t") if strips else line) == end_word:
+                    break
+                if not is_quoted and any(sign in line for sign in "$`\\"):
+                    raise Unclear("a here-document that expands")
+        self._bodies.clear()
+        return at
+
+
+def _token(found: re.Match[str]) -> Token:
+    kind, raw = found.lastgroup, found.group()
+    if kind == "word":
+        text, open_text = _unquoted(raw)
+        return Token(
+            kind="word", start=found.start(), end=found.end(), text=text, expands=_expansion(open_text),
+            raw=_utf8(raw),
+        )  # fmt: skip
+    return Token(
+        kind="op" if kind == "op" else "redirect", start=found.start(), end=found.end(), text=raw, raw=raw
+    )
+
+
+def _utf8(latin: str) -> str:
+    return latin.encode("latin-1").decode("utf-8", "replace")
+
+
+def _unquoted(raw: str) -> tuple[str, str]:
+    """Return a word without its quotes, and its parts outside of quotes with a sign for each quoted one."""
+    text = open_text = ""
+    for piece in _PIECES.findall(raw):
+        if piece[0] == "'":
+            text, open_text = text + piece[1:-1], open_text + "\x00"
+        elif piece.startswith("$'"):
+            text, open_text = text + _ansi(piece[2:-1]), open_text + "\x00"
+        elif piece[0] == '"':
+            text, open_text = text + re.sub(r'\\([$`"\\\n])', _kept, piece[1:-1]), open_text + "\x00"
+        elif piece[0] == "\\":
+            text, open_text = text + piece[1:], open_text + "\x00"
+        else:
+            text, open_text = text + piece, open_text + piece
+    return _utf8(text), open_text
+
+
+def _kept(found: re.Match[str]) -> str:
+    return "" if found[1] == "\n" else found[1]
+
+
+def _ansi(inner: str) -> str:
+    return _ANSI_ESCAPE.sub(_ansi_character, inner)
+
+
+def _ansi_character(found: re.Match[str]) -> str:
+    byte, short, long, octal, control, other = found.groups()
+    if byte or octal:
+        value = int(byte, 16) if byte else int(octal, 8) & 0xFF
+        if value == 0:
+            raise Unclear("a NUL in a quoted text")
+        return chr(value)
+    if short or long:
+        value = int(short or long, 16)
+        if not 0 < value < 0x110000 or 0xD800 <= value < 0xE000:
+            raise Unclear("an escape that is no character")
+        return chr(value).encode().decode("latin-1")
+    if control:
+        return chr(ord(control.upper()) ^ 0x40)
+    return _ESCAPES.get(other, other if other in "\\'\"?" else "\\" + other)
+
+
+def _expansion(open_text: str) -> str:
+    if _PATTERN_SIGNS.search(open_text):
+        return "file name patterns"
+    if "{" in open_text and _BRACES.search(open_text):
+        return "braces"
+    if _TILDE.search(open_text):
+        return "the home folder"
+    return ""
+
+
+def _obstacle(sign: str) -> str:
+    if sign[0] in "<>":
+        return "process substitution"
+    named = {"'": "a quote that does not close", '"': "an expansion, or a quote that does not close"}
+    named |= {"$": "an expansion", "`": "a substitution", "\\": "a backslash at the end"}
+    return named.get(sign[0], "something that no shell word holds")
