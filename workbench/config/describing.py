@@ -111,5 +111,7 @@ def _rule(rule: AutoApprovalRule) -> dict[str, object]:
 
 def _provider(provider: Provider) -> dict[str, object]:
     fields: dict[str, Any] = {key.path: getattr(provider, key.path) for key in PROVIDER_KEYS}
-    given = {name: _plain(value) for name, value in fields.items() if value is not None and value != {}}
+    given = {
+        name: _plain(value) for name, value in fields.items() if value is not None and value not in ({}, ())
+    }
     return cast("dict[str, object]", scrub_value(given)[0])

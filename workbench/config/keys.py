@@ -128,7 +128,8 @@ KEYS: tuple[Key, ...] = (
         path="api_timeout_seconds",
         kind=Whole(5, 300),
         default=30,
-        meaning="How long a model may keep silent, in seconds.",
+        meaning="How long a provider may take to connect or to list its models, in seconds; replies have "
+        "first_token_seconds and silence_seconds.",
     ),
     Key(
         path="max_session_messages",
@@ -362,6 +363,48 @@ PROVIDER_KEYS: tuple[Key, ...] = (
         kind=Whole(256, 100_000_000),
         default=None,
         meaning="Size of the context window, in tokens (ollama).",
+    ),
+    Key(
+        path="max_tokens",
+        kind=Whole(1, 10_000_000),
+        default=None,
+        meaning="How many tokens one reply may have; unset, as many as the server gives.",
+    ),
+    Key(
+        path="temperature",
+        kind=Number(0, 2, includes_low=True),
+        default=None,
+        meaning="How freely the model chooses its words; unset, the server's own.",
+    ),
+    Key(
+        path="seed",
+        kind=Whole(0, (1 << 53) - 1),
+        default=None,
+        meaning="Start of the model's random numbers, where the server takes one.",
+    ),
+    Key(
+        path="stop",
+        kind=ListOf(Text(limit=256), "texts"),
+        default=(),
+        meaning="Texts at which the model stops.",
+    ),
+    Key(
+        path="tool_choice",
+        kind=Choice(("auto", "required", "none")),
+        default=None,
+        meaning="Whether the model may, must or must not call tools; unset, the server's own (auto).",
+    ),
+    Key(
+        path="first_token_seconds",
+        kind=Whole(1, 86_400),
+        default=None,
+        meaning="How long a reply may take to begin, in seconds; unset, 600: a server may load its model.",
+    ),
+    Key(
+        path="silence_seconds",
+        kind=Whole(1, 86_400),
+        default=None,
+        meaning="How long a reply that has begun may pause, in seconds; unset, 180.",
     ),
     Key(path="prices", kind=_PRICES, default=None, meaning="Prices; without them no money is shown."),
 )

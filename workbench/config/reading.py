@@ -206,8 +206,8 @@ def _shaped(read: LayerRead, path: str, value: Any) -> object:
             return tuple(Hook(**hook, origin=read.origin(line)) for hook, line in value)
         case "auto_approval_rules":
             return tuple(_rule(rule, read.origin(line)) for rule, line in value)
-        case "allowed_hosts":
-            return tuple(host for host, _ in value)
+        case "allowed_hosts" | "stop":
+            return tuple(text for text, _ in value)
         case "prices":
             return Prices(**value)
         case _:

@@ -88,6 +88,13 @@ class Provider:
     key_command: str | None
     headers: Mapping[str, str]
     num_ctx: int | None
+    max_tokens: int | None
+    temperature: float | None
+    seed: int | None
+    stop: tuple[str, ...]
+    tool_choice: Literal["auto", "required", "none"] | None
+    first_token_seconds: int | None
+    silence_seconds: int | None
     prices: Prices | None
     """None: no price known, so no money is shown."""
     origin: Origin

@@ -90,6 +90,13 @@ class ExchangePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopPart:
+    """The reply was cut short: the limit of tokens was reached, or a filter of the provider took the rest."""
+
+    reason: Literal["length", "filtered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePart:
     """The provider failed; nothing follows."""
 
@@ -101,4 +108,4 @@ class FailurePart:
     recoverable: bool = True
 
 
-ReplyPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | ExchangePart | FailurePart
+ReplyPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | ExchangePart | FailurePart

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from workbench.config.layers import load
 from workbench.config.values import Loaded
-from workbench.domain.rows import Session
 from workbench.effects.clock import Clock
 from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
 from workbench.effects.files import Root
+from workbench.host.endpoints import key_variables, teach
+from workbench.host.models import ProviderMaker
 from workbench.host.trusting import is_trusted
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.providers.base import Provider
 from workbench.tools.base import Limits
 from workbench.tools.registry import Registry, catalogue
 
@@ -66,7 +66,7 @@ class Kit:
     root: Root
     settings: Settings
     tools: Registry
-    provider: Callable[[Session], Provider]
+    provider: ProviderMaker
     environment: Mapping[str, str]
     can_ask: bool = True
     """False: nobody can answer, so what would be asked is denied."""
@@ -99,7 +99,7 @@ def open_kit(
     journal: Journal,
     workspace: str,
     *,
-    provider: Callable[[Session], Provider],
+    provider: ProviderMaker,
     options: Mapping[str, object] | None = None,
     can_ask: bool = True,
     tools: Registry | None = None,
@@ -110,10 +110,15 @@ def open_kit(
     Raises:
         ConfigUnusable: a configuration file cannot be used.
     """
-    environment = {**scrubbed_environment(os.environ), AGENT_VARIABLE: "1", "PWD": workspace}
+    settings = Settings(home, workspace, options or {})
+    config = settings.loaded(trusted=True).config
+    teach(config)
+    environment = {
+        **scrubbed_environment(os.environ, key_variables(config)), AGENT_VARIABLE: "1", "PWD": workspace
+    }  # fmt: skip
     kit = Kit(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
-        settings=Settings(home, workspace, options or {}), tools=tools or catalogue(), provider=provider,
+        settings=settings, tools=tools or catalogue(), provider=provider,
         environment=environment, can_ask=can_ask, sleep=sleep,
     )  # fmt: skip
     kit.loaded()

@@ -5,6 +5,7 @@ what the reply asks for: calls are rows for the gate.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -27,6 +28,7 @@ from workbench.domain.messages import (
     FailurePart,
     ModelRequest,
     ReplyPart,
+    StopPart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -37,14 +39,23 @@ from workbench.effects.faults import point
 from workbench.host import record
 from workbench.host.desk import Desk
 from workbench.host.models import ProviderUnavailable
+from workbench.host.patience import Patience
 from workbench.host.stream import Deltas
+from workbench.providers.endpoint import MOST_ARGUMENT_CHARACTERS
+from workbench.providers.failures import LOADING
 from workbench.text import canonical
-
-RETRIES = 3
-"""How often a call is repeated that a provider refused for the moment (429, 5xx)."""
 
 EXHAUSTED = "recording_exhausted"
 """What a recording says that has no answer to a second try; the first failure is then the reason."""
+
+CUT = {
+    "length": "the reply was cut at the limit of tokens",
+    "filtered": "the provider left out the rest of the reply (content filter)",
+}
+CUT_REMEDY = {
+    "length": "Say continue, or raise max_tokens of the provider or the server's context size.",
+    "filtered": "Say it in other words, or take another model.",
+}
 
 AGENT = Actor(kind="agent")
 
@@ -58,6 +69,8 @@ class Reply:
     calls: list[ToolCallPart] = field(default_factory=list[ToolCallPart])
     usage: Usage = Usage()
     exchange: int | None = None
+    stop: str | None = None
+    """Why the reply was cut short; None where it is whole."""
     failure: FailurePart | None = None
 
 
@@ -89,25 +102,30 @@ class ModelCall:
             [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
         )
         await self._desk.append(started, *moved)
+        await self._try(Patience(self.turn_id))
+
+    async def _try(self, patience: Patience) -> None:
         used: set[int] = set()
         first: FailurePart | None = None
-        for attempt in range(RETRIES + 1):
+        while True:
             await self._ask(frozenset(used))
             failure = self.reply.failure
-            if failure is not None and first is not None and failure.code == EXHAUSTED:
-                await self._failed(first)
-                return
             if failure is None:
                 await self._completed()
                 return
+            if first is not None and failure.code == EXHAUSTED:
+                await self._failed(first)
+                return
             if self.reply.exchange is not None:
                 used.add(self.reply.exchange)
-            if attempt == RETRIES or not _is_momentary(failure):
-                await self._failed(failure)
+            wait = patience.wait(failure)
+            if wait is None:
+                await self._failed(failure, patience.last_words(failure))
                 return
+            if first is None or failure.code != LOADING:
+                await self._desk.append(self._error(failure, patience.words(failure, wait)))
             first = failure
-            await self._desk.append(self._error(failure))
-            await self._desk.kit.sleep(failure.retry_after_s or 2**attempt)
+            await self._desk.kit.sleep(wait)
             self.reply = Reply()
 
     async def stopped(self) -> list[Event]:
@@ -122,10 +140,12 @@ class ModelCall:
         request = self._request(state)
         request = replace(request, used_exchanges=request.used_exchanges | used)
         try:
-            provider = self._desk.kit.provider(self._desk.session())
+            kit = self._desk.kit
+            provider = kit.provider(self._desk.session(), kit.loaded().config)
             point("turn.model_called")
-            async for part in provider.reply(request):
-                self._take(part)
+            async with aclosing(provider.reply(request)) as parts:
+                async for part in parts:
+                    self._take(part)
         except ProviderUnavailable as error:
             self._take(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
         finally:
@@ -157,6 +177,8 @@ class ModelCall:
                 self.reply.calls.append(part)
             case UsagePart(usage=usage):
                 self.reply.usage = usage
+            case StopPart(reason=reason):
+                self.reply.stop = reason
             case ExchangePart(exchange=exchange):
                 self.reply.exchange = exchange
             case FailurePart():
@@ -191,7 +213,12 @@ class ModelCall:
     async def _completed(self) -> None:
         read = [self._read_call(part) for part in self.reply.calls]
         refused = [self._refused(call) for call in read if call.malformed]
-        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT), *refused)
+        cut = [self._cut(self.reply.stop)] if self.reply.stop else []
+        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT), *refused, *cut)
+
+    def _cut(self, reason: str) -> Event:
+        failure = FailurePart(code=f"reply_{reason}", message=CUT[reason], remedy=CUT_REMEDY[reason])
+        return self._error(failure, has_used_exchange=False)
 
     def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
         blobs = self._desk.kit.journal.blobs
@@ -205,6 +232,8 @@ class ModelCall:
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
         descriptor = self._desk.kit.tools.descriptors().get(part.name)
         exact, malformed = _arguments(part.arguments)
+        if malformed and self.reply.stop == "length":
+            malformed = f"{CUT['length']} ({malformed})"
         arguments, ref = record.parameters(exact, self._desk.kit.journal.blobs)
         return ReplyCall(
             call_id=self._desk.new_id(), provider_call_id=part.id,
@@ -213,21 +242,22 @@ class ModelCall:
         )  # fmt: skip
 
     def _refused(self, call: ReplyCall) -> Event:
-        reason = f"the arguments are no JSON object: {call.malformed}"
+        reason = f"the arguments are no JSON object: {call.malformed}; send the call again, whole"
         verdict = Verdict(outcome="refused", step="schema", by=call.tool, reason=reason)
         body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
         return self._desk.event(body, turn_id=self.turn_id, call_id=call.call_id)
 
-    async def _failed(self, failure: FailurePart) -> None:
+    async def _failed(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
         status = self._event(SessionStatusChanged(status="ready"))
         kept = await self.stopped()
-        await self._desk.append(*kept, self._error(failure), ended, status)
+        await self._desk.append(*kept, self._error(failure, details), ended, status)
 
-    def _error(self, failure: FailurePart) -> Event:
+    def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
         body = ErrorRaised(
-            code=failure.code, message=record.scrubbed_line(failure.message, 2_000), remedy=failure.remedy,
-            recoverable=failure.recoverable, exchange=self.reply.exchange,
+            code=failure.code, message=record.scrubbed_line(failure.message, 2_000), details=details,
+            remedy=record.scrubbed_line(failure.remedy, 1_000), recoverable=failure.recoverable,
+            exchange=self.reply.exchange if has_used_exchange else None,
         )  # fmt: skip
         return self._event(body)
 
@@ -235,15 +265,9 @@ class ModelCall:
         return self._desk.event(body, turn_id=self.turn_id, actor=actor)
 
 
-def _is_momentary(failure: FailurePart) -> bool:
-    return (
-        failure.recoverable
-        and failure.status is not None
-        and (failure.status == 429 or failure.status >= 500)
-    )
-
-
 def _arguments(text: str) -> tuple[JsonObject, str | None]:
+    if len(text) > MOST_ARGUMENT_CHARACTERS:
+        return {}, f"they are longer than {MOST_ARGUMENT_CHARACTERS:,} characters"
     try:
         value = canonical.loads(text or "{}")
     except ValueError as error:

@@ -1,6 +1,7 @@
 """Make the provider that a session was begun with.
 
-Owns the check that a recording is still the one that the session started with. Knows no wire format.
+Owns the check that a recording is still the one that the session started with, and which settings of a kind a
+session's provider gets. Knows no wire format.
 """
 
 import functools
@@ -8,11 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from workbench.config.values import Config
 from workbench.domain.rows import Session
 from workbench.domain.values import JsonObject
+from workbench.host.endpoints import KIND, NoEndpoint, endpoint_of
 from workbench.providers.base import Provider
 from workbench.providers.recording import Recording, RecordingBroken, load
 from workbench.providers.registry import ProviderError, Sleep, make
+
+ProviderMaker = Callable[[Session, Config], Provider]
 
 
 class ProviderUnavailable(Exception):
@@ -25,29 +30,49 @@ class ProviderUnavailable(Exception):
         super().__init__(f"{why} {remedy}")
 
 
-def provider_of(session: Session) -> Provider:
+def provider_of(session: Session, config: Config) -> Provider:
     """Return the provider of a session.
 
     Raises:
-        ProviderUnavailable: its kind is unknown, or its recording is gone, broken or another one.
+        ProviderUnavailable: its kind is unknown, its settings are gone, or its recording is gone, broken or
+            another one.
     """
-    return make_provider(session, None)
+    return make_provider(session, config, None)
 
 
-def paced_by(sleep: Sleep) -> Callable[[Session], Provider]:
+def paced_by(sleep: Sleep) -> ProviderMaker:
     """Return the same as `provider_of` with another way to wait."""
-    return lambda session: make_provider(session, sleep)
+    return lambda session, config: make_provider(session, config, sleep)
 
 
-def make_provider(session: Session, sleep: Sleep | None) -> Provider:
+def make_provider(session: Session, config: Config, sleep: Sleep | None) -> Provider:
     """Make a provider; see `provider_of`."""
+    kind = kind_of(session.provider, config)
     try:
-        settings = {"recording": _recording(session)} if session.provider == "recorded" else {}
-        return make(session.provider, settings, **({"sleep": sleep} if sleep else {}))
+        settings = _settings(kind, session, config)
+        return make(kind, settings, **({"sleep": sleep} if sleep else {}))
     except RecordingBroken as error:
         raise ProviderUnavailable(str(error), "Mend the recording and continue.") from None
+    except NoEndpoint as error:
+        raise ProviderUnavailable(error.why, error.remedy) from None
     except ProviderError as error:
         raise ProviderUnavailable(str(error), "Begin a session with another provider.") from None
+
+
+def kind_of(name: str, config: Config) -> str:
+    """Return the kind of a provider by its name; a name that is not set up is a kind itself."""
+    found = config.providers.get(name)
+    return found.kind if found else name
+
+
+def _settings(kind: str, session: Session, config: Config) -> dict[str, object]:
+    if kind == "recorded":
+        return {"recording": _recording(session)}
+    if kind == KIND:
+        chosen = session.configuration.get("endpoint")
+        named = cast("JsonObject", chosen) if isinstance(chosen, dict) else None
+        return {"endpoint": endpoint_of(config, session.provider, named)}
+    return {}
 
 
 def _recording(session: Session) -> object:

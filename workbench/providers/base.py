@@ -4,7 +4,7 @@ Owns the protocol only. A provider reports its own failures as a part of the rep
 raise for what the other side did, and closing the iterator must end whatever it waits for.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from workbench.domain.messages import ModelRequest, ReplyPart
@@ -18,6 +18,6 @@ class Provider(Protocol):
         """Return the provider's name as sessions record it."""
         ...
 
-    def reply(self, request: ModelRequest) -> AsyncIterator[ReplyPart]:
-        """Yield one reply in parts; a `FailurePart` ends it. An async generator: closing it cancels."""
+    def reply(self, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
+        """Yield one reply in parts; a `FailurePart` ends it. Closing the generator cancels."""
         ...

@@ -14,6 +14,7 @@ from typing import Final, NoReturn, cast, get_args
 from workbench.domain.messages import (
     FailurePart,
     ResultOutcome,
+    StopPart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -26,7 +27,7 @@ VERSION: Final = 1
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_WAIT_MS: Final = 3_600_000
 
-Played = TextPart | ThinkingPart | ToolCallPart | UsagePart | FailurePart
+Played = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | FailurePart
 
 
 class RecordingBroken(Exception):
@@ -178,6 +179,10 @@ class _Value:
             self.refuse(f"{largest} is the largest number here")
         return value
 
+    def flag(self) -> bool:
+        value = self.node.value
+        return value if isinstance(value, bool) else self.refuse("true or false is needed here")
+
     def whole(self) -> int:
         value = self.node.value
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -268,15 +273,28 @@ def _usage(value: _Value) -> UsagePart:
 
 
 def _failure(value: _Value) -> FailurePart:
-    found = value.members(("message",), ("status", "retry_after_s", "code"))
+    found = value.members(("message",), ("status", "retry_after_s", "code", "remedy", "recoverable"))
     status = found["status"].whole() if "status" in found else None
     return FailurePart(
         code=found["code"].name() if "code" in found else f"http_{status}" if status else "provider_error",
         message=found["message"].text(),
+        remedy=found["remedy"].text() if "remedy" in found else "",
         status=status,
         retry_after_s=found["retry_after_s"].number() if "retry_after_s" in found else None,
-        recoverable=status is None or status in (408, 409, 425, 429) or status >= 500,
+        recoverable=found["recoverable"].flag() if "recoverable" in found else _may_pass(status),
     )
+
+
+def _may_pass(status: int | None) -> bool:
+    return status is None or status in (408, 409, 425, 429) or status >= 500
+
+
+_STOPS: Final = {"length": StopPart(reason="length"), "filtered": StopPart(reason="filtered")}
+
+
+def _stop(value: _Value) -> StopPart:
+    found = _STOPS.get(value.text())
+    return found or value.refuse("unknown reason; known: length, filtered")
 
 
 _PARTS: Final[dict[str, Callable[[_Value], Played]]] = {
@@ -284,5 +302,6 @@ _PARTS: Final[dict[str, Callable[[_Value], Played]]] = {
     "text": lambda value: TextPart(text=value.text()),
     "tool_call": _tool_call,
     "usage": _usage,
+    "stop": _stop,
     "error": _failure,
 }

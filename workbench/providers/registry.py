@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from workbench.providers.base import Provider
+from workbench.providers.endpoint import Endpoint
 from workbench.providers.recorded import RecordedProvider, Recording, load
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -22,7 +23,8 @@ def make(kind: str, settings: Mapping[str, object], *, sleep: Sleep = asyncio.sl
 
     Args:
         kind: One of `kinds()`.
-        settings: What that kind needs; `recorded` needs `recording`, a path or a loaded Recording.
+        settings: What that kind needs; `recorded` needs `recording`, a path or a loaded Recording;
+            `openai-compatible` needs `endpoint`, an Endpoint.
         sleep: Waits so many seconds.
 
     Raises:
@@ -49,4 +51,17 @@ def _recorded(settings: Mapping[str, object], sleep: Sleep) -> Provider:
     return RecordedProvider(load(source), sleep)
 
 
-_MAKERS: dict[str, Callable[[Mapping[str, object], Sleep], Provider]] = {"recorded": _recorded}
+def _openai_compatible(settings: Mapping[str, object], sleep: Sleep) -> Provider:
+    from workbench.providers.openai_compatible import OpenAICompatible
+
+    del sleep
+    endpoint = settings.get("endpoint")
+    if not isinstance(endpoint, Endpoint):
+        raise ProviderError("the openai-compatible provider has no address; name one with --base-url URL")
+    return OpenAICompatible(endpoint)
+
+
+_MAKERS: dict[str, Callable[[Mapping[str, object], Sleep], Provider]] = {
+    "openai-compatible": _openai_compatible,
+    "recorded": _recorded,
+}

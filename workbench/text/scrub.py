@@ -10,6 +10,7 @@ from functools import cache
 from typing import cast
 
 from workbench.records import dataclass
+from workbench.text import known
 from workbench.text.patterns import PATTERNS, Pattern
 
 _REREAD = 512
@@ -30,8 +31,12 @@ def scrub(text: str) -> Scrubbed:
 
     Lines of a key that were cut apart are not recognised one by one: scrub the whole, then split.
     """
-    folded = text.lower()
     found: list[str] = []
+    without_known = known.replaced(text)
+    if without_known != text:
+        text = without_known
+        found.append(known.KIND)
+    folded = text.lower()
     for pattern in PATTERNS:
         if any(hint in folded for hint in pattern.hints):
             scrubbed = _replaced(text, pattern)

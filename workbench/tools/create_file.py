@@ -9,7 +9,6 @@ from workbench.changes.model import FileChange
 from workbench.domain.values import Example, JsonObject, ToolDescriptor
 from workbench.effects.files import FileRefused
 from workbench.tools.base import NEW_FILE_MODE, Base, ToolRefused
-from workbench.tools.results import COUNT, result_schema
 
 DESCRIPTOR: Final = ToolDescriptor(
     id="create_file",
@@ -32,7 +31,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["path", "content"],
         "additionalProperties": False,
     },
-    output_schema=result_schema(bytes_written=COUNT),
+    output_schema={"type": "string"},
     examples=(
         Example(
             description="A module with one line", parameters={"path": "src/new.py", "content": "VALUE = 1\n"}

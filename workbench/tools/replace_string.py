@@ -10,7 +10,6 @@ from workbench.changes.model import FileChange
 from workbench.domain.values import Example, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, FileRefused
 from workbench.tools.base import Base, ToolRefused
-from workbench.tools.results import COUNT, result_schema
 
 DESCRIPTOR: Final = ToolDescriptor(
     id="replace_string_in_file",
@@ -34,7 +33,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["path", "old_string", "new_string"],
         "additionalProperties": False,
     },
-    output_schema=result_schema(bytes_written=COUNT),
+    output_schema={"type": "string"},
     examples=(
         Example(
             description="Rename a function where it is defined",

@@ -5,7 +5,7 @@ Owns the colours and signs in force, the clock that arms keys, and the one main 
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -76,8 +76,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         encoding = getattr(sys.__stdout__, "encoding", None)
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
         self.painter: Painter | None = None
-        self.user_keys: Mapping[str, str] = {}
-        """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(house_theme(name))
@@ -108,7 +106,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         users = dict(self._ui.keymap) if self._ui else {}
         wrong = keymap.faults(users, CHAINS)
         if users and not wrong:
-            self.user_keys = users
             self.set_keymap(users)
         main = MainScreen(
             State(self._live),
@@ -137,7 +134,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def _painted(self, painter: Painter) -> None:
         self.painter = painter
         self.main.approvals.detail_view.invalidate()
-        self.main.conversation.view.notify_style_update()
+        self.main.conversation.refresh()
 
     # --- keys -----------------------------------------------------------------------------------
 

@@ -37,8 +37,12 @@ def sessions():
     [
         (["run"], 2, "There is no prompt."),
         (["run", "-p", "  "], 2, "The prompt is empty."),
-        (["run", "-p", "x"], 2, "Name one with --provider: recorded."),
-        (["run", "-p", "x", "--provider", "ollama"], 2, "The providers there are: recorded."),
+        (["run", "-p", "x"], 2, "Name an address with --base-url URL"),
+        (
+            ["run", "-p", "x", "--provider", "olama"],
+            2,
+            "The providers there are: openai-compatible, recorded.",
+        ),
         (["run", "-p", "x", "--provider", "recorded"], 2, "Name one with --recording FILE."),
         (["run", "-p", "x", "--recording", "/nowhere.json"], 1, "there is no such file"),
         (["run", "--continue", "--recording", "/x"], 2, "A session keeps what it was begun with"),

@@ -60,7 +60,17 @@ def test_the_object():
         NOBODY,
     )
     facts = result_facts(session(), found, [action()], [call(state="rejected", action_id=None)], 4)
-    assert list(facts) == ["session_id", "status", "reason", "reply", "usage", "actions", "files", "exit"]
+    assert list(facts) == [
+        "session_id",
+        "status",
+        "reason",
+        "reply",
+        "usage",
+        "actions",
+        "files",
+        "error",
+        "exit",
+    ]
     assert (facts["reply"], facts["exit"], facts["status"]) == ("last", 4, "paused")
     assert facts["files"] == [{"path": "a", "change": "create", "added": 2, "removed": 0}]
     assert [row["state"] for row in facts["actions"]] == ["pending", "denied"]

@@ -209,7 +209,7 @@ def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
     path = provider(tmp_path, says("a")).recording.path
     for source in (path, str(path), load(path)):
         assert play(make("recorded", {"recording": source}), request())[1] == TextPart(text="a")
-    with pytest.raises(ProviderError, match=r'"olama"; known: recorded'):
+    with pytest.raises(ProviderError, match=r'"olama"; known: openai-compatible, recorded'):
         make("olama", {})
     with pytest.raises(ProviderError, match="--recording"):
         make("recorded", {})

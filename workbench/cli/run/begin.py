@@ -8,21 +8,24 @@ from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.agents.instructions import system_prompt
 from workbench.cli.errors import Misuse, Refusal
 from workbench.cli.lookup import session_named
 from workbench.cli.place import person, workspace_of
+from workbench.config.kinds import Unfit, Url
 from workbench.config.values import Config
 from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
 from workbench.host import sessions
+from workbench.host.choosing import NoModel, Wish, choose
 from workbench.journal.journal import Journal
 from workbench.providers.recorded import Recording, RecordingBroken, load
-from workbench.providers.registry import kinds
+from workbench.text.located import node_of
 from workbench.text.safe import one_line
 
 _TITLE_CELLS = 60
-_KEPT = ("provider", "model", "recording")
+_KEPT = ("provider", "model", "recording", "base_url", "key_env")
 """Options that only a new session takes."""
 
 
@@ -33,6 +36,8 @@ class Plan:
     provider: str
     model: str
     configuration: dict[str, Json]
+    is_instructed: bool = False
+    """Whether its model is told where it works; a recording needs no telling."""
 
 
 def check_words(options: Namespace) -> None:
@@ -48,8 +53,22 @@ def check_words(options: Namespace) -> None:
         raise Misuse("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
     given = [name for name in _KEPT if getattr(options, name) is not None]
     if goes_on and given:
-        why = f"a session keeps what it was begun with, so --{given[0]} has no place here"
-        raise Misuse("nothing was run", why, f"leave --{given[0]} out, or begin a new session")
+        option = f"--{given[0].replace('_', '-')}"
+        why = f"a session keeps what it was begun with, so {option} has no place here"
+        raise Misuse("nothing was run", why, f"leave {option} out, or begin a new session")
+    _check_address(options)
+
+
+def _check_address(options: Namespace) -> None:
+    if options.recording is not None and (options.base_url is not None or options.record is not None):
+        why = "a recording is played from its file and asks nobody"
+        raise Misuse("nothing was run", why, "leave --base-url and --record out, or --recording")
+    if options.base_url is None:
+        return
+    try:
+        Url().check(node_of(options.base_url))
+    except Unfit as unfit:
+        raise Misuse("nothing was run", f"--base-url must be {unfit.expected}", "correct it") from None
 
 
 def existing(journal: Journal, options: Namespace) -> Session | None:
@@ -86,21 +105,31 @@ def planned(options: Namespace, config: Config) -> Plan:
 
     Raises:
         Misuse: The provider is not there, or has nothing to work with.
-        Refusal: The recording cannot be played.
+        Refusal: The recording cannot be played, or no model can be chosen.
     """
-    provider = options.provider or ("recorded" if options.recording else config.default_provider)
-    if provider is None or not provider.strip():
-        remedy = f"name one with --provider: {', '.join(kinds())}"
-        raise Misuse("nothing was run", "no provider is named", remedy)
-    if provider not in kinds():
-        why = f"there is no provider “{one_line(provider, 40)}” in this version"
-        raise Misuse("nothing was run", why, f"the providers there are: {', '.join(kinds())}")
-    if options.recording is None:
-        raise Misuse("nothing was run", f"{provider} plays a recording", "name one with --recording FILE")
+    if options.recording is not None:
+        return _recorded(options)
+    wish = Wish(
+        provider=options.provider, model=options.model, base_url=options.base_url, key_env=options.key_env
+    )  # fmt: skip
+    try:
+        chosen = choose(config, wish)
+    except NoModel as error:
+        refusal = Misuse if error.is_misuse else Refusal
+        raise refusal("nothing was run", error.why, error.remedy) from None
+    return Plan(
+        provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True
+    )  # fmt: skip
+
+
+def _recorded(options: Namespace) -> Plan:
+    if options.provider not in (None, "recorded"):
+        why = f"{one_line(options.provider, 40)} plays no recording"
+        raise Misuse("nothing was run", why, "leave --provider or --recording out")
     recording = playable(options.recording)
     facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
     model = recording.model if options.model is None else options.model
-    return Plan(provider=provider, model=model, configuration={"recording": facts})
+    return Plan(provider="recorded", model=model, configuration={"recording": facts})
 
 
 def playable(path: str) -> Recording:
@@ -125,6 +154,7 @@ def begun(journal: Journal, plan: Plan, workspace: str, prompt: str) -> str:
         model=plan.model,
         title=one_line(lines[0], _TITLE_CELLS),
         configuration=plan.configuration,
+        system_prompt=system_prompt(workspace) if plan.is_instructed else "",
         actor=person(),
     )
     sessions.submit(journal, session_id, prompt, person())

@@ -15,6 +15,7 @@ from workbench.cli.place import opened, person, workspace_of
 from workbench.cli.run.begin import Plan, begun, check_words, existing, planned, resumed
 from workbench.cli.run.driving import OnApproval, drive
 from workbench.cli.run.following import NOBODY, follow
+from workbench.cli.run.keeping import recorded_to
 from workbench.cli.run.printing import HumanPrinter, JsonPrinter, Printer, StreamPrinter
 from workbench.cli.run.result import Ending, Tally, exit_code, of_this_run, result_facts
 from workbench.cli.run.witness import Witness
@@ -25,7 +26,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Decision
 from workbench.host import config_rules, trusting
 from workbench.host.kit import Settings, open_kit
-from workbench.host.models import provider_of
+from workbench.host.models import ProviderMaker, provider_of
 from workbench.host.upkeep import tidy_if_due
 from workbench.journal.decide import decide, expire_due
 from workbench.journal.errors import Driven
@@ -34,7 +35,9 @@ from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused
 from workbench.tools.registry import catalogue
 
-EXAMPLE = """workbench run -p "add a test for the parser" --recording session.json
+EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
+workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
+workbench run -p "add a test for the parser" --recording session.json
 workbench run --continue --on-approval park --output-format json"""
 
 
@@ -49,6 +52,7 @@ class Run:
     on_approval: OnApproval
     witness: Witness
     since: int
+    provider: ProviderMaker = provider_of
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -59,9 +63,12 @@ def configure(parser: ArgumentParser) -> None:
         "--continue", dest="goes_on", action="store_true", help="go on with this workspace's newest session"
     )
     which.add_argument("--session", metavar="ID", help="go on with this session")
-    parser.add_argument("--provider", metavar="NAME", help="who answers; now there is: recorded")
+    parser.add_argument("--provider", metavar="NAME", help="who answers: a provider of config.json")
     parser.add_argument("--model", metavar="NAME", help="which of its models")
-    parser.add_argument("--recording", metavar="FILE", help="what the recorded provider plays")
+    parser.add_argument("--base-url", metavar="URL", help="where an OpenAI-compatible server answers")
+    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
+    parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
+    parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
     parser.add_argument(
         "--output-format",
         choices=("human", "json", "stream-json"),
@@ -78,6 +85,7 @@ def configure(parser: ArgumentParser) -> None:
 def execute(options: Namespace, console: Console) -> int:
     """Run an agent and return the exit code."""
     check_words(options)
+    provider = recorded_to(options.record) if options.record is not None else provider_of
     with opened() as (home, journal):
         expire_due(journal)
         session = existing(journal, options)
@@ -92,7 +100,8 @@ def execute(options: Namespace, console: Console) -> int:
         printer = printer_for(options.output_format or loaded.config.output_format, journal, console)
         run = Run(
             home=home, journal=journal, console=console, workspace=workspace, since=since,
-            on_approval=options.on_approval, witness=Witness(journal, session_id, printer, start),
+            on_approval=options.on_approval, provider=provider,
+            witness=Witness(journal, session_id, printer, start),
         )  # fmt: skip
         return _told(run, _carried_out(run), printer)
 
@@ -142,7 +151,7 @@ def _carried_out(run: Run) -> Ending:
     if run.on_approval == "deny":
         _deny_old_questions(run)
     kit = open_kit(
-        run.home, run.journal, run.workspace, provider=provider_of, can_ask=run.on_approval != "deny"
+        run.home, run.journal, run.workspace, provider=run.provider, can_ask=run.on_approval != "deny"
     )
     try:
         ending = drive(kit, run.witness, run.on_approval)
@@ -150,6 +159,8 @@ def _carried_out(run: Run) -> Ending:
         if held.driver != "host":
             raise
         tell_remarks(run.home, run.journal, run.workspace, run.console)
+        if run.provider is not provider_of:
+            run.console.note("Not recorded: a host drives the session. --record works where none does.")
         return follow(run.home, run.journal, run.witness, run.on_approval)
     finally:
         kit.root.close()

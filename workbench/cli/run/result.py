@@ -10,7 +10,7 @@ from typing import Literal
 from workbench.cli.errors import DONE, FAILED, INTERRUPTED, PARKED, UNANSWERED
 from workbench.cli.render.facts import Facts, action_facts, moment, usage_facts
 from workbench.cli.render.rows import call_target
-from workbench.domain.events import CallProposed, Event, FileChanged, ReplyCompleted, TurnEnded
+from workbench.domain.events import CallProposed, ErrorRaised, Event, FileChanged, ReplyCompleted, TurnEnded
 from workbench.domain.rows import Action, Call, Session
 
 Ending = Literal["finished", "parked", "interrupted"]
@@ -24,6 +24,8 @@ class Tally:
     outcome: str | None = None
     """Of the newest turn that ended."""
     detail: str = ""
+    error: Facts | None = None
+    """What went wrong last in the turn that ended with an error."""
     denied: list[str] = field(default_factory=list[str])
     """Calls that were denied because nobody could be asked."""
     refused: int = 0
@@ -36,8 +38,11 @@ class Tally:
             match event.body:
                 case ReplyCompleted() as body:
                     self.reply = body.text
+                case ErrorRaised() as body:
+                    self.error = {"code": body.code, "message": body.message, "remedy": body.remedy}
                 case TurnEnded() as body:
                     self.outcome, self.detail = body.outcome, body.detail
+                    self.error = self.error if body.outcome == "error" else None
                 case CallProposed() as body if (
                     body.verdict.outcome == "denied" and body.verdict.step == "ask"
                 ):
@@ -79,6 +84,7 @@ def result_facts(
         "usage": usage_facts(session),
         "actions": [*map(action_facts, actions), *map(_denied_facts, denied)],
         "files": tally.files,
+        "error": tally.error,
         "exit": code,
     }
 

@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
@@ -15,7 +16,10 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import NotDone, Services
 
-NO_MODEL = "No session was begun. No model is set up in this version: workbench demo plays a recorded one."
+if TYPE_CHECKING:
+    from workbench.config.values import Config
+    from workbench.host.choosing import Choice
+
 MOST_FILES = 20_000
 
 
@@ -78,22 +82,48 @@ class Wiring:
         return ""
 
     def begin(self, prompt: str) -> str:
-        """Begin a session like the newest one of the workspace: with its model."""
-        model = self._model()
-        if model is None:
-            raise NotDone(NO_MODEL)
+        """Begin a session with the model that the settings name, else with the newest session's."""
+        from workbench.agents.instructions import system_prompt
+
+        chosen = self._chosen()
         session_id = sessions.create(
-            self._journal, workspace=self._workspace, provider=model.provider, model=model.model,
-            actor=person(), title=prompt.splitlines()[0], configuration=model.configuration,
+            self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
+            actor=person(), title=prompt.splitlines()[0], configuration=chosen.configuration,
+            system_prompt="" if chosen.provider == "recorded" else system_prompt(self._workspace),
         )  # fmt: skip
         sessions.submit(self._journal, session_id, prompt, person())
         return session_id
 
     def has_model(self) -> bool:
         """Return whether a session can be begun here."""
-        return self._model() is not None
+        from workbench.host.choosing import is_set_up
 
-    def _model(self) -> Session | None:
+        return self._newest() is not None or is_set_up(self._config())
+
+    def _chosen(self) -> "Choice":
+        from workbench.host.choosing import Choice, NoModel, Wish, choose, is_set_up
+        from workbench.host.endpoints import teach
+
+        config = self._config()
+        teach(config)
+        newest = self._newest()
+        if newest is not None and not is_set_up(config):
+            return Choice(
+                provider=newest.provider, model=newest.model, configuration=dict(newest.configuration)
+            )  # fmt: skip
+        try:
+            return choose(config, Wish())
+        except NoModel as error:
+            raise NotDone(f"{error.what} {error.why} {error.remedy}") from None
+
+    def _config(self) -> "Config":
+        from workbench.host import trusting
+        from workbench.host.kit import Settings
+
+        trusted = trusting.is_trusted(self._journal, self._workspace)
+        return Settings(self._home, self._workspace, {}).loaded(trusted=trusted).config
+
+    def _newest(self) -> Session | None:
         newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
         return newest[0] if newest else None
 

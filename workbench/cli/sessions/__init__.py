@@ -1,1 +1,1 @@
-"""Commands about sessions: list, show, search, file, fork, export. Rows come from the journal as they are."""
+"""Look at sessions as the journal has them; nothing here changes one."""

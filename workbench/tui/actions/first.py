@@ -10,5 +10,5 @@ def demo(screen: MainScreen) -> None:
 
 
 def providers(screen: MainScreen) -> None:
-    """Say how an agent is begun here."""
-    screen.say("Begin one in a shell: workbench run -p TEXT --provider recorded --recording FILE.")
+    """Say how a model is set up."""
+    screen.say("Set default_provider and providers in config.json (README, Models), then workbench doctor.")

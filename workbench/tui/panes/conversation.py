@@ -34,13 +34,13 @@ _NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
 _NO_MODEL: Final = (
     ("", "No model is set up."),
     ("", ""),
-    ("", "This version plays recorded agents;"),
-    ("", "models come with a later one."),
+    ("", "Any OpenAI-compatible server will do:"),
+    ("", "workbench run -p TEXT --base-url URL"),
     ("", ""),
     ("d", "the demo: a recorded agent on a"),
     ("", "   copy of an example. No network."),
     ("", ""),
-    ("p", "how to play a recording of your own"),
+    ("p", "how to set one up for good"),
 )
 """Key and words of each line; the first line is the sentence itself."""
 

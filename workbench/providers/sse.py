@@ -1,0 +1,114 @@
+"""Server-sent events from bytes that were cut anywhere (WHATWG HTML, section 9.2).
+
+Owns lines, fields and the borders of events. It never looks into the data and never keeps more than its
+limit: a line that does not end is an error, not a full memory.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.records import dataclass
+
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+class EventTooLarge(Exception):
+    """One event is larger than the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEvent:
+    """One event: its type (empty: a message) and its data lines joined by line feeds."""
+
+    kind: str
+    data: str
+
+
+class EventReader:
+    """Turns pieces of a stream into events."""
+
+    def __init__(self, most: int) -> None:
+        """Start a stream.
+
+        Args:
+            most: Bytes that one event may have.
+        """
+        self._most = most
+        self._buffer = bytearray()
+        self._scanned = 0
+        """Where in the buffer to look for the next line end: before it there is none."""
+        self._is_first_line = True
+        self._after_return = False
+        """The last piece ended with CR: a LF that follows belongs to it."""
+        self._kind = ""
+        self._data: list[str] = []
+        self._size = 0
+
+    def feed(self, piece: bytes) -> Iterator[ServerEvent]:
+        """Take a piece and yield the events that are whole now.
+
+        Raises:
+            EventTooLarge: An event is larger than the limit.
+        """
+        if self._after_return and piece:
+            piece = piece.removeprefix(b"\n")
+            self._after_return = False
+        self._buffer += piece
+        for line in self._lines():
+            event = self._line(line)
+            if event is not None:
+                yield event
+        self._check(len(self._buffer))
+
+    def finish(self) -> Iterator[ServerEvent]:
+        """Yield what a server left without its last blank line; the standard would drop it."""
+        if self._buffer:
+            event = self._line(bytes(self._buffer))
+            self._buffer.clear()
+            if event is not None:
+                yield event
+        event = self._dispatched()
+        if event is not None:
+            yield event
+
+    def _lines(self) -> Iterator[bytes]:
+        start = 0
+        while found := _LINE_END.search(self._buffer, max(start, self._scanned)):
+            yield bytes(self._buffer[start : found.start()])
+            start = self._scanned = found.end()
+            self._after_return = found.group() == b"\r" and start == len(self._buffer)
+        del self._buffer[:start]
+        self._scanned = len(self._buffer)
+
+    def _line(self, line: bytes) -> ServerEvent | None:
+        if self._is_first_line:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+            self._is_first_line = False
+        if not line:
+            return self._dispatched()
+        name, _, value = line.partition(b":")
+        self._field(name, value.removeprefix(b" "))
+        return None
+
+    def _field(self, name: bytes, value: bytes) -> None:
+        if name == b"data":
+            self._check(self._size + len(value))
+            self._size += len(value) + 1
+            self._data.append(value.decode("utf-8", "replace"))
+        elif name == b"event":
+            self._kind = value.decode("utf-8", "replace")
+        elif name == b"error" and value:
+            # llama.cpp of old put errors into a field of their own.
+            self._kind = "error"
+            self._data.append(value.decode("utf-8", "replace"))
+
+    def _dispatched(self) -> ServerEvent | None:
+        event = ServerEvent(kind=self._kind, data="\n".join(self._data)) if self._data else None
+        self._kind, self._data, self._size = "", [], 0
+        return event
+
+    def _check(self, size: int) -> None:
+        if size > self._most:
+            raise EventTooLarge
