@@ -72,6 +72,8 @@ _HOST = {
 _CONFIG = {
     "show": _leaf("config.show", "every setting and where it comes from"),
     "validate": _leaf("config.validate", "what is wrong in the configuration files"),
+    "schema": _leaf("config.schema", "the form of these files as JSON Schema"),
+    "migrate": _leaf("config.migrate", "bring your configuration file to the form of this version"),
 }
 
 _TOOLS = {

@@ -42,8 +42,8 @@ def as_dict(config: Config) -> dict[str, object]:
         place = result
         for section in sections:
             place = cast("dict[str, object]", place.setdefault(section, {}))
-        place[name] = _plain(_value_at(config, key.path))
-    result["providers"] = {name: _plain(provider) for name, provider in config.providers.items()}
+        place[name] = plain(value_at(config, key.path))
+    result["providers"] = {name: plain(provider) for name, provider in config.providers.items()}
     return result
 
 
@@ -67,14 +67,16 @@ def _rows(path: str, key: Key) -> Iterator[Described]:
 _ATTRIBUTES = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"}
 
 
-def _value_at(config: Config, path: str) -> object:
+def value_at(config: Config, path: str) -> object:
+    """Return the value of a dotted key."""
     value: object = config
     for name in path.split("."):
         value = cast("object", getattr(value, _ATTRIBUTES.get(name, name)))
     return value
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Return a value of a configuration as JSON, without where it came from."""
     match value:
         case Pattern():
             return value.text
@@ -90,9 +92,9 @@ def _plain(value: object) -> object:
         case Provider():
             return _provider(value)
         case tuple():
-            return [_plain(item) for item in cast("tuple[object, ...]", value)]
+            return [plain(item) for item in cast("tuple[object, ...]", value)]
         case Mapping():
-            return {str(k): _plain(v) for k, v in cast("Mapping[object, object]", value).items()}
+            return {str(k): plain(v) for k, v in cast("Mapping[object, object]", value).items()}
         case _:
             return value
 
@@ -112,6 +114,6 @@ def _rule(rule: AutoApprovalRule) -> dict[str, object]:
 def _provider(provider: Provider) -> dict[str, object]:
     fields: dict[str, Any] = {key.path: getattr(provider, key.path) for key in PROVIDER_KEYS}
     given = {
-        name: _plain(value) for name, value in fields.items() if value is not None and value not in ({}, ())
+        name: plain(value) for name, value in fields.items() if value is not None and value not in ({}, ())
     }
     return cast("dict[str, object]", scrub_value(given)[0])

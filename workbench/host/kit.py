@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench.config.layers import load
+from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
+from workbench.config.live import Merged, merged
 from workbench.config.values import Loaded
 from workbench.effects.clock import Clock
 from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
@@ -45,14 +46,32 @@ class Settings:
     def loaded(self, *, trusted: bool) -> Loaded:
         """Return the settings with all that was found wrong in their files."""
         if trusted not in self._loaded:
-            self._loaded[trusted] = load(
-                Path(self._home.path),
-                Path(self._workspace),
-                trusted=trusted,
-                env=os.environ,
-                options=self._options,
-            )
+            self._loaded[trusted] = self._read(trusted=trusted)
         return self._loaded[trusted]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that are read."""
+        return self._home.path / USER_FILE, Path(self._workspace) / WORKSPACE_FILE
+
+    def read_again(self, *, trusted: bool) -> Merged:
+        """Take over from the files what may change while things run, and say what that is.
+
+        Args:
+            trusted: For which answer to the trust question it is told; both are read.
+        """
+        told = Merged(loaded=self.loaded(trusted=trusted))
+        for known, present in list(self._loaded.items()):
+            found = merged(present, self._read(trusted=known))
+            self._loaded[known] = found.loaded
+            told = found if known == trusted else told
+        return told
+
+    def _read(self, *, trusted: bool) -> Loaded:
+        return load(
+            Path(self._home.path), Path(self._workspace), trusted=trusted, env=os.environ,
+            options=self._options,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

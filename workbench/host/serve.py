@@ -11,6 +11,7 @@ from workbench.effects.faults import point
 from workbench.effects.locks import FileLock
 from workbench.effects.offspring import become_subreaper
 from workbench.host import config_rules, log, trusting
+from workbench.host.config_following import following
 from workbench.host.kit import ConfigUnusable, Kit, open_kit
 from workbench.host.models import provider_of
 from workbench.host.places import has_screen, host_lock, identity
@@ -71,4 +72,5 @@ async def _serve(kit: Kit, driver: DriverIdentity, linger: float) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
-    await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)
+    with following(kit):
+        await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)

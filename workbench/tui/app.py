@@ -122,6 +122,27 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             main.call_after_refresh(main.say, sentence, is_error=True)
         self.call_after_refresh(self._load_painter)
 
+    def configure(self, ui: Ui, words: str = "") -> None:
+        """Take other settings of the screen over while it is shown.
+
+        Args:
+            ui: All of them.
+            words: What is said about the change.
+        """
+        self._ui = ui
+        self.has_motion = ui.motion != "none"
+        self.main.notices.wishes = ui.notify
+        users = dict(ui.keymap)
+        wrong = keymap.faults(users, CHAINS)
+        if not wrong:
+            self.set_keymap(users)
+        if ui.theme in self.available_themes:
+            self.theme = ui.theme
+        self.main.showing.everything()
+        for sentence in wrong or [words]:
+            if sentence:
+                self.main.say(sentence, is_error=bool(wrong))
+
     def _load_painter(self) -> None:
         """Colour code from the second frame on: what paints it takes longer to load than to draw."""
         self.run_worker(self._paint, thread=True, group="painter", description="load the painter")

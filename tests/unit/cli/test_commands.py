@@ -156,3 +156,35 @@ def test_a_host_is_started_anew(shell, monkeypatch):
     (Home.open().logs / "host-x.log").write_text("2026 INFO a\n2026 ERROR because of that\n")
     assert shell("host", "restart") == 1
     assert "Because of that" in shell.err
+
+
+def test_the_schema_of_the_configuration_is_one_json_object(shell):
+    found = shell.json("config", "schema")
+    assert found["$schema"].endswith("2020-12/schema") and "providers" in found["properties"]
+
+
+def test_a_configuration_is_migrated_with_a_copy_of_the_old_one(shell):
+    path = Home.open().path / "config.json"
+    assert shell("config", "migrate") == 0
+    assert shell.out == f"There is no {path}.\n"
+    old = '{"config_version": "1.0", "ollama_base_url": "http://localhost:1"}'
+    path.write_text(old)
+    found = shell.json("config", "migrate", "--dry-run", "--json")
+    assert (found["written"], len(found["changes"]), path.read_text()) == (False, 2, old)
+    assert shell("config", "migrate") == 0
+    assert json.loads(path.read_text()) == {
+        "config_version": 1, "providers": {"ollama": {"base_url": "http://localhost:1"}},
+    }  # fmt: skip
+    assert path.with_name("config.json.before-migration").read_text() == old
+    assert shell("config", "validate") == 0
+    assert shell("config", "migrate") == 0
+    assert shell.out == f"{path} needs no change.\n"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"a": 1, "a": 2}', "\xff", "[" * 100_000])
+def test_a_file_that_is_no_configuration_is_left_as_it_is(shell, content):
+    path = shell.workspace / ".workbench.json"
+    path.write_bytes(content.encode("latin-1"))
+    assert shell("config", "migrate", "--workspace") == 1
+    assert "was not migrated" in shell.err and "Traceback" not in shell.err
+    assert path.read_bytes() == content.encode("latin-1")

@@ -1,1 +1,1 @@
-"""The configuration in effect and what is wrong with it; nothing here writes a file."""
+"""The configuration in effect, what is wrong with it, its form; only `migrate` writes a file."""

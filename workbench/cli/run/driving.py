@@ -15,6 +15,7 @@ from workbench.cli.run.result import Ending
 from workbench.cli.run.witness import Witness
 from workbench.effects.offspring import become_subreaper
 from workbench.host import sessions
+from workbench.host.config_following import following
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
 from workbench.host.places import identity
@@ -73,7 +74,7 @@ async def _drive(kit: Kit, witness: Witness, on_approval: OnApproval, driver: Dr
             return interruption.pass_on(progress.open_turn) and progress.is_idle
         return _is_over(progress, on_approval)
 
-    with _listening(interruption), suppress(asyncio.CancelledError):
+    with _listening(interruption), following(kit), suppress(asyncio.CancelledError):
         found = await drive_session(kit, driver, witness.session_id, until=is_over, on_events=witness.see)
         return "interrupted" if interruption.is_wanted else _ending(found)
     return "interrupted"

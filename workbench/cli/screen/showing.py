@@ -4,19 +4,28 @@ Owns the screen's life as a process. What it shows is `workbench.tui`.
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli.errors import Refusal
 from workbench.cli.screen.terminal import is_drawable
-from workbench.config.layers import load
+from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
 from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
 from workbench.host import trusting
+from workbench.host.config_watch import ConfigWatch
 from workbench.host.places import screen_lock
 from workbench.host.upkeep import tidy_later
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import Services
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+WATCH_AFTER = 2.0
+"""Seconds that a screen is open before it follows changes of its configuration: they cost no first frame."""
 
 TIDY_AFTER = 20.0
 """Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
@@ -47,6 +56,31 @@ def settings(home: Home, journal: Journal, workspace: str) -> Config:
     return loaded.config
 
 
+class Following:
+    """Lets a screen follow its configuration while it is open; everything but the making is in a thread."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str, app: "WorkbenchApp") -> None:
+        self._home, self._journal, self._workspace, self._app = home, journal, workspace, app
+        files = (home.path / USER_FILE, Path(workspace) / WORKSPACE_FILE)
+        self._watch = ConfigWatch(files, self._changed, WATCH_AFTER, on_start=self._begin)
+
+    def close(self) -> None:
+        """Follow no more."""
+        self._watch.close()
+
+    def _begin(self) -> None:
+        # The settings of drivers know tools and providers, which the first frame must not load.
+        from workbench.host.kit import Settings
+
+        self._settings = Settings(self._home, self._workspace, {})
+        self._settings.loaded(trusted=trusting.is_trusted(self._journal, self._workspace))
+
+    def _changed(self) -> None:
+        found = self._settings.read_again(trusted=trusting.is_trusted(self._journal, self._workspace))
+        with suppress(RuntimeError):  # it may be closing
+            self._app.call_from_thread(self._app.configure, found.loaded.config.ui, found.words)
+
+
 def show(home: Home, journal: Journal, workspace: str, services: Services, config: Config) -> int | None:
     """Show the screen until the person leaves it; return what it was left for, None for nothing."""
     from workbench.tui.app import WorkbenchApp
@@ -54,9 +88,12 @@ def show(home: Home, journal: Journal, workspace: str, services: Services, confi
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
     call_off = tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER)
+    app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
+    following = Following(home, journal, workspace, app)
     try:
-        return WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home())).run()
+        return app.run()
     finally:
+        following.close()
         call_off()
         lock.release()
         remove_unheld(lock.path)

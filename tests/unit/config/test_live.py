@@ -1,0 +1,130 @@
+"""A configuration that changes while things run: what holds at once, what waits, what is refused."""
+
+import json
+
+import pytest
+
+from workbench.config import as_dict, load
+from workbench.config.keys import KEYS
+from workbench.config.live import merged
+
+RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
+OTHER = {**RULE, "id": "2"}
+
+
+def read(folder, content):
+    text = content if isinstance(content, str) else json.dumps({"config_version": 1, **content})
+    (folder / "config.json").write_text(text)
+    return load(folder, None, trusted=True, env={}, options={})
+
+
+def change(folder, before, after):
+    return merged(read(folder, before), read(folder, after))
+
+
+def at(found, path):
+    value = as_dict(found.loaded.config)
+    for name in path.split("."):
+        value = value[name]
+    return value
+
+
+AT_ONCE = [
+    ("ui.theme", {"ui": {}}, {"ui": {"theme": "x"}}, "x"),
+    ("ui.keymap", {}, {"ui": {"keymap": {"a.b": "x"}}}, {"a.b": "x"}),
+    ("ui.notify.bell", {}, {"ui": {"notify": {"bell": False}}}, False),
+    ("limits.max_turns", {}, {"limits": {"max_turns": 500}}, 500),
+    ("max_session_messages", {}, {"max_session_messages": 20}, 20),
+    ("retention.sealed_days", {}, {"retention": {"sealed_days": 1}}, 1),
+    ("approvals.window_minutes", {}, {"approvals": {"window_minutes": 5}}, 5),
+    ("approvals.read_only", {"approvals": {"read_only": "auto"}}, {}, "ask"),
+    ("approvals.deny", {}, {"approvals": {"deny": ["Bash(rm*)"]}}, ["Bash(rm*)"]),
+    (
+        "approvals.allow",
+        {"approvals": {"allow": ["Read", "Grep"]}},
+        {"approvals": {"allow": ["Grep"]}},
+        ["Grep"],
+    ),
+    ("fetch.allowed_hosts", {"fetch": {"allowed_hosts": ["a.b"]}}, {}, []),
+    ("fetch.allow_loopback", {"fetch": {"allow_loopback": True}}, {}, False),
+]
+
+LATER = [
+    ("approvals.window_minutes", {}, {"approvals": {"window_minutes": 60}}, 15),
+    ("approvals.read_only", {}, {"approvals": {"read_only": "auto"}}, "ask"),
+    ("approvals.on_expiry", {}, {"approvals": {"on_expiry": "continue"}}, "pause"),
+    ("approvals.require_seen", {}, {"approvals": {"require_seen": False}}, True),
+    ("approvals.deny", {"approvals": {"deny": ["Bash(rm*)"]}}, {}, ["Bash(rm*)"]),
+    ("approvals.allow", {}, {"approvals": {"allow": ["Read"]}}, []),
+    ("fetch.allowed_hosts", {}, {"fetch": {"allowed_hosts": ["a.b"]}}, []),
+    ("hooks.PreToolUse", {}, {"hooks": {"PreToolUse": [{"matcher": "*", "command": "x"}]}}, []),
+    ("hooks.PreToolUse", {"hooks": {"PreToolUse": [{"matcher": "*", "command": "x"}]}}, {},
+     [{"matcher": "*", "command": "x"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "before", "after", "value"), AT_ONCE)
+def test_what_is_of_the_screen_or_narrows_holds_at_once(tmp_path, path, before, after, value):
+    found = change(tmp_path, before, after)
+    assert (at(found, path), found.applied, found.later) == (value, (path,), ())
+    assert found.words == f"Configuration: {path} changed."
+
+
+@pytest.mark.parametrize(("path", "before", "after", "value"), LATER)
+def test_what_would_allow_more_waits_for_the_next_start(tmp_path, path, before, after, value):
+    found = change(tmp_path, before, after)
+    assert (at(found, path), found.applied, found.later) == (value, (), (path,))
+    assert found.words == f"Configuration: From the next start: {path}."
+
+
+def test_of_a_list_that_gains_and_loses_only_the_narrower_part_holds(tmp_path):
+    found = change(
+        tmp_path, {"approvals": {"allow": ["Read", "Grep"]}}, {"approvals": {"allow": ["Grep", "LS"]}}
+    )
+    assert (at(found, "approvals.allow"), found.later) == (["Grep"], ("approvals.allow",))
+    rules = change(tmp_path, {"auto_approval_rules": [RULE]}, {"auto_approval_rules": [OTHER]})
+    assert (rules.loaded.config.auto_approval_rules, rules.later) == ((), ("auto_approval_rules",))
+    same_id = change(
+        tmp_path, {"auto_approval_rules": [RULE]}, {"auto_approval_rules": [{**RULE, "param_pattern": ".*"}]}
+    )
+    assert same_id.loaded.config.auto_approval_rules == ()
+
+
+def test_providers_wait(tmp_path):
+    before = {"providers": {"a": {"kind": "ollama"}}}
+    found = change(tmp_path, before, {"providers": {"a": {"kind": "ollama", "base_url": "http://elsewhere"}}})
+    assert found.later == ("providers",)
+    assert found.loaded.config.providers["a"].base_url == "http://localhost:11434"
+
+
+@pytest.mark.parametrize("broken", ['{"ui": ', '{"uj": {}}', "[]", '{"approvals": {"deny": 3}}'])
+def test_a_file_that_is_being_edited_changes_nothing(tmp_path, broken):
+    before = {"approvals": {"deny": ["Bash(rm*)"]}, "limits": {"max_turns": 3}}
+    found = change(tmp_path, before, broken)
+    assert at(found, "limits.max_turns") == 3 and at(found, "approvals.deny") == ["Bash(rm*)"]
+    assert found.words.startswith("The changed configuration is not used: ") and "config.json" in found.words
+
+
+def test_nothing_changed_says_nothing(tmp_path):
+    found = change(tmp_path, {"limits": {"max_turns": 3}}, {"limits": {"max_turns": 3}})
+    assert (found.words, found.applied, found.later) == ("", (), ())
+
+
+def test_no_change_of_one_key_ever_allows_more(tmp_path):
+    """Every key is either of the screen, a limit, or goes through a rule that narrows."""
+    free = ("ui.", "limits.")
+    granting = [key.path for key in KEYS if not key.path.startswith(free)]
+    assert {"approvals.allow", "auto_approval_rules", "hooks.PreToolUse"} <= set(granting)
+    present = read(tmp_path, {})
+    wide = read(
+        tmp_path,
+        {
+            "approvals": {"window_minutes": 60, "read_only": "auto", "allow": ["*"], "on_expiry": "continue",
+                          "require_seen": False},
+            "auto_approval_rules": [RULE], "fetch": {"allow_loopback": True, "allowed_hosts": ["a"]},
+        },
+    )  # fmt: skip
+    found = merged(present, wide).loaded.config
+    assert (found.approvals, found.auto_approval_rules, found.fetch) == (
+        present.config.approvals, present.config.auto_approval_rules, present.config.fetch,
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Configuration that changes while a driver works: noticed by its folder, taken over as far as that is safe."""
+
+import asyncio
+import json
+import threading
+
+from tests.support.stage import exchange, recording, text
+from workbench.host.config_following import following, take_over
+from workbench.host.config_rules import sync
+from workbench.host.config_watch import ConfigWatch
+
+RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
+
+
+def write(stage, **content):
+    (stage.home.path / "config.json").write_text(json.dumps({"config_version": 1, **content}))
+
+
+def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_not(tmp_path):
+    path, seen, ready = tmp_path / "config.json", threading.Semaphore(0), threading.Event()
+    watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
+    try:
+        assert ready.wait(20)
+        until_noticed(seen, lambda: path.write_text("{}"))
+        assert not seen.acquire(timeout=0.1)
+        (tmp_path / "journal.db-wal").write_text("x")
+        assert not seen.acquire(timeout=2.5)
+        (tmp_path / "new").write_text('{"ui": {}}')
+        (tmp_path / "new").replace(path)
+        assert seen.acquire(timeout=20)
+    finally:
+        watching.close()
+    path.write_text("again")
+    assert not seen.acquire(timeout=2.0)
+
+
+def until_noticed(seen, change):
+    """Change a file until it is noticed: the watch begins a moment after its thread says that it does."""
+    for _ in range(20):
+        change()
+        if seen.acquire(timeout=2.5):
+            return
+    raise AssertionError("not noticed")
+
+
+def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
+    stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
+    kit = stage.kit()
+    sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+    assert len(stage.journal.rules()) == 1
+    write(
+        stage, limits={"max_turns": 3}, auto_approval_rules=[{**RULE, "id": "2"}], approvals={"allow": ["*"]}
+    )
+    assert kit.loaded().config.limits.max_turns == 50
+    take_over(kit)
+    assert kit.loaded().config.limits.max_turns == 3
+    assert (kit.loaded().config.approvals.allow, stage.journal.rules()) == ((), [])
+    (stage.home.path / "config.json").write_text("{")
+    take_over(kit)
+    assert kit.loaded().config.limits.max_turns == 3
+    kit.root.close()
+
+
+def test_a_loop_that_follows_has_the_new_limit(staged):
+    stage = staged(recording(exchange(text("ok"))))
+    kit = stage.kit()
+
+    async def run():
+        with following(kit, delay=0.0):
+            for _ in range(200):
+                write(stage, limits={"max_turns": 7})
+                await asyncio.sleep(0.1)
+                if kit.loaded().config.limits.max_turns == 7:
+                    return True
+        return False
+
+    assert asyncio.run(run())
+    kit.root.close()

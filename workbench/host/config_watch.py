@@ -1,0 +1,76 @@
+"""Notice that a configuration file was changed, while somebody works by it.
+
+Owns the one use of watchfiles. The folders are watched, never the files: a watch on a file dies when an
+editor puts a new one in its place. It must never start anything; what it cannot watch is not followed.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+LOG = logging.getLogger("workbench.host")
+
+STEP_MS: Final = 500
+"""How often the collected changes are looked at: twice a second costs nothing, and nobody edits faster."""
+
+SETTLE_MS: Final = 1_000
+
+
+class ConfigWatch:
+    """A thread that calls back after one of some files was changed, made, replaced or removed."""
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        on_change: Callable[[], None],
+        delay: float = 0.0,
+        on_start: Callable[[], None] | None = None,
+    ) -> None:
+        """Begin to watch.
+
+        Args:
+            files: Full paths; they need not be there, their folders must.
+            on_change: Called in the thread.
+            delay: Seconds before anything is loaded or watched.
+            on_start: Called in the thread once, after the delay.
+        """
+        self._files = {str(path) for path in files}
+        self._on_change = on_change
+        self._over = threading.Event()
+        self._delay, self._on_start = delay, on_start
+        self._thread = threading.Thread(target=self._work, name="config watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Call back no more; the thread ends within `STEP_MS` and nobody waits for it."""
+        self._over.set()
+
+    def _work(self) -> None:
+        if self._over.wait(self._delay):
+            return
+        if self._on_start is not None:
+            self._on_start()
+        try:
+            for _ in self._changes():
+                if not self._over.is_set():
+                    self._on_change()
+        except (OSError, RuntimeError) as error:
+            LOG.warning("changes of the configuration are not noticed: %s", error)
+
+    def _is_ours(self, change: object, path: str) -> bool:
+        del change
+        return path in self._files
+
+    def _changes(self) -> Iterator[object]:
+        from watchfiles import watch
+
+        folders = sorted({str(Path(name).parent) for name in self._files})
+        watching = cast("Callable[..., Iterator[Any]]", watch)
+        return watching(
+            *(folder for folder in folders if Path(folder).is_dir()),
+            watch_filter=self._is_ours,
+            stop_event=self._over, step=STEP_MS, debounce=SETTLE_MS, rust_timeout=5_000,
+            recursive=False, raise_interrupt=False,
+        )  # fmt: skip
