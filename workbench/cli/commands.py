@@ -62,6 +62,11 @@ _SESSIONS = {
     "export": _leaf("sessions.export", "a session as its events, or in the words of another system"),
 }
 
+_PIPELINE = {
+    "list": _leaf("pipeline.listing", "the pipelines of this workspace and its runs"),
+    "validate": _leaf("pipeline.validate", "what is wrong in pipelines and their manifest"),
+}
+
 _HOST = {
     "status": _leaf("host.status", "the process that acts for this workspace"),
     "stop": _leaf("host.stop", "end it"),
@@ -86,6 +91,7 @@ COMMANDS: Mapping[str, Entry] = {
     "run": _leaf("run.command", "run an agent without a screen"),
     "approvals": Entry(summary="answer what agents ask", below=_APPROVALS),
     "sessions": Entry(summary="look at sessions", below=_SESSIONS),
+    "pipeline": Entry(summary="run pipelines and look at their runs", below=_PIPELINE),
     "host": Entry(summary="the process that acts for a workspace", below=_HOST),
     "trust": _leaf("trust", "trust a workspace, or take that back"),
     "config": Entry(summary="the configuration in effect", below=_CONFIG),

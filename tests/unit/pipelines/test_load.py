@@ -1,0 +1,320 @@
+"""Manifest and pipeline: every problem at once, each with code, line and path."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.pipelines.projects import MANIFEST, command, project, write
+from workbench.pipelines.load import check_manifest, find_manifest, load, named, pipelines_of
+
+BESIDE = (parent / "shared" / "data" / "wave" for parent in Path(__file__).resolve().parents)
+WAVE = next((place for place in BESIDE if place.is_dir()), Path("nowhere"))
+
+
+def problems(loaded):
+    return [(p.code, p.line, p.path) for p in loaded.report.ordered()]
+
+
+def codes(loaded, severity="error"):
+    return {p.code for p in loaded.report.ordered() if p.severity == severity}
+
+
+def messages(loaded):
+    return "\n".join(str(problem) for problem in loaded.report.ordered())
+
+
+@pytest.mark.spec(73, 74, 98, 99)
+def test_a_sound_project_has_nothing_wrong(tmp_path):
+    loaded = load(project(tmp_path, command("a") + command("b", dependencies="[a]")))
+    assert problems(loaded) == []
+    assert [step.id for step in loaded.pipeline.steps] == ["a", "b"]
+    assert loaded.manifest.personas["builder"].temperature == 0.5
+    assert set(loaded.texts) == {"prompts/builder.md", "prompts/reader.md"}
+
+
+@pytest.mark.spec(73)
+@pytest.mark.parametrize("name", ["apiVersion", "kind", "metadata", "adapters", "personas", "runtime"])
+def test_each_required_member_of_a_manifest_is_missed_by_name(tmp_path, name):
+    document = {
+        "apiVersion": "v1", "kind": "WaveManifest", "metadata": {"name": "x"}, "adapters": {}, "personas": {},
+        "runtime": {},
+    }  # fmt: skip
+    del document[name]
+    write(tmp_path, {"wave.yaml": json.dumps(document)})
+    _, report = check_manifest(str(tmp_path / "wave.yaml"))
+    (problem,) = report.errors
+    assert (problem.code, problem.line) == ("missing_field", 1)
+    assert name in problem.message
+
+
+def manifest_with(tmp_path, **changes):
+    text = MANIFEST
+    for old, new in changes.values():
+        assert old in text
+        text = text.replace(old, new, 1)
+    return load(project(tmp_path, command("a"), manifest=text))
+
+
+MANIFESTS = [
+    (74, ("kind: WaveManifest", "kind: Deployment"), "error", "wrong_kind", 2),
+    (76, ("    adapter: own", "    adapter: nobody"), "error", "unknown_adapter", 14),
+    (77, ("prompts/builder.md", "prompts/gone.md"), "warning", "missing_file", 15),
+    (81, ("mode: headless", "mode: chat"), "error", "wrong_value", 8),
+    (81, ("    binary: workbench\n", ""), "error", "missing_field", 7),
+    (79, ("binary: workbench", "binary: no-such-binary-here"), "warning", "missing_binary", 7),
+    (82, ("temperature: 0.5", "temperature: 1.1"), "error", "wrong_value", 16),
+    (82, ("temperature: 0.5", "temperature: -0.1"), "error", "wrong_value", 16),
+    (82, ("temperature: 0.5", "temperature: warm"), "error", "wrong_type", 16),
+    (75, ("metadata:", "ontology: {}\nmetadata:"), "warning", "not_run", 3),
+    (75, ("runtime:", "runtim: {}\nruntime:"), "warning", "unknown_key", 23),
+    (93, ("max_concurrent_workers: 2", "max_concurrent_workers: 0"), "error", "wrong_value", 24),
+    (77, ("prompts/builder.md", "../../etc/passwd"), "error", "path_outside", 15),
+    (227, ("    mode: headless", "    project_files: [gone.md]\n    mode: headless"), "warning", "missing_file", 8),
+    (227, ("    mode: headless", "    hooks_template: gone/\n    mode: headless"), "warning", "missing_file", 8),
+    (227, ("runtime:", "skill_mounts: [{path: gone/}]\nruntime:"), "warning", "missing_file", 23),
+]  # fmt: skip
+
+
+@pytest.mark.spec(74, 75, 76, 77, 79, 81, 82, 93, 227)
+@pytest.mark.parametrize(("row", "change", "severity", "code", "line"), MANIFESTS)
+def test_each_fault_of_a_manifest_has_code_and_line(tmp_path, row, change, severity, code, line):
+    loaded = manifest_with(tmp_path, one=change)
+    found = [(p.severity, p.code, p.line) for p in loaded.report.ordered()]
+    assert (severity, code, line) in found, messages(loaded)
+
+
+@pytest.mark.spec(82)
+@pytest.mark.parametrize("value", ["0", "1", "0.0", "1.0"])
+def test_the_ends_of_the_temperature_are_accepted(tmp_path, value):
+    assert problems(manifest_with(tmp_path, one=("temperature: 0.5", f"temperature: {value}"))) == []
+
+
+@pytest.mark.spec(78, 90)
+def test_hooks_need_matcher_command_and_a_script_that_is_there(tmp_path):
+    hooks = """    hooks:
+      PreToolUse:
+        - {matcher: "Bash(*)", command: hooks/gone.sh --fast}
+        - {command: "true"}
+        - {matcher: "*"}
+      PostToolUse:
+        - {matcher: "*", command: "echo done"}
+"""
+    loaded = manifest_with(tmp_path, one=("  reader:", hooks + "  reader:"))
+    assert {(p.code, p.line) for p in loaded.report.ordered()} == {
+        ("missing_file", 19), ("missing_field", 20), ("missing_field", 21),
+    }  # fmt: skip
+    assert [hook.event for hook in loaded.manifest.personas["builder"].hooks] == ["PreToolUse"] * 3 + [
+        "PostToolUse"
+    ]
+
+
+@pytest.mark.spec(80)
+def test_all_problems_of_both_files_come_at_once(tmp_path):
+    broken = MANIFEST.replace("adapter: own", "adapter: nobody").replace("mode: headless", "mode: x")
+    loaded = load(project(tmp_path, command("a") + command("a", dependencies="[b]"), manifest=broken))
+    assert codes(loaded) == {"unknown_adapter", "wrong_value", "duplicate_step", "unknown_step", "cycle"} - {
+        "cycle"
+    }
+
+
+@pytest.mark.spec(92, 94, 95, 96, 97)
+def test_the_defaults_of_the_runtime_are_the_seeds(tmp_path):
+    runtime = load(project(tmp_path, command("a"))).manifest.runtime
+    assert (runtime.exported_workspace_root, runtime.default_timeout_minutes) == ("/tmp/wave", 30)
+    assert (runtime.relay_percent, runtime.relay_strategy) == (80, "summarize_to_checkpoint")
+    assert (runtime.audit_dir, runtime.log_calls, runtime.log_files) == (".wave/traces/", False, False)
+    meta = runtime.meta
+    assert (meta.max_depth, meta.max_total_steps, meta.max_total_tokens, meta.timeout_minutes) == (
+        2, 20, 500_000, 60,
+    )  # fmt: skip
+
+
+STEPS = [
+    ("- id: a\n  persona: builder\n", "missing_field"),
+    ("- exec: {type: command, source: 'true'}\n", "missing_field"),
+    ("- id: a\n  exec: {type: prompt, source: hi}\n", "missing_field"),
+    ("- id: a\n  persona: builder\n  exec: {type: prompt}\n", "missing_field"),
+    ("- id: a\n  persona: builder\n  exec: {type: magic, source: x}\n", "wrong_value"),
+    ("- id: a\n  persona: nobody\n  exec: {type: prompt, source: x}\n", "unknown_persona"),
+    ("- id: a b\n  exec: {type: command, source: x}\n", "wrong_value"),
+    (command("a", dependencies="[b]"), "unknown_step"),
+    (command("a", dependencies="b"), "unknown_step"),
+    (command("a") + command("a"), "duplicate_step"),
+    (command("a", dependencies="[a]"), "cycle"),
+    (command("a", memory="{strategy: full}"), "wrong_value"),
+    (command("a") + command("b", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "not_an_ancestor"),
+    (command("a") + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "unknown_artifact"),
+    (command("a", output_artifacts="[{name: x, path: ../x}]"), "path_outside"),
+    (command("a", output_artifacts="[{name: x}]"), "missing_field"),
+    (command("a", workspace="{mount: [{source: /etc, target: /x}]}"), "path_outside"),
+    (command("a", workspace="{mount: [{source: ./, target: ../x}]}"), "path_outside"),
+    (command("a", workspace="{mount: [{source: ./, target: /x, mode: maybe}]}"), "wrong_value"),
+    (command("a", workspace="{root: ../elsewhere}"), "path_outside"),
+    (command("a", handover="{contract: {type: nonsense}}"), "unknown_contract"),
+    (command("a", handover="{contract: {type: json_schema}}"), "missing_field"),
+    (command("a", handover="{contract: {type: test_suite}}"), "missing_field"),
+    (command("a", handover="{contract: {type: json_schema, schema: '{', source: x}}"), "bad_schema"),
+    (command("a", handover="{contract: {type: json_schema, schema: {type: moon}, source: x}}"), "bad_schema"),
+    (command("a", handover="{contract: {type: json_schema, schema: {$ref: 'http://example.test/x'}, source: x}}"), "bad_schema"),
+    (command("a", handover="{contract: {type: json_schema, schema: {}, source: ../x}}"), "path_outside"),
+    (command("a", handover="{contract: {type: test_suite, command: x, on_failure: explode}}"), "wrong_value"),
+    (command("a", handover="{contract: {type: test_suite, command: x, on_failure: rework}}"), "missing_field"),
+    (command("a", handover="{compaction: {trigger: sometimes}}"), "wrong_value"),
+    (command("a", handover="{compaction: {trigger: 'token_limit_80%', persona: nobody}}"), "unknown_persona"),
+    (command("a", "echo {{ nothing }}"), "unresolved_template"),
+    (command("a", "echo {{ b/x }}") + command("b", output_artifacts="[{name: x, path: x}]"), "unresolved_template"),
+    (command("a", "echo {{ item }}"), "unresolved_template"),
+    (command("a", "echo {{ project.x }}"), "unresolved_template"),
+    (command("a", strategy="{type: matrix}"), "missing_field"),
+    (command("a", strategy="{type: matrix, items_source: plan}"), "wrong_value"),
+    (command("a", strategy="{type: spread, items: [1]}"), "wrong_value"),
+    (command("a", timeout_minutes="0"), "wrong_value"),
+    (command("a", retry="{max_attempts: 2, base_delay: soon}"), "wrong_value"),
+    ("- id: g\n  gate: {prompt: go?, choices: [{key: y, label: yes, target: nowhere}]}\n", "unknown_step"),
+    ("- id: g\n  gate: {prompt: go?, timeout: soon}\n", "wrong_value"),
+    (command("a", validation="[{type: guess, target: x}]"), "wrong_value"),
+    ("[]", "missing_field"),
+    ("- 5\n", "wrong_type"),
+]  # fmt: skip
+
+
+@pytest.mark.spec(98, 99, 100, 101, 102, 104, 105, 106, 107, 109, 111, 112, 226)
+@pytest.mark.parametrize(("steps", "code"), STEPS, ids=range(len(STEPS)))
+def test_each_fault_of_a_pipeline_has_a_code_and_a_line(tmp_path, steps, code):
+    loaded = load(project(tmp_path, steps))
+    found = [p for p in loaded.report.errors if p.code == code]
+    assert found, messages(loaded)
+    assert all(problem.line >= 1 and problem.column >= 1 for problem in found)
+
+
+@pytest.mark.spec(102)
+def test_a_cycle_is_printed(tmp_path):
+    steps = (
+        command("a", dependencies="[c]") + command("b", dependencies="[a]") + command("c", dependencies="[b]")
+    )
+    (problem,) = load(project(tmp_path, steps)).report.errors
+    assert problem.code == "cycle"
+    assert any(way in problem.message for way in ("a → b → c → a", "b → c → a → b", "c → a → b → c"))
+
+
+@pytest.mark.parametrize("count", [2000])
+def test_a_long_chain_is_checked_without_exhausting_the_stack(tmp_path, count):
+    steps = command("s0") + "".join(command(f"s{n}", dependencies=f"[s{n - 1}]") for n in range(1, count))
+    assert problems(load(project(tmp_path, steps, manifest=None))) == [("no_manifest", 0, "")]
+
+
+WARNED = [
+    ("- id: a\n  persona: builder\n  exec: {type: slash_command, command: /x}\n", "not_run"),
+    (command("a", edges="[{target: a}]"), "not_run"),
+    (command("a", outcomes="[]"), "not_run"),
+    (command("a", surprise="1"), "unknown_key"),
+    (command("a", handover="{contract: {type: llm_judge, source: x}}"), "not_run"),
+    ("- id: g\n  gate: {type: timer, timeout: 1h}\n", "not_run"),
+    ("- id: g\n  gate: {prompt: go?, auto: true, default: y}\n", "not_run"),
+    ("- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n", "missing_file"),
+    (command("a", handover="{contract: {type: json_schema, schema_path: gone.json, source: x}}"), "missing_file"),
+]  # fmt: skip
+
+
+@pytest.mark.spec(75, 112)
+@pytest.mark.parametrize(("steps", "code"), WARNED, ids=range(len(WARNED)))
+def test_what_is_not_run_or_not_there_is_a_warning(tmp_path, steps, code):
+    loaded = load(project(tmp_path, steps))
+    assert loaded.report.is_ok, messages(loaded)
+    assert code in codes(loaded, "warning"), messages(loaded)
+    assert not loaded.report.strict().is_ok
+
+
+def test_a_missing_file_is_an_error_when_running(tmp_path):
+    steps = "- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n"
+    report = load(project(tmp_path, steps)).report
+    assert (report.is_ok, report.for_running().is_ok) == (True, False)
+
+
+def test_without_a_manifest_the_pipeline_is_checked_by_itself(tmp_path):
+    loaded = load(project(tmp_path, command("a", "echo {{ input }}"), manifest=None))
+    assert (codes(loaded), codes(loaded, "warning")) == (set(), {"no_manifest"})
+
+
+def test_the_nearest_manifest_upwards_is_taken(tmp_path):
+    write(
+        tmp_path,
+        {
+            "wave.yaml": MANIFEST,
+            "a/.wave/wave.yaml": MANIFEST,
+            "a/b/p.yaml": "",
+            "c/workbench.yaml": MANIFEST,
+        },
+    )
+    assert find_manifest(str(tmp_path / "a/b/p.yaml")) == str(tmp_path / "a/.wave/wave.yaml")
+    assert find_manifest(str(tmp_path / "c")) == str(tmp_path / "c/workbench.yaml")
+
+
+def test_the_older_shape_is_refused_with_what_to_write(tmp_path):
+    write(tmp_path, {"old.yaml": "name: x\nsteps:\n  - id: a\n    task: do\n    depends_on: []\n"})
+    (problem,) = load(str(tmp_path / "old.yaml")).report.errors
+    assert problem.code == "old_shape"
+    assert "metadata.name" in problem.message
+
+
+@pytest.mark.parametrize("text", ["", "- 1", "just words", "\x00"])
+def test_a_document_that_is_none_is_named(tmp_path, text):
+    (tmp_path / "x.yaml").write_text(text)
+    assert len(load(str(tmp_path / "x.yaml")).report.errors) == 1
+    assert load(str(tmp_path / "nothing.yaml")).report.errors[0].code == "missing_file"
+    (tmp_path / "b.yaml").write_bytes(b"a: \xff\xfe")
+    assert load(str(tmp_path / "b.yaml")).report.errors[0].code == "unreadable"
+
+
+def test_a_link_does_not_lead_out(tmp_path):
+    outside = tmp_path / "outside"
+    write(outside, {"secret.md": "s"})
+    root = tmp_path / "root"
+    file = project(root, "- id: a\n  persona: builder\n  exec: {type: prompt, source_path: link.md}\n")
+    (root / "link.md").symlink_to(outside / "secret.md")
+    loaded = load(file)
+    assert codes(loaded) == {"path_outside"}
+    assert "s" not in loaded.texts.values()
+
+
+@pytest.mark.spec(117, 119, 226)
+def test_all_that_is_said_of_failures_becomes_one_policy(tmp_path):
+    def failing(**more):
+        return load(project(tmp_path, command("a", **more))).pipeline.steps[0].failing
+
+    contract = "{contract: {type: test_suite, command: x, %s}}"
+    assert (failing().attempts, failing().then) == (1, "fail")
+    assert failing(handover=contract % "on_failure: retry").attempts == 3
+    assert failing(handover=contract % "on_failure: retry, max_retries: 5").attempts == 6
+    assert failing(handover=contract % "on_failure: halt").then == "fail"
+    assert failing(handover=contract % "on_failure: warn").then == "warn"
+    assert failing(retry="{policy: patient, on_failure: skip}").attempts == 3
+    assert failing(retry="{max_attempts: 4}", handover=contract % "on_failure: retry").attempts == 4
+    assert failing(optional="true").then == "skip"
+
+
+def test_pipelines_are_listed_by_name_and_found_by_it(tmp_path):
+    write(
+        tmp_path,
+        {
+            ".wave/pipelines/n.yaml": "kind: WavePipeline\nmetadata: {name: nightly, description: all}\nsteps:\n" + command("a"),
+            ".workbench/pipelines/broken.yaml": "kind: [",
+        },
+    )  # fmt: skip
+    assert [(one.name, one.steps, one.is_broken) for one in pipelines_of(str(tmp_path))] == [
+        ("broken", 0, True), ("nightly", 1, False),
+    ]  # fmt: skip
+    assert named(str(tmp_path), "nightly") == named(str(tmp_path), "n") == ".wave/pipelines/n.yaml"
+    assert named(str(tmp_path), "gone") is None
+
+
+@pytest.mark.skipif(not WAVE.is_dir(), reason="the real files are not here")
+def test_every_real_file_loads_and_says_what_is_missing():
+    files = [*(WAVE / ".wave/pipelines").glob("*.yaml"), *(WAVE / "examples").glob("*.yaml")]
+    assert len(files) == 15
+    for file in files:
+        loaded = load(str(file))
+        assert loaded.report.is_ok, messages(loaded)
+        assert loaded.pipeline.steps
+        assert all(p.line for p in loaded.report.warnings)

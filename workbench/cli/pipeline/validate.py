@@ -1,0 +1,95 @@
+"""`workbench pipeline validate`: every problem of pipelines and their manifest at once.
+
+Owns the printing. What is a problem is said by `workbench.pipelines`.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE, FAILED, Refusal
+from workbench.cli.place import workspace_of
+from workbench.cli.render.facts import Facts
+from workbench.pipelines.load import (
+    check_manifest,
+    find_manifest,
+    is_manifest,
+    load,
+    pipelines_of,
+    project_of,
+)
+from workbench.pipelines.problems import Report
+
+EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml
+workbench pipeline validate --strict --json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the files and how strictly they are read."""
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="pipelines or manifests (else: all of this project)"
+    )
+    parser.add_argument("--manifest", metavar="M", help="the manifest (else: the nearest one upwards)")
+    parser.add_argument("--root", metavar="DIR", help="what paths in the files are relative to")
+    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.add_argument("--json", action="store_true", help="print an object, or an array for several files")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Validate files; 0 with warnings, 1 with errors."""
+    files = list(options.files) or _all(workspace_of(options.directory))
+    results = [(file, _checked(file, options)) for file in files]
+    if options.json:
+        facts = [_facts(file, report) for file, report in results]
+        console.json(facts[0] if len(options.files) == 1 else facts)
+    else:
+        _tell(results, console)
+    return DONE if all(report.is_ok for _, report in results) else FAILED
+
+
+def _all(workspace: str) -> list[str]:
+    manifest = find_manifest(workspace)
+    root = project_of(manifest) if manifest else workspace
+    found = [f"{root}/{one.file}" for one in pipelines_of(root)]
+    if manifest:
+        found.insert(0, manifest)
+    if not found:
+        why = f"{workspace} has no manifest and no pipeline"
+        raise Refusal("nothing was validated", why, "name a FILE")
+    return found
+
+
+def _checked(file: str, options: Namespace) -> Report:
+    if Path(file).is_file() and is_manifest(file):
+        report = check_manifest(file)[1]
+    else:
+        report = load(file, manifest=options.manifest, root=options.root).report
+    return report.strict() if options.strict else report
+
+
+def _facts(file: str, report: Report) -> Facts:
+    return {
+        "file": file,
+        "ok": report.is_ok,
+        "errors": [problem.facts() for problem in report.errors],
+        "warnings": [problem.facts() for problem in report.warnings],
+    }
+
+
+def _tell(results: list[tuple[str, Report]], console: Console) -> None:
+    told: set[str] = set()
+    for file, report in results:
+        for problem in report.ordered():
+            # Several pipelines share one manifest: what is wrong with it is said once.
+            if str(problem) not in told:
+                told.add(str(problem))
+                console.say(str(problem))
+        signs = console.signs
+        sign = signs.of("ok") if report.is_ok else signs.of("failed")
+        console.say(
+            f"{sign} {file}: {_count(len(report.errors), 'error')}, {_count(len(report.warnings), 'warning')}"
+        )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -1,0 +1,287 @@
+"""What a pipeline says of itself and of its manifest: order, names, artifacts, templates, paths, schemas.
+
+Owns every check that needs more than one place of a document. It reports and never stops at the first.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.pipelines import templates
+from workbench.pipelines.checks_contract import check_contracts
+from workbench.pipelines.files import Files, OutsideRoot
+from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
+from workbench.pipelines.order import Needs, ancestors, cycles, joined
+from workbench.pipelines.problems import Place
+from workbench.text.safe import one_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One pipeline with what its checks need."""
+
+    pipeline: Pipeline
+    place: Place
+    manifest: Manifest | None
+    files: Files
+    needs: Needs
+    steps: Mapping[str, Step]
+    places: Mapping[int, Place]
+    """Of each step, by its identity: two may have one id."""
+
+    def at(self, step: Step) -> Place:
+        """Return the place of a step in its file."""
+        return self.places.get(id(step), self.place)
+
+    def before(self, step: Step) -> frozenset[str]:
+        """Return what ends before a step begins."""
+        return ancestors(step.id, self.needs)
+
+    def within(self, step: Step, *path: str) -> Place:
+        """Return the place of a member of a step, or of the nearest thing above it that is there."""
+        place = self.at(step)
+        for name in path:
+            below = place.member(name)
+            if below is None:
+                return place
+            place = below
+        return place
+
+
+def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, files: Files) -> None:
+    """Report everything that is wrong between the parts of a pipeline."""
+    needs = {step.id: step.needs for step in pipeline.steps}
+    steps: dict[str, Step] = {}
+    check = Check(
+        pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
+        places=_places(pipeline, place),
+    )  # fmt: skip
+    for step in pipeline.steps:
+        if step.id in steps:
+            _member(check.at(step), "id").error(
+                "duplicate_step",
+                f"two steps are called {one_line(step.id, 60)}, the first in line {steps[step.id].line}",
+            )
+        steps.setdefault(step.id, step)
+    for step in pipeline.steps:
+        _order(check, step)
+        _persona(check, step)
+        _artifacts(check, step)
+        _templates(check, step)
+        _paths(check, step)
+        _routes(check, step)
+        check_contracts(check, step)
+    for circle in cycles(needs):
+        first = steps[circle[0]]
+        check.within(first, "dependencies").error(
+            "cycle", f"the steps wait for one another: {joined(circle)}"
+        )
+
+
+def _places(pipeline: Pipeline, place: Place) -> dict[int, Place]:
+    steps = place.member("steps")
+    mine = [one for one in (steps.items() if steps else ()) if one.node.members is not None]
+    return {id(step): one for step, one in zip(pipeline.steps, mine, strict=False)}
+
+
+def _member(place: Place, name: str) -> Place:
+    return place.member(name) or place
+
+
+def _order(check: Check, step: Step) -> None:
+    place = check.within(step, "dependencies")
+    items = list(place.items()) or [place]
+    for number, need in enumerate(step.needs):
+        if need not in check.steps:
+            here = items[number] if number < len(items) else place
+            known = ", ".join(list(check.steps)[:8])
+            here.error("unknown_step", f"there is no step {one_line(need, 60)}; there are {known}")
+
+
+def _persona(check: Check, step: Step) -> None:
+    manifest = check.manifest
+    if manifest is None:
+        return
+    names: list[tuple[str, tuple[str, ...]]] = [(step.persona, ("persona",))] if step.persona else []
+    if step.compaction and step.compaction.persona:
+        names.append((step.compaction.persona, ("handover", "compaction", "persona")))
+    for name, path in names:
+        if name not in manifest.personas and "{{" not in name:
+            known = ", ".join(manifest.personas) or "none"
+            check.within(step, *path).error(
+                "unknown_persona", f"there is no persona {one_line(name, 60)}; known: {one_line(known, 300)}"
+            )
+        elif "{{" in name:
+            check.within(step, *path).error("wrong_value", "a persona cannot be a template here")
+    if step.adapter and step.adapter not in manifest.adapters:
+        known = ", ".join(manifest.adapters)
+        check.within(step, "adapter").error(
+            "unknown_adapter", f"there is no adapter {one_line(step.adapter, 60)}; known: {known}"
+        )
+
+
+def output_named(step: Step, name: str) -> ArtifactSpec | None:
+    """Return the artifact that a step declares by its name, its path or its file's name."""
+    for output in step.outputs:
+        if name in (output.name, output.path, output.path.rstrip("/").rpartition("/")[2]):
+            return output
+    return None
+
+
+def _artifacts(check: Check, step: Step) -> None:
+    if not step.injections and step.matrix is None and len(step.outputs) < 2:
+        return
+    before = check.before(step)
+    place = check.within(step, "memory", "inject_artifacts")
+    items = list(place.items())
+    for number, wanted in enumerate(step.injections):
+        here = items[number] if number < len(items) else place
+        _wanted(check, here, wanted.step, wanted.artifact, before)
+        if not wanted.is_optional and "/" in wanted.name.strip("/"):
+            _inside(here, f"artifacts/{wanted.name}", "the name of an artifact")
+    matrix = step.matrix
+    if matrix and matrix.step:
+        _wanted(check, check.within(step, "strategy", "items_source"), matrix.step, matrix.artifact, before)
+    names = [output.name for output in step.outputs]
+    for name in {name for name in names if names.count(name) > 1}:
+        check.within(step, "output_artifacts").error(
+            "wrong_value", f"two artifacts are called {one_line(name, 60)}"
+        )
+
+
+def _wanted(check: Check, place: Place, step_id: str, artifact: str, before: frozenset[str]) -> None:
+    step = check.steps.get(step_id)
+    if step is None:
+        place.error("unknown_step", f"there is no step {one_line(step_id, 60)}")
+        return
+    if step_id not in before:
+        place.error(
+            "not_an_ancestor",
+            f"{one_line(step_id, 60)} does not end before this step begins; add it to dependencies",
+        )
+    if output_named(step, artifact) is None:
+        known = ", ".join(output.name for output in step.outputs) or "nothing"
+        place.error(
+            "unknown_artifact",
+            f"{step_id} declares no artifact {one_line(artifact, 60)}; it declares {one_line(known, 200)}",
+        )
+
+
+def template_texts(step: Step) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield every text of a step that may hold templates, with its place."""
+    if step.kind in ("prompt", "command"):
+        where = ("script",) if step.kind == "command" and not step.source_path else ("exec", "source")
+        yield where, step.source
+    if step.kind == "pipeline":
+        yield ("pipeline",), step.source
+        yield ("input",), step.pipeline_input
+    if step.gate:
+        yield ("gate", "prompt"), step.gate.prompt
+    yield ("workspace", "root"), step.workspace.root
+    yield ("workspace", "branch"), step.workspace.branch
+    for output in step.outputs:
+        yield ("output_artifacts",), output.path
+    for contract in step.contracts:
+        yield ("handover", "contract", "source"), contract.source
+        yield ("handover", "contract", "command"), contract.command
+    for rule in step.validation:
+        yield ("validation",), rule.target
+
+
+def _templates(check: Check, step: Step) -> None:
+    known = known_names(step)
+    for path, text in template_texts(step):
+        for name in dict.fromkeys(templates.names(text)):
+            why = _unresolved(check, step, name, known)
+            if why:
+                check.within(step, *path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+
+
+def known_names(step: Step) -> frozenset[str]:
+    """Return the template names that a step has besides `step/artifact`."""
+    injected = {wanted.name for wanted in step.injections}
+    return templates.ALWAYS | injected | {f"artifacts.{name}" for name in injected}
+
+
+def _unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> str:
+    if name in known or name.startswith("input."):
+        return ""
+    first, _, rest = name.partition(".")
+    if first in templates.ITEM:
+        return "" if step.matrix else "only a step with a matrix has an item"
+    if first == "project":
+        manifest = check.manifest
+        is_there = manifest is None or templates.member(manifest.project, rest) is not None
+        return "" if is_there else f"the manifest's project has no {rest}"
+    other, slash, artifact = name.partition("/")
+    if not slash:
+        return "no artifact is injected under this name, and no step has it"
+    if other not in check.steps:
+        return f"there is no step {other}"
+    if output_named(check.steps[other], artifact) is None:
+        return f"{other} declares no artifact {artifact}"
+    return "" if other in check.before(step) else f"{other} does not end before this step begins"
+
+
+def _paths(check: Check, step: Step) -> None:
+    for number, output in enumerate(step.outputs):
+        places = list(check.within(step, "output_artifacts").items())
+        if output.path and number < len(places):
+            _inside(_member(places[number], "path"), output.path, "the path of an artifact")
+    for number, mount in enumerate(step.workspace.mounts):
+        places = list(check.within(step, "workspace", "mount").items())
+        place = places[number] if number < len(places) else check.at(step)
+        _source(check, _member(place, "source"), mount.source)
+        _inside(_member(place, "target"), mount.target.lstrip("/"), "the target of a mount")
+    if step.workspace.ref and step.workspace.ref not in check.steps:
+        check.within(step, "workspace", "ref").error(
+            "unknown_step", f"there is no step {one_line(step.workspace.ref, 60)}"
+        )
+    if step.source_path:
+        _prompt_file(check, check.within(step, "exec", "source_path"), step.source_path)
+    if step.workspace.root and "{{" not in step.workspace.root:
+        _inside(check.within(step, "workspace", "root"), step.workspace.root, "workspace.root")
+
+
+def _source(check: Check, place: Place, path: str) -> None:
+    try:
+        if "{{" not in path and not check.files.is_folder(path) and check.files.text(path) is None:
+            place.warn("missing_file", f"{one_line(path, 120)} is not there to be mounted", stops_run=True)
+    except OutsideRoot:
+        place.error(
+            "path_outside", f"{one_line(path, 120)} leads out of the project; only what is in it is mounted"
+        )
+
+
+def _prompt_file(check: Check, place: Place, path: str) -> None:
+    try:
+        text = check.files.text(path)
+    except OutsideRoot:
+        place.error("path_outside", f"{one_line(path, 120)} leads out of the project; keep it inside")
+        return
+    if text is None:
+        place.warn("missing_file", f"the prompt {one_line(path, 120)} is not there", stops_run=True)
+
+
+def _inside(place: Place, path: str, what: str) -> None:
+    from workbench.pipelines.files import inside
+
+    try:
+        inside(path)
+    except OutsideRoot:
+        place.error("path_outside", f"{what} leads out: {one_line(path, 120)}")
+
+
+def _routes(check: Check, step: Step) -> None:
+    rework = step.failing.rework_step
+    place = check.within(step, "retry", "rework_step")
+    if step.failing.then == "rework" and not rework:
+        check.within(step, "handover", "contract").error(
+            "missing_field", "on_failure: rework needs rework_step, the step that mends it"
+        )
+    elif rework and rework not in check.steps:
+        place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
+    for key, target in (step.gate.targets if step.gate else {}).items():
+        if target != "_fail" and target not in check.steps:
+            check.within(step, "gate", "choices").error(
+                "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is no step"
+            )

@@ -1,0 +1,108 @@
+"""Where manifest, prompts and schemas are read from: the disk, or what a run sealed when it was started.
+
+Owns that a path stays below its root and that what was read is remembered, so that a run can keep it. It
+writes nothing.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from workbench.effects.files import FileRefused, read_bounded
+from workbench.pipelines.source import LARGEST
+
+
+class OutsideRoot(ValueError):
+    """A path leads out of the project."""
+
+
+class Files(Protocol):
+    """The files of a project as far as its pipelines name them."""
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text; None if there is none that can be read.
+
+        Raises:
+            OutsideRoot: The path leads out of the root.
+        """
+        ...
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is such a folder.
+
+        Raises:
+            OutsideRoot: The path leads out of the root.
+        """
+        ...
+
+    def seen(self) -> dict[str, str]:
+        """Return every text that was read, by its path."""
+        ...
+
+
+def inside(path: str) -> str:
+    """Return a path below the root in its shortest form.
+
+    Raises:
+        OutsideRoot: It is absolute or leads out.
+    """
+    found = os.path.normpath(path)
+    if os.path.isabs(found) or found == ".." or found.startswith("../") or "\0" in path:  # noqa: PTH117 text
+        raise OutsideRoot(path)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFiles:
+    """The files below a folder; a link may lead out of it as little as a path."""
+
+    root: str
+    """Real path."""
+    _seen: dict[str, str] = field(default_factory=dict[str, str])
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text."""
+        real = self._real(path)
+        try:
+            data = read_bounded(Path(real), LARGEST)
+        except (FileRefused, OSError):
+            return None
+        if data is None:
+            return None
+        self._seen[inside(path)] = data.decode("utf-8", "replace")
+        return self._seen[inside(path)]
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is such a folder."""
+        return Path(self._real(path)).is_dir()
+
+    def seen(self) -> dict[str, str]:
+        """Return every text that was read."""
+        return dict(self._seen)
+
+    def _real(self, path: str) -> str:
+        real = os.path.realpath(f"{self.root}/{inside(path)}")
+        if real != self.root and not real.startswith(self.root.rstrip("/") + "/"):
+            raise OutsideRoot(path)
+        return real
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenFiles:
+    """The texts that a run was started with."""
+
+    texts: dict[str, str]
+
+    def text(self, path: str) -> str | None:
+        """Return a text."""
+        return self.texts.get(inside(path))
+
+    def is_folder(self, path: str) -> bool:
+        """Return True: folders were looked at when the run was started."""
+        inside(path)
+        return True
+
+    def seen(self) -> dict[str, str]:
+        """Return all of it."""
+        return dict(self.texts)

@@ -1,0 +1,316 @@
+"""Manifest and pipeline as they were read: seed S1's entities, with what real files of its program add.
+
+Plain frozen records. They hold no path that was not written in the file and have no behaviour.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workbench.domain.runs import ArtifactKind, StepKind
+from workbench.domain.values import Choice, Json, JsonObject
+
+Consequence = Literal["fail", "skip", "continue", "warn", "rework"]
+"""What a failure means once no attempt is left."""
+
+ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
+"""`unchecked`: a type that others check; here it fails."""
+
+BUILT_IN = "workbench"
+"""The binary that stands for the agent of this program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A permission pattern and where it was written."""
+
+    text: str
+    origin: str
+    """`wave.yaml:41`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """S1 Permissions: deny comes first; an empty allowed list is no ceiling."""
+
+    allowed: tuple[Pattern, ...] = ()
+    deny: tuple[Pattern, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """S1 HookRule."""
+
+    event: Literal["PreToolUse", "PostToolUse"]
+    matcher: str
+    command: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """S1 Adapter: how an agent is run."""
+
+    name: str
+    binary: str
+    output_format: str = "json"
+    project_files: tuple[str, ...] = ()
+    permissions: Permissions = Permissions()
+    hooks_template: str = ""
+    model: str = ""
+    args: tuple[str, ...] = ()
+    """Words of its command line with `{prompt}`, `{model}` …; empty takes those known for its binary."""
+
+    @property
+    def is_built_in(self) -> bool:
+        """Return whether this program's own agent runs its personas."""
+        return self.binary.rpartition("/")[2] == BUILT_IN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
+    """S1 Persona: a role of an adapter."""
+
+    name: str
+    adapter: str
+    prompt_file: str
+    description: str = ""
+    temperature: float | None = None
+    provider: str = ""
+    model: str = ""
+    permissions: Permissions | None = None
+    """None takes the adapter's."""
+    hooks: tuple[Hook, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaLimits:
+    """S1 Runtime.meta_pipeline: how far pipelines may start pipelines."""
+
+    max_depth: int = 2
+    max_total_steps: int = 20
+    max_total_tokens: int = 500_000
+    timeout_minutes: int = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """S1 Runtime."""
+
+    workspace_root: str = ""
+    """Empty: a private folder of the data root; see `exported_workspace_root`."""
+    max_concurrent_workers: int = 5
+    default_timeout_minutes: int = 30
+    relay_percent: int = 80
+    relay_strategy: str = "summarize_to_checkpoint"
+    audit_dir: str = ".wave/traces/"
+    log_calls: bool = False
+    log_files: bool = False
+    meta: MetaLimits = MetaLimits()
+
+    @property
+    def exported_workspace_root(self) -> str:
+        """Return the value that S1 gives an absent `workspace_root`."""
+        return self.workspace_root or "/tmp/wave"
+
+    @property
+    def is_traced(self) -> bool:
+        """Return whether an audit trace is kept."""
+        return self.log_calls or self.log_files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """S1 Manifest."""
+
+    name: str
+    description: str = ""
+    repo: str = ""
+    adapters: dict[str, Adapter] = field(default_factory=dict[str, Adapter])
+    personas: dict[str, Persona] = field(default_factory=dict[str, Persona])
+    runtime: Runtime = Runtime()
+    skill_mounts: tuple[str, ...] = ()
+    project: JsonObject = field(default_factory=dict[str, Json])
+    """What `{{ project.test_command }}` and its like stand for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputConfig:
+    """S1 InputConfig."""
+
+    source: str = ""
+    schema: Json = None
+    example: str = ""
+    label_filter: str = ""
+    batch_size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injection:
+    """An artifact of an earlier step that a step gets."""
+
+    step: str
+    artifact: str
+    name: str
+    """Of the file below `artifacts/`, and of the template."""
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """A folder of the project in a step's workspace."""
+
+    source: str
+    target: str
+    is_readonly: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceSpec:
+    """Where a step works."""
+
+    root: str = ""
+    mounts: tuple[Mount, ...] = ()
+    is_worktree: bool = False
+    branch: str = ""
+    base: str = ""
+    ref: str = ""
+    """The step whose workspace it shares."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactSpec:
+    """What a step says it produces."""
+
+    name: str
+    path: str = ""
+    type: str = ""
+    kind: ArtifactKind = "file"
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """S1 HandoverConfig.contract."""
+
+    type: ContractType
+    written_type: str
+    schema: Json = None
+    """Inline: an object, or the text of one."""
+    schema_path: str = ""
+    source: str = ""
+    is_compiled: bool = True
+    """S1 `validate`."""
+    command: str = ""
+    dir: str = ""
+    must_pass: bool = True
+    rework_step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failing:
+    """What a failure of a step means, all of its words put together."""
+
+    attempts: int = 1
+    then: Consequence = "fail"
+    rework_step: str = ""
+    delay_seconds: float = 0.0
+    delay_factor: float = 1.0
+    most_delay_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """When a step's conversation is put into a checkpoint, and by whom."""
+
+    percent: int
+    persona: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """S1 MatrixStrategy: one instance an item."""
+
+    items: tuple[Json, ...] | None = None
+    """Written in the file; None takes them from an artifact."""
+    step: str = ""
+    artifact: str = ""
+    keys: tuple[str, ...] = ()
+    """Where in the artifact the list is; empty: the artifact is the list."""
+    id_key: str = ""
+    limit: int = 0
+    """How many at once; 0 leaves it to the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationRule:
+    """Something that has to hold before a step runs."""
+
+    type: str
+    target: str
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSpec:
+    """What a human is asked."""
+
+    type: str = "approval"
+    prompt: str = ""
+    choices: tuple[Choice, ...] = ()
+    targets: dict[str, str] = field(default_factory=dict[str, str])
+    """Choice to the step that it leads to; `_fail` ends the run. The other targets are skipped."""
+    is_freeform: bool = False
+    window_minutes: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """S1 Step."""
+
+    id: str
+    line: int
+    kind: StepKind = "prompt"
+    name: str = ""
+    persona: str = ""
+    adapter: str = ""
+    model: str = ""
+    needs: tuple[str, ...] = ()
+    source: str = ""
+    source_path: str = ""
+    injections: tuple[Injection, ...] = ()
+    workspace: WorkspaceSpec = WorkspaceSpec()
+    outputs: tuple[ArtifactSpec, ...] = ()
+    contracts: tuple[Contract, ...] = ()
+    failing: Failing = Failing()
+    compaction: Compaction | None = None
+    matrix: Matrix | None = None
+    validation: tuple[ValidationRule, ...] = ()
+    gate: GateSpec | None = None
+    pipeline_input: str = ""
+    timeout_minutes: int | None = None
+    is_rework_only: bool = False
+    unrunnable: str = ""
+    """Why it cannot run here; it fails closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """S1 Pipeline."""
+
+    name: str
+    file: str
+    """As it was given, relative to the root."""
+    description: str = ""
+    input: InputConfig = InputConfig()
+    steps: tuple[Step, ...] = ()
+
+    def step(self, step_id: str) -> Step:
+        """Return a step by its id.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for step in self.steps:
+            if step.id == step_id:
+                return step
+        raise KeyError(step_id)

@@ -1,0 +1,58 @@
+"""The matrix of a step: one instance an item of a list, written in the file or taken from an artifact.
+
+Owns the ways in which files name that list.
+"""
+
+from typing import Final
+
+from workbench.pipelines.fields import Fields
+from workbench.pipelines.model import Matrix
+
+_ELSEWHERE: Final = {
+    "dependency_key": "order of items", "stacked": "order of items", "child_pipeline": "a pipeline an item",
+    "input_template": "its input",
+}  # fmt: skip
+
+
+def read_matrix(step: Fields) -> Matrix | None:
+    """Return the matrix of a step; None without one."""
+    fields = step.below("strategy")
+    if fields is None:
+        return None
+    fields.word("type", {"matrix": "matrix"}, "matrix")
+    items, source = fields.get("items"), fields.text("items_source")
+    if items is not None and items.node.items is None:
+        items.error("wrong_type", "items has to be a list")
+        items = None
+    if items is None and not source:
+        fields.place.error("missing_field", f"{fields.place.path} needs items or items_source")
+    step_id, artifact = _source(fields, source)
+    found = Matrix(
+        items=tuple(node.value for node in items.node.items or ()) if items else None, step=step_id,
+        artifact=artifact, keys=tuple(filter(None, _list_key(fields, source).split("."))),
+        id_key=fields.text("item_id_key"),
+        limit=fields.whole("max_concurrency", 0, 1, 1000),
+    )  # fmt: skip
+    fields.unknown(_ELSEWHERE)
+    return found
+
+
+def _source(fields: Fields, source: str) -> tuple[str, str]:
+    """Return step and artifact of `step/artifact`, `step.artifact` or `step/artifact.json`."""
+    if not source:
+        return "", ""
+    step, slash, rest = source.partition("/")
+    if not slash:
+        step, dot, rest = source.partition(".")
+        if not dot:
+            place = fields.get("items_source")
+            if place:
+                place.error("wrong_value", "items_source has to be STEP/ARTIFACT")
+            return "", ""
+    artifact, _, _ = rest.partition("#")
+    return step, artifact
+
+
+def _list_key(fields: Fields, source: str) -> str:
+    """Return the way to the list within the artifact: `item_key`, or what follows `#`."""
+    return fields.text("item_key") or source.partition("#")[2]
