@@ -59,7 +59,8 @@ def asking(root: Path, *, lines: int = 200, edits: int = 3) -> Stage:
         new_string="".join(after),
     )
     script = recording(exchange(text("I rename the handler."), change), exchange(text("Done.")))
-    return Stage(root, script, files={"router.py": "".join(before)})
+    patient = {"approvals": {"window_minutes": 1440}}
+    return Stage(root, script, files={"router.py": "".join(before)}, config=patient)
 
 
 def begin(stage: Stage) -> None:

@@ -24,6 +24,16 @@ else:
 
 
 C = TypeVar("C", bound=type[Any])
+
+
+class _Factory:
+    """Stands for a default that is made anew each time, in signatures as the standard library shows it."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
 _GENERATED = ("__init__", "__repr__", "__eq__", "__hash__")
 
 
@@ -46,10 +56,10 @@ def _made(given: C, *, frozen: bool, slots: bool, kw_only: bool) -> C:
 
 
 def _stub(cls: Any, name: str, frozen: bool) -> Callable[..., Any]:
-    """Return a method that generates the class's methods and calls the one that it stands for."""
+    """Return a method that puts the real one in its place and calls it."""
 
     def stub(self: Any, *given: Any, **named: Any) -> Any:
-        _generate(cls, frozen)
+        _generate(cls, name, frozen)
         return getattr(cls, name)(self, *given, **named)
 
     stub.__name__, stub.__qualname__ = name, f"{cls.__qualname__}.{name}"
@@ -57,19 +67,39 @@ def _stub(cls: Any, name: str, frozen: bool) -> Callable[..., Any]:
     return stub
 
 
-def _generate(cls: Any, frozen: bool) -> None:
-    """Put the standard library's methods in the places of the stubs that are left."""
-    after = {"__post_init__": None} if hasattr(cls, "__post_init__") else {}
-    twin: Any = dataclasses.make_dataclass(
-        cls.__name__, [(one.name, one.type, _again(one)) for one in dataclasses.fields(cls)],
-        namespace=after, frozen=frozen,
-    )  # fmt: skip
-    for name in _GENERATED:
-        stub = cls.__dict__.get(name)
-        if getattr(stub, "is_stub", False):
-            method = twin.__dict__[name]
-            method.__qualname__ = f"{cls.__qualname__}.{name}"
-            setattr(cls, name, method)
+def _generate(cls: Any, name: str, frozen: bool) -> None:
+    """Put the real method in the place of its stub."""
+    if getattr(cls.__dict__.get(name), "is_stub", False):
+        method: Any = _beginning(cls) if name == "__init__" else _twin(cls, frozen).__dict__[name]
+        method.__qualname__ = f"{cls.__qualname__}.{name}"
+        setattr(cls, name, method)
+
+
+def _twin(cls: Any, frozen: bool) -> Any:
+    """Return a class of the standard library with the same fields, to take methods from."""
+    fields = [(one.name, one.type, _again(one)) for one in dataclasses.fields(cls)]
+    return dataclasses.make_dataclass(cls.__name__, fields, init=False, frozen=frozen)
+
+
+def _beginning(cls: Any) -> Any:
+    """Return the `__init__` of a class: the one method that most classes need, in one compilation."""
+    known: dict[str, Any] = {"_set": object.__setattr__, "_missing": _FACTORY}
+    given: list[str] = []
+    named: list[str] = []
+    lines: list[str] = []
+    for at, one in enumerate(dataclasses.fields(cls)):
+        value = one.name
+        known[f"_type{at}"], known[f"_default{at}"] = one.type, one.default
+        start = "" if one.default is dataclasses.MISSING else f"=_default{at}"
+        if one.default_factory is not dataclasses.MISSING:
+            known[f"_make{at}"], start = one.default_factory, "=_missing"
+            value = f"_make{at}() if {one.name} is _missing else {one.name}"
+        (named if one.kw_only else given).append(f"{one.name}: _type{at}{start}")
+        lines.append(f" _set(self, {one.name!r}, {value})")
+    lines += [" self.__post_init__()"] if hasattr(cls, "__post_init__") else []
+    words = ", ".join(["self", *given, *(["*", *named] if named else [])])
+    exec(f"def __init__({words}) -> None:\n" + "\n".join(lines or [" pass"]), known)
+    return known["__init__"]
 
 
 def _again(one: "dataclasses.Field[Any]") -> Any:
@@ -89,7 +119,7 @@ class _Signature:
         self._owner, self._frozen = owner, frozen
 
     def __get__(self, _instance: object, cls: Any) -> inspect.Signature:
-        _generate(self._owner, self._frozen)
+        _generate(self._owner, "__init__", self._frozen)
         found = inspect.signature(cls.__init__)
         return found.replace(parameters=list(found.parameters.values())[1:])
 

@@ -4,6 +4,8 @@ Owns headings, lists, tables, fences, quotes and emphasis. Links are text, follo
 can be clicked, no HTML is read, and untrusted text never meets markup.
 """
 
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -33,6 +35,20 @@ DEEPEST: Final = 30
 """Levels of blocks in blocks; what is deeper is plain text, because a reader of markdown drops it."""
 
 
+_SIMPLE: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:'\"()?/%$…“”’–])*(?<! )")
+"""One line of words in which markdown could see nothing but a paragraph."""
+
+
+def is_loaded() -> bool:
+    """Return whether the reader of markdown is there; loading it takes longer than drawing a screen."""
+    return "markdown_it.main" in sys.modules
+
+
+def load() -> None:
+    """Load the reader."""
+    _reader().parse("")
+
+
 def blocks(text: str, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | None = None) -> list[Content]:
     """Return markdown as lines of at most `width` cells.
 
@@ -44,6 +60,8 @@ def blocks(text: str, width: int, ink: Ink, glyphs: Glyphs, painter: Painter | N
         painter: for fenced code; None leaves it in one colour.
     """
     if len(text) > LARGEST:
+        return plain_wrap(text, width, ink)
+    if _SIMPLE.fullmatch(text):
         return plain_wrap(text, width, ink)
     from markdown_it.tree import SyntaxTreeNode
 

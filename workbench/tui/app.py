@@ -14,6 +14,7 @@ from textual.app import App
 from textual.theme import Theme
 
 from workbench.config.values import Ui
+from workbench.draw import markdown
 from workbench.draw.glyphs import Glyphs, glyphs_for
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink, house_theme, theme_tokens, variables
@@ -149,13 +150,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def _paint(self) -> None:
         painter = Painter()
+        markdown.load()
         painter.lines("code.py", ("pass",))
         self.call_from_thread(self._painted, painter)
 
     def _painted(self, painter: Painter) -> None:
         self.painter = painter
         self.main.approvals.detail_view.invalidate()
-        self.main.conversation.refresh()
+        self.main.conversation.view.redraw()
 
     # --- keys -----------------------------------------------------------------------------------
 

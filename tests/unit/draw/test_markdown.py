@@ -1,3 +1,6 @@
+import re
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,3 +166,10 @@ def test_nothing_is_lost_however_deep(text):
 )
 def test_nothing_is_hidden(text):
     assert "word" in " ".join(shown(text, 60))
+
+
+@given(st.text(alphabet="ab Zé .,;:'\"()?/%$…“”’–1-*_`\n", min_size=1, max_size=60), st.integers(1, 40))
+def test_a_line_of_plain_words_looks_as_the_reader_of_markdown_has_it(text, width):
+    drawn = markdown.blocks(text, width, DARK, UNICODE)
+    with mock.patch.object(markdown, "_SIMPLE", re.compile(r"(?!)")):
+        assert markdown.blocks(text, width, DARK, UNICODE) == drawn

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.draw import cells
+from workbench.draw import cells, markdown
 from workbench.draw.talk import block_lines, gap_before
 from workbench.records import dataclass
 from workbench.tui import theme
@@ -274,6 +274,12 @@ class BlockView(LineView):
             self._heights.replace_from(0, [self._estimate(at) for at in range(len(self.blocks))])
         self._restore(anchor)
 
+    def redraw(self) -> None:
+        """Draw what is near the screen anew, with the same line in its place."""
+        anchor = self._anchor()
+        self._forget_drawn()
+        self._restore(anchor)
+
     # --- drawing --------------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
@@ -297,6 +303,10 @@ class BlockView(LineView):
         if isinstance(block, Output | Thought) and block.is_open and len(block.text) > OPEN_TAIL:
             block = replace(block, text=block.text[-OPEN_TAIL:])
         look = theme.drawing(self)
+        if look.painter is None and isinstance(block, Text) and not markdown.is_loaded():
+            # The first frame does not wait for the reader of markdown; `redraw` comes with it.
+            lines = markdown.plain_wrap(block.text, max(1, self._wrapped - INDENT - 1), look.ink)
+            return [Content(" " * INDENT) + line for line in lines]
         return block_lines(block, self._wrapped, look.ink, look.glyphs, look.painter)
 
     def _open_lines(self, block: Text) -> OpenText:

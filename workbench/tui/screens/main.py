@@ -104,6 +104,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.state.load()
         self.rearrange()
         self.showing.everything()
+        # The first frame has the diff in it: what waits is read while it still waits.
+        self.showing.detail(self.approvals.queue.cursor)
         self._start_focus()
         self._feed.start()
         self._keep_time()
@@ -215,10 +217,13 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         is_full = self.approvals.is_full
         found = arrange(self.size.width, self.size.height, self.place, is_zoomed=self.is_zoomed or is_full)
         self.arrangement = found
+        before = self.classes
         for name in ("tiny", "narrow", "medium", "wide"):
-            self.set_class(found.width == name, f"-{name}")
-        self.set_class(found.is_alone, "-alone")
-        self.set_class(is_full, "-full")
+            self.set_class(found.width == name, f"-{name}", update=False)
+        self.set_class(found.is_alone, "-alone", update=False)
+        self.set_class(is_full, "-full", update=False)
+        if self.classes != before:
+            self.update_node_styles()
         self._place(found)
         is_zoomed = found.is_alone and found.width in ("medium", "wide") and not is_full
         if self.approvals.is_zoomed != is_zoomed:
