@@ -118,11 +118,11 @@ def turn(journal: Journal, session_id: str, number: int) -> list[Event]:
     ]
 
 
-def add_turns(journal: Journal, session_id: str, events: int) -> None:
-    """Add turns to a session until about so many events are in it."""
-    turns = events // EVENTS_A_TURN
-    for first in range(1, turns + 1, 100):
-        numbers = range(first, min(first + 100, turns + 1))
+def add_turns(journal: Journal, session_id: str, events: int, *, start: int = 1) -> None:
+    """Add turns to a session, numbered from `start`, of about so many events."""
+    end = start + events // EVENTS_A_TURN
+    for first in range(start, end, 100):
+        numbers = range(first, min(first + 100, end))
         journal.append(
             [event for number in numbers for event in turn(journal, session_id, number)], strict=False
         )

@@ -41,6 +41,8 @@ NEWEST: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position D
 """When the newest event was stored."""
 
 _KEPT: Final = 4
+_STREAMED: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
+_BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
 
 
 def decode(values: Sequence[Any]) -> Event:
@@ -133,6 +135,33 @@ class Reader:
             decode(values) for values in self._all(f"{EVENTS} {where}", session_id, first_sequence, count)
         ]
 
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events of a session that are no piece of anything streamed, in order.
+
+        Args:
+            session_id: Which.
+            before: Only those with a smaller number, and of these the last.
+            after: Without `before`: only those with a greater number, and of these the first.
+            limit: At most so many.
+        """
+        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(_STREAMED))})"
+        number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
+        found = self._all(
+            f"{EVENTS} {where} AND sequence_number {order} LIMIT ?", session_id, *_STREAMED, number, limit
+        )
+        return [decode(values) for values in (found if before is None else reversed(found))]
+
+    def turns_before(self, session_id: str, number: int) -> int:
+        """Return how many turns of a session ended before its event with a number."""
+        where = "session_id = ? AND sequence_number < ? AND kind = 'turn.ended'"
+        return self._value(f"SELECT count(*) FROM event WHERE {where}", session_id, number) or 0  # noqa: S608 ours
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session has."""
+        return self._value("SELECT count(*) FROM call WHERE session_id = ?", session_id) or 0
+
     def call_events(self, call_id: str) -> list[Event]:
         """Return the events of one call in order."""
         return [
@@ -198,6 +227,11 @@ class Reader:
     def call(self, key: str) -> Call | None:
         """Return a call by id."""
         return self._row(Call, key)
+
+    def last_calls(self, session_id: str, limit: int) -> list[Call]:
+        """Return the calls of a session that were asked for last, in the order they were asked for."""
+        found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
+        return sorted(found, key=lambda call: (call.requested_at, call.ordinal))
 
     def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
         """Return the calls of a session in the order they were asked for."""

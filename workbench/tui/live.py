@@ -21,6 +21,9 @@ FRAMES: Final = 30
 _SESSIONS_LOOKED_AT: Final = 12
 """Sessions whose decided actions are listed: the newest ones."""
 
+MOST_CALLS: Final = 500
+"""Calls of a session that are listed: the newest ones."""
+
 _KEPT: Final = 64
 """Proposals and hunks kept; an action never changes."""
 
@@ -80,8 +83,12 @@ class JournalSource:
         return self._journal.action(action_id)
 
     def calls(self, session_id: str) -> Sequence[Call]:
-        """Return the calls of a session in their order."""
-        return self._journal.calls(session_id)
+        """Return the last calls of a session in their order: as many as somebody looks at."""
+        return self._journal.reader.last_calls(session_id, MOST_CALLS)
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session has, listed or not."""
+        return self._journal.reader.call_count(session_id)
 
     def call(self, call_id: str) -> Call | None:
         """Return one call."""
@@ -92,9 +99,37 @@ class JournalSource:
         return self._journal.events(session_id, after, limit)
 
     def tail(self, session_id: str, count: int) -> Sequence[Event]:
-        """Return the last events of a session, so that a long one is shown as fast as a short one."""
-        last = self._journal.reader.last_sequence(session_id)
-        return self._journal.window(session_id, max(1, last - count + 1), count)
+        """Return the last events of a session, so that a long one is shown as fast as a short one.
+
+        Where most of them are pieces of something streamed, lasting ones before them are added.
+        """
+        first = max(1, self.last_number(session_id) - count + 1)
+        found = self._journal.window(session_id, first, count)
+        lasting = sum(event.body.DURABLE for event in found)
+        if first > 1 and lasting < count // 4:
+            found = [*self.lasting(session_id, before=first, limit=count // 4), *found]
+        return found
+
+    def turns_before(self, event: Event) -> int:
+        """Return how many turns of a session ended before an event of it."""
+        if event.sequence_number == 1:
+            return 0
+        return self._journal.reader.turns_before(event.session_id, event.sequence_number)
+
+    def last_number(self, session_id: str) -> int:
+        """Return the number of a session's newest event."""
+        return self._journal.reader.last_sequence(session_id)
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events that are no pieces: the last ones before a number, or the first ones after one."""
+        return self._journal.reader.lasting(session_id, before=before, after=after, limit=limit)
+
+    def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
+        """Return all events between two numbers, both included."""
+        count = min(limit, last - first + 1)
+        return self._journal.window(session_id, first, count) if count > 0 else []
 
     def call_events(self, call_id: str) -> Sequence[Event]:
         """Return the events of one call."""

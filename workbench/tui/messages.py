@@ -153,6 +153,15 @@ class FirstWaiting(Message):
 
 
 @dataclass
+class PartWanted(Message):
+    """The reader of a long conversation came to where its shown part ends: `first earlier later end`."""
+
+    where: str
+    step: int = 0
+    """Then go on to the next (1) or previous (-1) prompt or problem there."""
+
+
+@dataclass
 class OpenDetail(Message):
     """Enter in a list: deeper into what is under the cursor, by the id of its row."""
 

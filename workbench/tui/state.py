@@ -6,19 +6,23 @@ It knows no widget and writes nothing.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, Literal
 
-from workbench.domain.events import Event, FileChanged
+from workbench.domain.events import Event, FileChanged, ReplyCompleted, TurnEnded
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.records import dataclass
-from workbench.tui.live import JournalSource
+from workbench.tui import history
+from workbench.tui.history import Window
+from workbench.tui.live import MOST_CALLS, JournalSource
 from workbench.views.source import Source
 from workbench.views.transcript import Transcript
 
+Where = Literal["first", "earlier", "later", "end"]
+
 SESSIONS: Final = 200
 DECIDED: Final = 40
-TAIL: Final = 2_000
+TAIL: Final = 1_000
 """Events of a session that are read when it is shown; older ones when they are asked for."""
 
 _ROW_KINDS: Final = ("call.", "action.", "session.", "turn.", "reply.", "prompt.", "refresh.", "undo.")
@@ -30,6 +34,8 @@ class Changed:
 
     actions: set[str] = field(default_factory=set[str])
     blocks: set[str] = field(default_factory=set[str])
+    calls: set[str] = field(default_factory=set[str])
+    """Those of the session on show."""
     has_calls: bool = False
     has_sessions: bool = False
     has_first: bool = False
@@ -49,6 +55,11 @@ class State:
         self.current: Session | None = None
         self.transcript = Transcript("")
         self.file_events: list[Event] = []
+        self.window: Window | None = None
+        """The earlier part of the conversation that is shown instead of its end."""
+        self.earlier_calls: int = 0
+        """Calls of the session that are not listed any more."""
+        self._first, self._folded = 1, 0
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -64,11 +75,64 @@ class State:
     def choose(self, session_id: str, tail: int = TAIL) -> None:
         """Show a session: fold its last events."""
         self.current = self.source.session(session_id)
-        self.transcript = Transcript(session_id)
+        self.window = None
         events = self._tail(session_id, tail)
-        self.transcript.apply_all(events)
+        self._fold(session_id, events)
         self.file_events = [event for event in events if isinstance(event.body, FileChanged)]
         self.calls = list(self.source.calls(session_id))
+        source = self.source
+        is_long = len(self.calls) == MOST_CALLS
+        self.earlier_calls = 0
+        if is_long and isinstance(source, JournalSource):
+            self.earlier_calls = source.call_count(session_id) - MOST_CALLS
+
+    def _fold(self, session_id: str, events: Sequence[Event]) -> None:
+        before, source = 0, self.source
+        if events and isinstance(source, JournalSource):
+            before = source.turns_before(events[0])
+        self.transcript = Transcript(session_id, before)
+        self.transcript.apply_all(events)
+        self._first, self._folded = events[0].sequence_number if events else 1, len(events)
+
+    def trim(self) -> bool:
+        """Fold the last events only, if many came since; False when nothing changed.
+
+        Not while something streams: its beginning would be lost.
+        """
+        if self.current is None or self._folded < 3 * TAIL or self.transcript.is_streaming:
+            return False
+        self._fold(self.current.id, self._tail(self.current.id, TAIL))
+        return True
+
+    # --- earlier parts --------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> Transcript:
+        """Return the part of the conversation that is on the screen."""
+        return self.transcript if self.window is None else self.window.transcript
+
+    def look_back(self, where: Where) -> bool:
+        """Show another part of the conversation; False when that is what is shown already."""
+        source, current = self.source, self.current
+        if current is None or not isinstance(source, history.Archive):
+            return False
+        was, found = self.window, self.window
+        first = self._first if was is None else was.first
+        match where:
+            case "end":
+                found = None
+            case "later":
+                # What is read is in the last events too as soon as its window reaches into them.
+                is_far = was is not None and was.last < self._first
+                found = history.after(source, current.id, was) if was and is_far else None
+            case "first" if first > 1:
+                found = history.beginning(source, current.id)
+            case "earlier" if first > 1:
+                found = history.before(source, current.id, first) or was
+            case _:
+                pass
+        self.window = found
+        return found is not was
 
     def _tail(self, session_id: str, count: int) -> Sequence[Event]:
         if isinstance(self.source, JournalSource):
@@ -87,7 +151,7 @@ class State:
             self._read_session(session_id)
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
-            self.calls = list(self.source.calls(self.current.id))
+            self._read_calls(changed.calls)
         if self.current is None and self.sessions:
             self.choose(next(iter(self.sessions)))
             changed.has_first = True
@@ -97,7 +161,8 @@ class State:
         is_current = self.current is not None and event.session_id == self.current.id
         if is_current:
             changed.blocks |= self.transcript.apply(event)
-            changed.has_calls = changed.has_calls or event.kind.startswith(("call.", "action."))
+            self._folded += 1
+            self._note_calls(event, changed)
             if isinstance(event.body, FileChanged):
                 self.file_events.append(event)
         if event.action_id:
@@ -108,6 +173,27 @@ class State:
             touched.add(event.session_id)
         if event.kind == "error.raised":
             changed.errors.append(event)
+
+    def _note_calls(self, event: Event, changed: Changed) -> None:
+        if isinstance(event.body, ReplyCompleted):
+            changed.calls |= {call.call_id for call in event.body.calls}
+        elif event.kind.startswith(("call.", "action.")):
+            action = self.actions.get(event.action_id or "")
+            changed.calls |= {key for key in (event.call_id, action and action.call_id) if key}
+        elif isinstance(event.body, TurnEnded):
+            changed.calls |= {call.id for call in self.calls if call.finished_at is None}
+        changed.has_calls = bool(changed.calls)
+
+    def _read_calls(self, keys: Iterable[str]) -> None:
+        """Read changed calls again, and nothing of the others: a session may have thousands."""
+        known = {call.id: call for call in self.calls}
+        for key in keys:
+            call = self.source.call(key)
+            if call is not None:
+                known[key] = call
+        found = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
+        self.earlier_calls += max(0, len(found) - MOST_CALLS)
+        self.calls = found[-MOST_CALLS:]
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)
@@ -170,5 +256,5 @@ class State:
 
     def leave(self) -> None:
         """Show no session: the next message begins one."""
-        self.current, self.transcript = None, Transcript("")
+        self.current, self.transcript, self.window = None, Transcript(""), None
         self.calls, self.file_events = [], []

@@ -43,8 +43,15 @@ _Round = tuple[str | None, int]
 class Transcript:
     """The blocks of one session. Feed it events in order; it says which blocks changed."""
 
-    def __init__(self, session_id: str) -> None:
+    def __init__(self, session_id: str, turns_before: int = 0) -> None:
+        """Begin a fold.
+
+        Args:
+            session_id: Whose events are folded.
+            turns_before: How many turns came before the first event that will be folded.
+        """
         self.session_id = session_id
+        self._turns_before = turns_before
         self._blocks = BlockOrder()
         self._rows = Tables()
         self._turn: str | None = None
@@ -86,10 +93,15 @@ class Transcript:
         """Return what the title says."""
         calls = self._rows.calls.values()
         return TranscriptFacts(
-            turns=len(self._turns), is_working=self._turn is not None,
+            turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
             waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
             queued=self._blocks.queued, model=self._model, position=self._position,
         )  # fmt: skip
+
+    @property
+    def is_streaming(self) -> bool:
+        """Return whether a reply or an output is still being written."""
+        return bool(self._outputs) or bool(self._blocks.open_texts())
 
     def block(self, block_id: str) -> Block | None:
         """Return one block as it stands."""
@@ -117,6 +129,11 @@ class Transcript:
     def apply_all(self, events: Iterable[Event]) -> set[str]:
         """Fold events in order; return the ids of all blocks that changed."""
         return set[str]().union(*(self.apply(event) for event in events))
+
+    def close(self) -> None:
+        """Take this part of a session for over: nothing in it streams any more or waits for a key."""
+        self._close_open()
+        self._blocks.retire_keys()
 
     def toggle(self, block_id: str) -> set[str]:
         """Fold or open a thought, or the output of a call line; return the ids that changed."""

@@ -11,7 +11,7 @@ def fold(pane: ConversationPane) -> None:
 
 def follow(pane: ConversationPane) -> None:
     """Go to the end and stay there."""
-    pane.view.follow()
+    pane.move_to_end(is_last=True)
 
 
 def continue_turn(pane: ConversationPane) -> None:

@@ -69,6 +69,8 @@ class BlockView(LineView):
         self.empty: Sequence[Content] = ()
         """What is said instead while there are no blocks."""
         self.is_following = True
+        self.has_later = False
+        """Whether what is shown ends before the conversation does."""
         self._index: dict[str, int] = {}
         self._heights = Heights()
         self._exact: set[str] = set()
@@ -260,7 +262,7 @@ class BlockView(LineView):
         self._set_following(self.is_at_end)
 
     def _set_following(self, is_following: bool) -> None:
-        self.is_following = is_following
+        self.is_following = is_following = is_following and not self.has_later
         if is_following:
             self.unread = 0
         self.post_message(self.Looked(self))

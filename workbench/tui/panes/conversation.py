@@ -13,7 +13,7 @@ from textual.widget import Widget
 from workbench.domain.rows import Session
 from workbench.draw.cells import content
 from workbench.tui import keymap, theme
-from workbench.tui.messages import OpenDetail
+from workbench.tui.messages import OpenDetail, PartWanted
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import ConversationShown
 from workbench.tui.panes.transcript import TranscriptView
@@ -60,6 +60,8 @@ class ConversationPane(Pane):
         self.view = TranscriptView(key="conversation-view")
         self._transcript: Transcript | None = None
         self._session: Session | None = None
+        self._part = ""
+        self._is_asked = False
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the transcript."""
@@ -73,15 +75,36 @@ class ConversationPane(Pane):
     def show(self, view: ConversationShown) -> None:
         """Show the conversation of a session, or what of it changed."""
         self._session, self._transcript = view.session, view.transcript
+        self._is_asked = False
+        unread, was, self._part = self.view.unread, self._part, view.part
+        self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
         if view.changed is None or view.changed:
             self.view.show_blocks(view.transcript.blocks, view.changed)
+            if was != view.part:
+                self.view.unread = unread
         self._show_title()
 
     def on_block_view_looked(self, message: TranscriptView.Looked) -> None:
-        """Say whether there is more below."""
+        """Say whether there is more below, and ask for another part of a long one where this one ends."""
         message.stop()
         self._show_title()
+        view = self.view
+        if self._is_asked or view.is_following or not view.blocks:
+            return
+        page = view.size.height
+        if view.first_line < page:
+            self._ask_for_part("earlier")
+        elif self._part and view.first_line + 2 * page >= view.line_count:
+            self._ask_for_part("later")
+
+    def _ask_for_part(self, where: str, step: int = 0) -> None:
+        self._is_asked = True
+        self.post_message(PartWanted(where, step))
+
+    def part_shown(self) -> None:
+        """Note that a part that was asked for is shown, or that there is none."""
+        self._is_asked = False
 
     def on_transcript_view_opened(self, message: TranscriptView.Opened) -> None:
         """Open what was clicked twice."""
@@ -102,6 +125,8 @@ class ConversationPane(Pane):
         new = Content("")
         if self.view.unread and not self.view.is_following:
             new = Content.styled(f"{glyphs.of('new')} {self.view.unread} new", ink.of("info"))
+        if self._part:
+            return new, Content.styled(self._part, ink.of("muted"))
         if self._session is not None and self._session.status == "paused":
             return new, Content.assemble((glyphs.of("waiting"), ink.of("waiting")), " paused")
         if facts is None or not facts.turns:
@@ -129,11 +154,12 @@ class ConversationPane(Pane):
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first block, or to the end and stay there."""
-        self.view.move_to_end(is_last=is_last)
+        self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:
         """Go to the next or previous prompt, error or notice that wants something."""
-        self.view.move_to_problem(step)
+        if not self.view.move_to_problem(step):
+            self._ask_for_part("earlier" if step < 0 else "later", step)
 
     def open_row(self) -> None:
         """Go from a call to its question or its record; fold or open anything else."""

@@ -26,6 +26,8 @@ class ConversationShown:
     """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
     now: int
     has_model: bool = True
+    part: str = ""
+    """Which part of a long conversation is shown, where it is not the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class ToolsShown:
     actions: Mapping[str, Action]
     """By id: those that calls name."""
     now: int
+    earlier: int = 0
+    """Calls that came before these and are not listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,9 +195,10 @@ class ToolsPane(Pane):
             (f"{glyphs.of('failed')} {facts.failed}", ink.sign("failed"), facts.failed),
             (f"{glyphs.of('waiting')} {facts.waiting}", ink.sign("waiting"), facts.waiting),
         ]
+        earlier = self._shown.earlier if self._shown is not None else 0
         left = Content("  ").join(
             [Content.styled(text, style) for text, style, count in parts if count]
-            + ([Content.styled(f"of {facts.total}", ink.of("muted"))] if facts.total else [])
+            + ([Content.styled(f"of {facts.total + earlier}", ink.of("muted"))] if facts.total else [])
         )
         self.set_title(left, Content.styled(self._right(now), ink.of("muted")))
 

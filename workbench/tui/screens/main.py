@@ -152,6 +152,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if not fresh:
             return
         changed = self.state.apply(fresh)
+        if self.conversation.view.is_following and self.state.trim():
+            self.showing.another_part()
         if changed.has_first:
             self.showing.everything()
         else:

@@ -15,6 +15,7 @@ from workbench.tui import keymap, messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
+from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Tabs
 from workbench.tui.panes.linebar import LineBar
@@ -38,6 +39,7 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
     place: int
     is_zoomed: bool
     approvals: ApprovalsPane
+    conversation: ConversationPane
     tools: ToolsPane
     composer: Composer
     footer: Footer
@@ -108,6 +110,20 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
     def _session_chosen(self, message: messages.SessionChosen) -> None:
         self.state.choose(message.session_id)
         self.showing.everything()
+
+    @on(messages.PartWanted)
+    def _part_wanted(self, message: messages.PartWanted) -> None:
+        view = self.conversation.view
+        has_moved = self.state.look_back(cast("Any", message.where))
+        self.conversation.part_shown()
+        if has_moved:
+            self.showing.another_part()
+        if message.where == "first":
+            view.move_to_end(is_last=False)
+        elif message.where == "end":
+            view.follow()
+        elif has_moved and message.step:
+            view.move_to_problem(message.step)
 
     @on(messages.GoTo)
     def _go_to(self, message: messages.GoTo) -> None:

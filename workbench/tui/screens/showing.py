@@ -65,7 +65,9 @@ class Showing:
             self.queue(changed)
             self.rail()
         if changed.blocks or changed.has_sessions:
-            self.conversation(frozenset(changed.blocks))
+            # An earlier part stands still while the end goes on.
+            is_end = self._screen.state.window is None
+            self.conversation(frozenset(changed.blocks if is_end else ()))
         if changed.has_calls or changed.actions:
             self.tools()
         if changed.has_sessions:
@@ -149,19 +151,30 @@ class Showing:
         self._screen.conversation.show(
             ConversationShown(
                 session=state.current,
-                transcript=state.transcript,
+                transcript=state.shown,
                 changed=changed,
+                part="" if state.window is None else state.window.words,
                 now=state.source.now(),
                 has_model=self.has_model,
             )
         )
+
+    def another_part(self) -> None:
+        """Show another part of the same conversation; a line that is in both keeps its place."""
+        shown = {block.id for block in self._screen.conversation.view.blocks}
+        new = {block.id for block in self._screen.state.shown.blocks}
+        self.conversation(frozenset(shown | new))
 
     def tools(self) -> None:
         """Show the calls of the session on show."""
         state = self._screen.state
         self._screen.tools.show(
             ToolsShown(
-                session=state.current, calls=state.calls, actions=state.actions, now=state.source.now()
+                session=state.current,
+                calls=state.calls,
+                actions=state.actions,
+                now=state.source.now(),
+                earlier=state.earlier_calls,
             )
         )
 
