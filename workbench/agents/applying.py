@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from workbench.agents.state import Past, Prompt, Reply, Said, Turn, TurnCall, TurnState
+from workbench.agents.working import clocked
 from workbench.domain.events import (
     ActionApproved,
     ActionBecameStale,
@@ -68,7 +69,7 @@ def apply(state: TurnState, event: Event) -> TurnState:
     if state.created is not None and event.session_id != state.session_id:
         return state
     handler = _HANDLERS.get(type(event.body))
-    state = handler(state, event) if handler else state
+    state = clocked(state, handler(state, event), event) if handler else state
     has_word = _has_word(state, event)
     return state if has_word == state.has_word else replace(state, has_word=has_word)
 
@@ -151,10 +152,11 @@ def _human_spoke(state: TurnState) -> TurnState:
 
 
 def _interrupt_requested(state: TurnState, event: Event) -> TurnState:
-    del event
-    if state.turn is None:
+    body = cast("InterruptRequested", event.body)
+    if state.turn is None or (body.why and state.turn.is_interrupted):
         return state
-    return replace(state, turn=replace(state.turn, is_interrupted=True, is_followed=False))
+    turn = replace(state.turn, is_interrupted=True, is_followed=False, limit=body.why)
+    return replace(state, turn=turn)
 
 
 def _refresh_requested(state: TurnState, event: Event) -> TurnState:

@@ -169,10 +169,15 @@ def _advancing(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterator[Eff
         yield CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
 
 
+def stopping(turn: Turn) -> EndTurn:
+    """Return how a turn ends that was asked to stop."""
+    return EndTurn(outcome="limit", detail=turn.limit) if turn.limit else EndTurn(outcome="interrupted")
+
+
 def _ending(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | None:
     """Return why the turn cannot go on, all its calls being settled."""
     if turn.is_interrupted:
-        return EndTurn(outcome="interrupted")
+        return stopping(turn)
     if turn.phase != "answered":
         return None
     if not state.calls:

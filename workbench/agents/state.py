@@ -127,6 +127,12 @@ class Turn:
     is_interrupted: bool = False
     is_followed: bool = False
     """A human spoke after the interrupt, so the pause after it is already answered."""
+    limit: str = ""
+    """What limit stops it, in words; empty while none does."""
+    worked: int = 0
+    """Microseconds that it has worked, without what `working_since` adds."""
+    working_since: int | None = None
+    """When its clock was started; None while it stands."""
     takes_prompts: bool = False
     """A prompt resumed the lost turn: what waits joins its next model call."""
 

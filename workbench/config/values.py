@@ -196,11 +196,6 @@ class Config:
     retention: Retention
     pipelines: Pipelines
 
-    @property
-    def key_variables(self) -> tuple[str, ...]:
-        """Return the environment variables that hold keys of the providers, by name."""
-        return tuple(one.key_env for one in self.providers.values() if one.key_env is not None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:

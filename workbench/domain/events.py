@@ -133,9 +133,12 @@ class PromptSubmitted(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptRequested(Body):
-    """A human wants the running turn to stop."""
+    """A human wants the running turn to stop, or its driver does because its time is over."""
 
     KIND: ClassVar[str] = "interrupt.requested"
+
+    why: str = ""
+    """Empty for a human's wish; else what limit was reached, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

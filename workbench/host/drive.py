@@ -99,6 +99,7 @@ async def _tick(runner: Runner) -> None:
         try:
             watch.expire(runner.desk.kit.journal)
             await watch.mark_stale(runner.desk, runner.state)
+            await watch.time_out(runner.desk, runner.state)
         except JournalError as error:
             # A disk that is full for a moment must not stop the clock for the life of the driver.
             LOG.warning("session %s: %s", runner.desk.session_id, error)

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
+from workbench.agents.due import stopping
 from workbench.agents.effects import (
     CallModel,
     Effect,
@@ -44,6 +45,7 @@ from workbench.host.gatekeeping import gate, propose_anew, reopen
 from workbench.host.model_call import ModelCall
 from workbench.host.settling import settle_call
 from workbench.host.undoing import undo
+from workbench.host.watch import number_of
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 
 
@@ -126,9 +128,10 @@ class Runner:
 
     def _limits(self) -> TurnLimits:
         config, tools = self.desk.kit.loaded().config, self.desk.kit.tools
+        wanted = number_of(self.state, "max_turns")
         reading = {name for name, found in tools.descriptors().items() if found.capability == "read"}
         return TurnLimits(
-            max_rounds=config.limits.max_turns,
+            max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
             on_expiry=config.approvals.on_expiry,
             read_only_tools=frozenset(reading),
         )
@@ -238,7 +241,7 @@ class Runner:
             return
         kept = await self._model.stopped() if self._model else []
         self._model = None
-        await self.desk.append(*kept, *self._ending(EndTurn(outcome="interrupted")))
+        await self.desk.append(*kept, *self._ending(stopping(self.state.turn)))
 
     async def _execute(self, call_id: str) -> None:
         stop = self._stops.setdefault(call_id, asyncio.Event())

@@ -12,6 +12,7 @@ from workbench.effects.locks import FileLock
 from workbench.effects.offspring import become_subreaper
 from workbench.host import config_rules, log, trusting
 from workbench.host.config_following import following
+from workbench.host.endpoints import key_variables
 from workbench.host.kit import ConfigUnusable, Kit, open_kit
 from workbench.host.models import provider_of
 from workbench.host.places import has_screen, host_lock, identity
@@ -42,7 +43,7 @@ def serve(home: Home, workspace: str, host_id: str | None = None, linger: float 
     journal = Journal.open(home)
     try:
         kit = open_kit(home, journal, workspace, provider=provider_of)
-        driver = identity(journal, workspace, "host", host_id, kit.loaded().config.key_variables)
+        driver = identity(journal, workspace, "host", host_id, key_variables(kit.loaded().config))
         with DriverLock(journal, driver):
             point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 
 from workbench.agents.turn import TurnLimits, fold, todo
+from workbench.domain.events import LeaseTaken
 from workbench.domain.rows import Session
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
@@ -80,7 +81,9 @@ class Supervisor:
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._kit.loaded().config.limits.max_turns)
-        state = fold(journal.events(session.id))
+        taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
+        # As it would be under our lease: a turn whose driver was killed looks busy until somebody takes it.
+        state = fold((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
         return bool(todo(state, limits))
 
     async def _drive(self, session_id: str) -> None:

@@ -4,6 +4,7 @@ Owns no words: they are the host's standing. Reads the configuration for the nam
 """
 
 from workbench.cli.console import Console
+from workbench.host.endpoints import key_variables
 from workbench.host.kit import Settings
 from workbench.host.places import provider_variables
 from workbench.host.standing import remarks
@@ -15,7 +16,7 @@ from workbench.journal.journal import Journal
 def variables_here(home: Home, journal: Journal, workspace: str) -> tuple[str, ...]:
     """Return the names of the provider variables that a host started from here would have."""
     loaded = Settings(home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))
-    return provider_variables(loaded.config.key_variables)
+    return provider_variables(key_variables(loaded.config))
 
 
 def found_remarks(home: Home, journal: Journal, workspace: str) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ Owns the checks that come before a session exists, so that nothing is created th
 session keeps its workspace, provider, model and recording for life.
 """
 
-from argparse import Namespace
-from dataclasses import dataclass
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.agents.instructions import system_prompt
@@ -25,7 +26,9 @@ from workbench.text.located import node_of
 from workbench.text.safe import one_line
 
 _TITLE_CELLS = 60
-_KEPT = ("provider", "model", "recording", "base_url", "key_env")
+_MOST = 1_000_000
+_WORDS = {int: "whole number", float: "number"}
+_KEPT = ("provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout")
 """Options that only a new session takes."""
 
 
@@ -98,6 +101,28 @@ def _usable(session: Session, options: Namespace) -> Session:
     if options.directory is not None and workspace_of(options.directory) != session.workspace:
         raise Refusal(what, f"its workspace is {session.workspace}", "leave -C out")
     return session
+
+
+def positive(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Return how an option is read that takes a number above zero."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = kind(0)
+        if not 0 < value < _MOST:
+            raise ArgumentTypeError(f"{text!r} is no {_WORDS[kind]} above 0 and below {_MOST:,}")
+        return value
+
+    return read
+
+
+def limited(plan: Plan, options: Namespace) -> Plan:
+    """Return a plan with the limits that were asked for (S2 configuration: max_turns, timeout)."""
+    asked = {name: getattr(options, name) for name in ("max_turns", "timeout")}
+    given: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
+    return replace(plan, configuration={**plan.configuration, **given})
 
 
 def planned(options: Namespace, config: Config) -> Plan:

@@ -12,14 +12,15 @@ from workbench.cli.console import Console
 from workbench.cli.errors import Refusal, sentence
 from workbench.cli.host.remarks import tell_remarks
 from workbench.cli.place import opened, person, workspace_of
-from workbench.cli.run.begin import Plan, begun, check_words, existing, planned, resumed
+from workbench.cli.run.begin import Plan, begun, check_words, existing, limited, planned, positive, resumed
 from workbench.cli.run.driving import OnApproval, drive
 from workbench.cli.run.following import NOBODY, follow
 from workbench.cli.run.keeping import recorded_to
 from workbench.cli.run.printing import HumanPrinter, JsonPrinter, Printer, StreamPrinter
 from workbench.cli.run.result import Ending, Tally, exit_code, of_this_run, result_facts
 from workbench.cli.run.witness import Witness
-from workbench.config.values import Loaded
+from workbench.config.pricing import cost
+from workbench.config.values import Config, Loaded
 from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Session
@@ -52,6 +53,7 @@ class Run:
     on_approval: OnApproval
     witness: Witness
     since: int
+    config: Config
     provider: ProviderMaker = provider_of
 
 
@@ -69,6 +71,13 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
     parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
+    parser.add_argument(
+        "--max-turns", metavar="N", type=positive(int), help="stop after so many model calls for one prompt"
+    )
+    parser.add_argument(
+        "--timeout", metavar="S", type=positive(float),
+        help="stop after so many seconds of work; waiting for an answer does not count",
+    )  # fmt: skip
     parser.add_argument(
         "--output-format",
         choices=("human", "json", "stream-json"),
@@ -92,7 +101,7 @@ def execute(options: Namespace, console: Console) -> int:
         workspace = session.workspace if session else workspace_of(options.directory)
         loaded = Settings(home, workspace, {}).loaded(trusted=trusting.is_trusted(journal, workspace))
         require_usable(loaded, console)
-        plan = None if session else planned(options, loaded.config)
+        plan = None if session else limited(planned(options, loaded.config), options)
         config_rules.sync(journal, loaded, catalogue().descriptors())
         prepare(journal, workspace, console)
         start, since = journal.last_position(), journal.now()
@@ -102,6 +111,7 @@ def execute(options: Namespace, console: Console) -> int:
             home=home, journal=journal, console=console, workspace=workspace, since=since,
             on_approval=options.on_approval, provider=provider,
             witness=Witness(journal, session_id, printer, start),
+            config=loaded.config,
         )  # fmt: skip
         return _told(run, _carried_out(run), printer)
 
@@ -198,7 +208,8 @@ def _told(run: Run, ending: Ending, printer: Printer) -> int:
     actions = of_this_run(journal.actions(session.id), journal.calls(session.id), witness.start, run.since)
     denied = [call for key in witness.tally.denied if (call := journal.call(key)) is not None]
     waiting = [action for action in actions if action.state == "pending"]
-    printer.end(result_facts(session, witness.tally, actions, denied, code), waiting)
+    facts = result_facts(session, witness.tally, actions, denied, code)
+    printer.end({**facts, "cost": cost(run.config, session.provider, session.usage)}, waiting)
     for line in last_words(session, witness.tally, ending):
         run.console.note(line)
     return code
@@ -214,7 +225,7 @@ def last_words(session: Session, tally: Tally, ending: Ending) -> list[str]:
     if tally.outcome == "unattended":
         return [f"Nobody answered in time. Nothing was done. {goes_on}"]
     if tally.outcome == "limit":
-        return [f"Stopped at the limit of rounds. {goes_on}"]
+        return [f"Stopped at a limit. {sentence(tally.detail)} {goes_on}"]
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
     return []

@@ -1,0 +1,103 @@
+"""The clock of a turn: it runs while something moves, and stands while everything left waits for a human."""
+
+import pytest
+
+from workbench.agents.effects import EndTurn, StopModel, Withdraw
+from workbench.agents.state import TurnState
+from workbench.agents.turn import TurnLimits, apply, todo
+from workbench.agents.working import is_working, worked
+from workbench.domain import events as e
+from workbench.domain.values import Actor, ReplyCall, Verdict
+
+SECOND = 1_000_000
+ASKED = Verdict(outcome="ask", step="ask", by="ask")
+CALL = ReplyCall(call_id="c1", provider_call_id="p1", tool="create_file", arguments={})
+
+
+def play(*steps, state=None):
+    """Fold (second, body) pairs; bodies about the call name it."""
+    state = state or TurnState()
+    for number, (second, body) in enumerate(steps):
+        about = isinstance(
+            body, e.CallProposed | e.ActionOpened | e.ActionApproved | e.CallExecuting | e.CallFinished
+        )
+        event = e.Event(
+            id=f"e{number}-{second}", session_id="s", at=second * SECOND, actor=Actor(kind="host"), body=body,
+            turn_id="t", call_id="c1" if about else None, action_id="a1" if about else None,
+            position=number + 1, sequence_number=number + 1,
+        )  # fmt: skip
+        state = apply(state, event)
+    return state
+
+
+def opened(at):
+    return e.ActionOpened(
+        action_kind="tool",
+        tool="create_file",
+        target="x",
+        digest="d",
+        created_at=at,
+        expires_at=None,
+        verb="create",
+    )
+
+
+BEGUN = (
+    (0, e.SessionCreated(workspace="/w", provider="p", model="m")),
+    (0, e.SessionStatusChanged(status="initializing")),
+    (0, e.SessionStatusChanged(status="ready")),
+    (0, e.LeaseTaken(host_id="h", epoch=1, pid=1, driver="host")),
+    (1, e.PromptSubmitted(text="x")),
+    (2, e.TurnStarted(provider="p", model="m", round=1)),
+    (2, e.SessionStatusChanged(status="processing")),
+)
+ASKING = (
+    (5, e.ReplyCompleted(text="", calls=(CALL,), round=1, model="m")),
+    (6, e.CallProposed(tool="create_file", verdict=ASKED, provider_call_id="p1")),
+    (6, opened(6)),
+)
+
+
+def test_the_model_works_the_human_does_not():
+    state = play(*BEGUN)
+    assert is_working(state) and worked(state.turn, 4 * SECOND) == 2 * SECOND
+    state = play(*BEGUN, *ASKING)
+    assert not is_working(state)
+    assert worked(state.turn, 9_000 * SECOND) == 4 * SECOND
+
+
+def test_a_decision_starts_the_clock_again():
+    approved = e.ActionApproved(digest="d", result_digest="d", approved_until=9_999 * SECOND)
+    state = play(*BEGUN, *ASKING, (1_000, approved), (1_001, e.CallExecuting()))
+    assert worked(state.turn, 1_003 * SECOND) == (4 + 3) * SECOND
+
+
+def test_a_pause_and_the_time_without_a_driver_do_not_count():
+    paused = play(*BEGUN, (3, e.SessionStatusChanged(status="paused", reason="user")))
+    assert worked(paused.turn, 99 * SECOND) == 1 * SECOND
+    lost = play(*BEGUN, (500, e.LeaseTaken(host_id="i", epoch=2, pid=2, driver="host")))
+    assert worked(lost.turn, 900 * SECOND) == 0
+
+
+def test_a_new_turn_begins_at_zero():
+    state = play(*BEGUN, (9, e.TurnEnded(outcome="done")), (20, e.PromptSubmitted(text="y")))
+    again = e.Event(
+        id="n", session_id="s", at=30 * SECOND, actor=Actor(kind="host"), turn_id="t2", position=99,
+        sequence_number=99, body=e.TurnStarted(provider="p", model="m", round=1),
+    )  # fmt: skip
+    state = apply(state, again)
+    assert worked(state.turn, 31 * SECOND) == 1 * SECOND
+
+
+@pytest.mark.spec(137)
+def test_a_turn_whose_time_is_over_stops_everything_and_says_which_limit():
+    limit = e.InterruptRequested(why="It worked for 60 s, which is its time.")
+    calling = todo(play(*BEGUN, (70, limit)), TurnLimits(max_rounds=9))
+    assert calling == (StopModel(), EndTurn(outcome="limit", detail=limit.why))
+    asking = todo(play(*BEGUN, *ASKING, (70, limit)), TurnLimits(max_rounds=9))
+    assert asking == (Withdraw(call_id="c1"),)
+
+
+def test_a_humans_stop_stays_a_humans_stop():
+    state = play(*BEGUN, (3, e.InterruptRequested()), (4, e.InterruptRequested(why="late")))
+    assert todo(state, TurnLimits(max_rounds=9))[-1] == EndTurn(outcome="interrupted")
