@@ -17,7 +17,7 @@ from tests.golden.still import START, PlacedBlobs, Places, StillClock, StillJour
 from tests.golden.words import MODEL, recording_text
 from tests.support.golden import KEY
 from workbench.changes.answer import decision
-from workbench.domain.codec import blob_refs, plain, to_line
+from workbench.domain.codec import EVENTS_VERSION, blob_refs, plain, to_line
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, Taken
 from workbench.effects import faults
@@ -29,7 +29,6 @@ from workbench.journal.decide import decide, extend
 from workbench.journal.home import Home
 from workbench.journal.lease import DriverIdentity, DriverLock
 from workbench.journal.rebuild import differences, truth
-from workbench.journal.schema import SCHEMA_VERSION
 
 SCREEN = Actor(kind="user", pid=3021, via="screen")
 CLI = Actor(kind="user", pid=3077, via="cli")
@@ -243,7 +242,7 @@ class Scene:
             return Made(files=files, tables=tables)
 
     def _lines(self, events):
-        yield json.dumps({"workbench_session": 1, "schema": SCHEMA_VERSION})
+        yield json.dumps({"workbench_session": 1, "schema": EVENTS_VERSION})
         known = set()
         for event in events:
             for ref in blob_refs(event.body):

@@ -23,12 +23,11 @@ from tests.support import golden
 from workbench.agents.effects import CallModel
 from workbench.agents.turn import TurnLimits, TurnState, apply, todo
 from workbench.changes.digest import action_digest, digest_rows
-from workbench.domain.codec import parse_line, plain, to_line
+from workbench.domain.codec import EVENTS_VERSION, parse_line, plain, to_line
 from workbench.domain.events import BODIES, ActionOpened
 from workbench.domain.fold import Tables
 from workbench.domain.machines import SETTLED_CALLS
 from workbench.journal.rebuild import differences
-from workbench.journal.schema import SCHEMA_VERSION
 
 NAMES = golden.names()
 LIMITS = TurnLimits(max_rounds=50)
@@ -114,7 +113,7 @@ def test_the_fold_of_the_file_is_the_fold_of_the_live_journal(name):
 
 @each_session
 def test_the_first_line_says_what_it_is(name):
-    assert golden.header(name) == {"workbench_session": 1, "schema": SCHEMA_VERSION}
+    assert golden.header(name) == {"workbench_session": 1, "schema": EVENTS_VERSION}
 
 
 @each_session

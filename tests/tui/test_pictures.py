@@ -42,6 +42,9 @@ def picture(tmp_path, snap_compare):
         app.theme = theme
 
         async def before(pilot):
+            while pilot.app.painter is None:
+                await pilot.app.workers.wait_for_complete()
+                await pilot.pause()
             for key in (None, *keys):
                 if key is not None:
                     await pilot.press(key)

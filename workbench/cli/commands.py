@@ -59,6 +59,13 @@ _APPROVALS = {
 _SESSIONS = {
     "list": _leaf("sessions.listing", "the sessions of this workspace"),
     "show": _leaf("sessions.show", "one session: what was said, asked, decided and written"),
+    "search": _leaf("sessions.search", "sessions that hold some words, with the places"),
+    "rename": _leaf("sessions.rename", "give a session another title"),
+    "tag": _leaf("sessions.tag", "show, add and remove the tags of a session"),
+    "archive": _leaf("sessions.archive", "put sessions out of the way, or back"),
+    "fork": _leaf("sessions.fork", "begin a session where another one ended"),
+    "end": _leaf("sessions.end", "end a session for good"),
+    "delete": _leaf("sessions.delete", "delete sessions with everything that belongs to them"),
     "export": _leaf("sessions.export", "a session as its events, or in the words of another system"),
 }
 
@@ -90,7 +97,7 @@ COMMANDS: Mapping[str, Entry] = {
     SCREEN: _leaf("screen.command", "the screen on a folder", is_hidden=True),
     "run": _leaf("run.command", "run an agent without a screen"),
     "approvals": Entry(summary="answer what agents ask", below=_APPROVALS),
-    "sessions": Entry(summary="look at sessions", below=_SESSIONS),
+    "sessions": Entry(summary="find, file, fork, export sessions", below=_SESSIONS),
     "pipeline": Entry(summary="run pipelines and look at their runs", below=_PIPELINE),
     "host": Entry(summary="the process that acts for a workspace", below=_HOST),
     "trust": _leaf("trust", "trust a workspace, or take that back"),

@@ -16,6 +16,7 @@ from workbench.cli.errors import DONE, FAILED
 from workbench.cli.place import opened
 from workbench.effects.locks import is_held
 from workbench.host.ancestry import refuse_inside_agents
+from workbench.journal.delete import compact, finish_deletes
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.rebuild import differences, integrity, rebuild
@@ -49,7 +50,9 @@ def execute(options: Namespace, console: Console) -> int:
     with opened() as (home, journal):
         if options.rebuild:
             refuse_inside_agents(journal, home, "rebuild the tables")
+            finish_deletes(journal)
             rebuild(journal)
+            compact(journal)
         checks = [check(home, journal) for check in CHECKS]
     is_well = not any(check.problems for check in checks)
     if options.json:

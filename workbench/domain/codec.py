@@ -33,6 +33,9 @@ from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
 from workbench.text.human import iso, parse_iso
 from workbench.text.safe import escaped_json
 
+EVENTS_VERSION = 2
+"""The version of the vocabulary of events, in the first line of a session's file."""
+
 TIMES = frozenset({"at", "created_at", "expires_at", "approved_until", "recorded_at"})
 """Fields that hold microseconds inside and ISO 8601 in lines."""
 

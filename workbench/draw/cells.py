@@ -142,16 +142,35 @@ def shorten(line: Content, room: int, glyphs: Glyphs = UNICODE, *, keeps_end: bo
     sign = glyphs.line("…")
     if keeps_end:
         return _shorten_path(line, room, sign)
-    head = cut(line.plain, room + 1 - len(sign)).removesuffix("…")
+    head = whole_marks(cut(line.plain, room + 1 - len(sign)).removesuffix("…"))
     return line[: len(head)] + sign if room >= len(sign) else Content(sign[:room])
 
 
+def whole_marks(text: str) -> str:
+    """Return a text that was cut without the beginning of a mark that lost its end."""
+    at = text.rfind("⟨")
+    return (
+        text[:at]
+        if at >= 0 and "⟩" not in text[at:] and text[at:].startswith("⟨U+"[: len(text) - at])
+        else text
+    )
+
+
 def _shorten_path(line: Content, room: int, sign: str) -> Content:
-    shown = cut_middle(line.plain, room + 1 - len(sign))
+    shown = _without_torn_marks(cut_middle(line.plain, room + 1 - len(sign)))
     if len(sign) > 1:
         shown = cut(shown.replace("…", sign, 1), room)
     style = line.get_style_at_offset(0) if line.spans else None
     return styled(shown, style)
+
+
+def _without_torn_marks(shown: str) -> str:
+    """Return a text with its middle cut out, without halves of marks at both sides of the cut."""
+    head, sign, tail = shown.partition("…")
+    end = tail.find("⟩")
+    if end >= 0 and "⟨" not in tail[:end]:
+        tail = tail[end + 1 :]
+    return whole_marks(head) + sign + tail
 
 
 def title(

@@ -18,6 +18,8 @@ from workbench.draw.wrapping import hard_wrap, plain_wrap, safe_lines
 from workbench.views.detail import ActionDetail
 
 INDENT: Final = 3
+CHOICE_KEYS: Final = {"trust": "t", "trust_and_read": "T", "not_now": "r", "reject": "r"}
+"""Choices that a key of their own gives at once, as the table of keys has them."""
 TITLE_CELLS: Final = 60
 
 
@@ -41,6 +43,7 @@ def body_lines(
         _pairs(detail.subject, room, ink),
         _pairs(detail.parameters, room, ink),
         _pairs([("runs in", detail.cwd)] if detail.command is not None and detail.cwd else [], room, ink),
+        _pairs([("why it asks", detail.why_asked)] if detail.why_asked else [], room, ink),
     ]
     blanks = Content(" " * INDENT)
     lines: list[Content] = []
@@ -54,12 +57,14 @@ def bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs) -> lis
     lines: list[Content] = []
     if detail.bar:
         when = "" if detail.is_pending else f" {clock(detail.decided_at)}"
-        style = ink.sign(detail.sign)
-        head = styled(f" {glyphs.of(detail.sign)} {detail.state_word}{when}  ", style)
+        head = styled(
+            f" {glyphs.of(detail.decision_sign)} {detail.decision_word}{when}  ",
+            ink.sign(detail.decision_sign),
+        )
         lines += _hanging(head, detail.bar, width, ink)
     if detail.outcome:
-        head = styled(" " * INDENT + "then  ", ink.of("muted"))
-        lines += _hanging(head, [detail.outcome], width, ink)
+        sign = styled(f"{glyphs.of(detail.sign)} ", ink.sign(detail.sign))
+        lines += _hanging(styled(" then  ", ink.of("muted")) + sign, [detail.outcome], width, ink)
     for risk in detail.warnings:
         head = (
             styled(f" {glyphs.of('risk')} ", ink.sign("risk")) + content(risk.word, ink.sign("risk")) + "  "
@@ -108,7 +113,9 @@ def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyp
         is_chosen = offered.key == choice
         sign = glyphs.of("running" if is_chosen else "todo")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
-        lines += _hanging(styled(f"{sign} ", style), [offered.label or offered.key], room, ink)
+        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ")
+        head = styled(f"{letter}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
+        lines += _hanging(head, [offered.label or offered.key], room, ink)
     return lines
 
 

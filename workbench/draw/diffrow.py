@@ -257,7 +257,7 @@ class Pen:
         found += self._hits(text)
         shown = [Span(max(s.start, start) - start, min(s.end, end) - start, s.style) for s in found]
         piece = Content(text[start:end], spans=[span for span in shown if span.end > span.start])
-        return mark_hidden(piece, self.ink)
+        return Content(" " * rows.hang(side.index, side.part)) + mark_hidden(piece, self.ink)
 
     def _text_style(self, side: Side, is_taken: bool) -> Style:
         if not is_taken:

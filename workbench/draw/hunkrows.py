@@ -9,9 +9,9 @@ from functools import cache
 from typing import Final, Literal
 
 from workbench.domain.values import Hunk
-from workbench.draw.cells import wrap_cells
 from workbench.draw.changedwords import Marks, changed_words
 from workbench.draw.syntax import Paint, Painter
+from workbench.draw.wrapping import code_breaks, hanging
 from workbench.records import dataclass
 from workbench.text.safe import one_line, safe
 
@@ -73,8 +73,13 @@ class HunkRows:
         """Return where a line is broken into rows."""
         found = self._pieces.get(index)
         if found is None:
-            found = self._pieces[index] = wrap_cells(self.text(index), self.room)
+            text = self.text(index)
+            found = self._pieces[index] = code_breaks(text, self.room, hanging(text, self.room))
         return found
+
+    def hang(self, index: int, part: int) -> int:
+        """Return how far a row of a broken line is indented."""
+        return hanging(self.text(index), self.room) if part else 0
 
     def marks(self, index: int) -> Marks:
         """Return which words of a line changed."""

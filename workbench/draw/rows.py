@@ -25,6 +25,8 @@ WATERFALL_FROM: Final = 58
 """Cells from which tool rows have a bar."""
 WIDE_FROM: Final = 100
 """Cells from which tool rows have every column."""
+LONG_TOOL_FROM: Final = 76
+"""Cells from which the longest name of a tool of ours has room."""
 
 URGENT: Final[dict[Urgency, TokenName]] = {"calm": "foreground", "soon": "waiting", "now": "failed"}
 _END: Final = Column(content=Content(""), width=0)
@@ -95,7 +97,7 @@ def queue_row(
     columns += [Column(content=mark, width=1, gap=0)] if shows_marks else []
     columns.append(sign(row.sign, ink, glyphs, gap=int(shows_marks)))
     columns += _what(row, ink, is_cursor=is_cursor)
-    columns += _zoomed(row, ink, glyphs, now) if shows_marks else _usual(row, ink, glyphs, now)
+    columns += _zoomed(row, ink, glyphs, now) if shows_marks else _usual(row, width, ink, glyphs, now)
     style = _style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row([*columns, _END], width, style, glyphs=glyphs)
 
@@ -111,7 +113,7 @@ def _what(row: QueueRow, ink: Ink, *, is_cursor: bool) -> list[Column]:
     return [Column(content=content(row.verb, style), width=5), target]
 
 
-def _usual(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
+def _usual(row: QueueRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
     state = content(row.state_word, ink.sign(_word_meaning(row)))
     if not row.is_pending:
         return [Column(content=state, align="right", gap=2, drop=1), _clock(row, ink, now, gap=3)]
@@ -121,9 +123,13 @@ def _usual(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
     return [
         Column(content=size, width=room, align="right", drop=2),
         Column(content=state, drop=1, gap=2),
-        Column(content=title, width=14, drop=3, gap=2),
+        Column(content=title, width=_title_cells(width), drop=3, gap=2),
         *_left(row, ink, glyphs),
     ]
+
+
+def _title_cells(width: int) -> int:
+    return 14 if width < 72 else 18
 
 
 def _zoomed(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
@@ -205,7 +211,7 @@ def tool_row(
 
 
 def _tool_cells(width: int) -> int:
-    return 22 if width >= WIDE_FROM else 15
+    return 22 if width >= LONG_TOOL_FROM else 15
 
 
 def _bar_cells(width: int) -> int:

@@ -25,6 +25,9 @@ INDENT: Final = 3
 """Blank cells before what an agent says."""
 NOTE_INDENT: Final = 5
 _TOOL_CELLS: Final = 15
+_LONG_TOOL_CELLS: Final = 22
+"""Of the longest of our own names; from `_LONG_FROM` cells on there is room for it."""
+_LONG_FROM: Final = 56
 
 
 def block_lines(
@@ -108,9 +111,10 @@ def _call(block: CallLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content
     right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
     if block.is_by_rule:
         right = styled(f"{glyphs.of('rule')} ", ink.of("info")) + right
+    tool = _LONG_TOOL_CELLS if width >= _LONG_FROM else _TOOL_CELLS
     columns = [
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
-        Column(content=content(block.tool, ink.of("foreground"), ink), width=_TOOL_CELLS),
+        Column(content=content(block.tool, ink.of("foreground"), ink), width=tool),
         Column(
             content=content(block.target, ink.of("muted"), ink), grows=True,
             cut="path" if is_path(block.target) else "end", least=8,
@@ -155,6 +159,10 @@ def _error(block: ErrorBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Cont
 
 def _notice(block: Notice, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     room = _room(width, INDENT)
+    if block.kind == "mark":
+        quoted = glyphs.line(f"“{block.text}”") if block.text else ""
+        lines = [_under(line, ink.of("muted", italic=True)) for line in plain_wrap(quoted, room - 5, ink)]
+        return _indented(lines, INDENT + 5, styled(" " * INDENT + "mark ", ink.of("faint")))
     lines = [_under(line, ink.of("muted")) for line in plain_wrap(block.text, room, ink)]
     sign = styled(f" {glyphs.of(_NOTICE_SIGNS.get(block.kind, 'cancelled'))} ", ink.of("muted"))
     return _indented([*lines, *key_lines(block.keys, room, ink)], INDENT, sign)

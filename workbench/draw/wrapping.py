@@ -7,12 +7,17 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from workbench.draw.cells import mark_hidden, wrap_cells
+from workbench.draw.cells import mark_hidden
 from workbench.draw.tokens import Ink
 from workbench.text.safe import safe
 from workbench.text.width import cells
 
 TAB = 4
+HANG = 2
+"""Cells that a line of code which goes on is deeper than its beginning."""
+
+_BREAKS = frozenset(" ,;:)]}|&=+/")
+"""Characters behind which a long line of code is broken."""
 
 
 def wrap(line: Content, width: int) -> list[Content]:
@@ -68,5 +73,45 @@ def plain_wrap(text: str, width: int, ink: Ink | None = None) -> list[Content]:
 
 
 def hard_wrap(lines: Sequence[Content], width: int) -> list[Content]:
-    """Return lines of code broken at exactly `width` cells: every blank stays."""
-    return [line[start:end] for line in lines for start, end in wrap_cells(line.plain, width)]
+    """Return lines of code broken to `width` cells: every blank stays, what goes on is indented."""
+    return [row for line in lines for row in _hung(line, width)]
+
+
+def _hung(line: Content, width: int) -> list[Content]:
+    hang = hanging(line.plain, width)
+    pieces = code_breaks(line.plain, width, hang)
+    return [Content(" " * (hang if at else 0)) + line[start:end] for at, (start, end) in enumerate(pieces)]
+
+
+def hanging(text: str, width: int) -> int:
+    """Return how far the further rows of a broken line of code are indented: two deeper than it."""
+    indent = len(text) - len(text.lstrip(" "))
+    return min(indent + HANG, width // 3)
+
+
+def code_breaks(text: str, width: int, hang: int = 0) -> list[tuple[int, int]]:
+    """Return where a line of code is broken, as (from, to) characters; nothing of it is left out.
+
+    Breaks behind a blank or a mark of punctuation where one is in the last third of a row, so that names
+    stay whole.
+
+    Args:
+        text: one safe line.
+        width: cells of a row.
+        hang: cells that every row but the first is indented.
+    """
+    pieces: list[tuple[int, int]] = []
+    start, room = 0, max(1, width)
+    while start < len(text):
+        end = _row_end(text, start, room)
+        pieces.append((start, end))
+        start, room = end, max(1, width - hang)
+    return pieces or [(0, 0)]
+
+
+def _row_end(text: str, start: int, room: int) -> int:
+    end = _fits(text, start, room)
+    if end >= len(text):
+        return len(text)
+    least = end - max(1, (end - start) // 3)
+    return next((at for at in range(end, least, -1) if text[at - 1] in _BREAKS), end)

@@ -301,6 +301,18 @@ class Root:
         return sorted(entries, key=lambda entry: entry.name)
 
     @contextlib.contextmanager
+    def folder(self, rel: str) -> Generator[tuple[int, str], None, None]:
+        """Open a folder for as long as the block lasts: its descriptor, and its path without `.`.
+
+        Raises:
+            NothingThere: There is no such folder.
+            FileRefused: It is no folder or lies behind a link.
+        """
+        parts = components(rel)
+        with self._below(parts, rel) as here:
+            yield here, "/".join(parts)
+
+    @contextlib.contextmanager
     def _below(
         self, parts: tuple[str, ...], rel: str, made: Names | None = None
     ) -> Generator[int, None, None]:

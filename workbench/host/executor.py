@@ -17,14 +17,16 @@ from workbench.domain.events import Body, CallExecuting, CallFinished, Event, Fi
 from workbench.domain.values import BlobRef, JsonObject, PlanStep
 from workbench.effects.faults import point
 from workbench.effects.files import FileRefused
-from workbench.host import hooks, record
+from workbench.host import hooks
 from workbench.host.command import run_command
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
-from workbench.host.gatekeeping import propose_anew, still_allowed
+from workbench.host.gatekeeping import context, propose_anew, still_allowed
+from workbench.host.looking import checked, look
+from workbench.host.placing import place
 from workbench.host.proposal import edited_bytes
 from workbench.policy.gate import Passed
-from workbench.tools.base import Output, ReadTool, RunTool, ToolRefused
+from workbench.tools.base import ActTool, ReadTool, RunTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +119,11 @@ async def _run(
         await _write(desk, file, changes, plan, started)
     elif isinstance(tool, RunTool):
         finished = await run_command(desk, file, tool.command(parameters, desk.kit.limits()), stop)
-        await _finish(desk, file, finished)
-    elif isinstance(tool, ReadTool):
-        await _finish(desk, file, await _read(desk, tool, parameters, started))
+        found = checked(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
+        await _finish(desk, file, found)
+    elif isinstance(tool, ReadTool | ActTool):
+        where = place(desk, lambda: context(desk, desk.kit.loaded()), stop)
+        await _finish(desk, file, await look(desk, tool, parameters, where, started))
     else:
         await _finish(desk, file, CallFinished(state="succeeded", summary="nothing to write"))
     if passed is not None:
@@ -228,31 +232,6 @@ def _written(changes: tuple[FileChange, ...]) -> str:
         return "nothing was taken, so nothing was written"
     words = {"create": "created", "modify": "changed", "delete": "deleted"}
     return "; ".join(f"{words[_kind(c)]} {c.path} ({len(c.after or b'')} bytes)" for c in changes)
-
-
-# --- reads ----------------------------------------------------------------------------------------
-
-
-async def _read(desk: Desk, tool: ReadTool, exact: JsonObject, started: float) -> CallFinished:
-    limits = desk.kit.limits()
-    try:
-        output = await asyncio.to_thread(tool.read, exact, desk.kit.root, limits)
-    except (ToolRefused, FileRefused) as error:
-        return CallFinished(state="failed", error=str(error), duration_ms=_since(desk, started))
-    return outcome_of(desk, output, _since(desk, started))
-
-
-def outcome_of(desk: Desk, output: Output, duration_ms: int) -> CallFinished:
-    """Return the end of a call from a tool's output: bounded for the model, scrubbed for the record."""
-    clean = record.scrubbed(output.text, is_fragment=output.is_fragment)
-    limit, blobs = desk.kit.limits().tool_output_bytes, desk.kit.journal.blobs
-    shown = record.output(output.text, clean, limit, blobs)
-    return CallFinished(
-        state="failed" if output.error else "succeeded", error=record.scrubbed_line(output.error, 4_000),
-        summary=record.scrubbed_line(shown.recorded, 120), preview=shown.recorded, result_ref=shown.ref,
-        output_ref=shown.whole,
-        output_bytes=shown.total_bytes, duration_ms=duration_ms, metadata=shown.noted(output.metadata),
-    )  # fmt: skip
 
 
 # --- appending -------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from workbench.effects.files import FileRefused
 from workbench.host import hooks
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
+from workbench.host.placing import place, url_rules
 from workbench.host.proposal import Proposal, opened_body, propose, proposed_body
 from workbench.host.trusting import read_grant
 from workbench.policy.gate import GateCall, GateContext, Passed, after_hooks, before_hooks, judge
@@ -42,7 +43,7 @@ def context(desk: Desk, loaded: Loaded) -> GateContext:
         workspace=kit.workspace, protected=(str(kit.home.path),), deny=_globs(approvals.deny),
         allow=_globs(approvals.allow), ceiling=None, rules=tuple(kit.journal.rules()),
         session_id=desk.session_id, run_id=None, now=kit.journal.now(), read_only=approvals.read_only,
-        read_grant=read_grant(kit.journal, kit.workspace), can_ask=kit.can_ask,
+        read_grant=read_grant(kit.journal, kit.workspace), can_ask=kit.can_ask, urls=url_rules(loaded),
     )  # fmt: skip
 
 
@@ -135,12 +136,13 @@ async def _judged(
         return verdict
 
     call = GateCall(tool=row.tool, parameters=exact)
-    judgement = await judge(call, context(desk, desk.kit.loaded()), run_hooks)
+    now = context(desk, desk.kit.loaded())
+    judgement = await judge(call, now, run_hooks)
     verdict, passed = judgement.verdict, judgement.passed
     if passed is None or verdict.outcome in ("denied", "refused"):
         return verdict, None
     try:
-        return verdict, await asyncio.to_thread(propose, desk, row, passed)
+        return verdict, await asyncio.to_thread(propose, desk, row, passed, place(desk, lambda: now))
     except (ToolRefused, FileRefused) as error:
         return Verdict(outcome="refused", step="schema", by=passed.descriptor.id, reason=str(error)), None
 

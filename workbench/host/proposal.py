@@ -24,7 +24,7 @@ from workbench.host.dossier import Dossier, dossier
 from workbench.policy.gate import Passed
 from workbench.text import canonical
 from workbench.text.safe import has_hidden
-from workbench.tools.base import WriteTool
+from workbench.tools.base import ActTool, Place, WriteTool
 
 LARGEST_INLINE_HUNKS = 262_144
 """Bytes of hunks kept in the event itself; larger ones go to a recorded blob."""
@@ -41,13 +41,15 @@ class Proposal:
     on_top_of: tuple[str, ...] = ()
 
 
-def propose(desk: Desk, call: Call, passed: Passed) -> Proposal:
+def propose(desk: Desk, call: Call, passed: Passed, place: Place) -> Proposal:
     """Compute what a call would change, on top of the earlier open calls of its turn.
 
     Raises:
         ToolRefused: the tool cannot do this, in words for the model and the human.
     """
     tool = desk.kit.tools.get(passed.descriptor.id)
+    if isinstance(tool, ActTool):
+        tool.check(passed.grounded, place)
     if not isinstance(tool, WriteTool):
         return Proposal(passed=passed)
     stack = _Stack(desk, call)

@@ -5,13 +5,19 @@ again here.
 """
 
 import asyncio
+from dataclasses import replace
 
 from workbench.changes.apply import PlannedDigest, Settled, settle
 from workbench.domain.events import CallFinished, FileChanged
-from workbench.domain.values import PlanStep
+from workbench.domain.values import PlanStep, Verdict
 from workbench.effects.process import ProcessIdentity, end_leftovers
-from workbench.host.desk import Desk
+from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
+from workbench.host.gatekeeping import context
+from workbench.host.looking import outcome_of
+from workbench.host.placing import place
+from workbench.policy.gate import GateCall, before_hooks
+from workbench.tools.base import ActTool, ToolRefused
 
 _UNKNOWN = "the host ended while it ran; it was not run again, so look first"
 
@@ -26,12 +32,33 @@ async def settle_call(desk: Desk, call_id: str) -> None:
         bodies = _bodies(file, settled)
         await desk.append(*(desk.call_event(body, file.row) for body in bodies))
         return
+    done = await asyncio.to_thread(_done, desk, file)
+    if done is not None:
+        await desk.append(desk.call_event(done, file.row))
+        return
     ended = await asyncio.to_thread(_end_process, file)
     finished = CallFinished(
         state="interrupted", detail="outcome unknown", error=_UNKNOWN, summary="outcome unknown",
         metadata={"leftovers_ended": ended} if ended else {},
     )  # fmt: skip
     await desk.append(desk.call_event(finished, file.row))
+
+
+def _done(desk: Desk, file: Dossier) -> CallFinished | None:
+    """Return how an act ended whose effect can be seen, as a folder that is there."""
+    tool = desk.kit.tools.get(file.row.tool)
+    if not isinstance(tool, ActTool):
+        return None
+    try:
+        exact = desk.exact(file.row.parameters, file.row.parameters_ref)
+        now = context(desk, desk.kit.loaded())
+        passed = before_hooks(GateCall(tool=file.row.tool, parameters=exact), now)
+        found = (
+            None if isinstance(passed, Verdict) else tool.settle(passed.grounded, place(desk, lambda: now))
+        )
+    except (SealedGone, ToolRefused):
+        return None
+    return None if found is None else replace(outcome_of(desk, found), detail="recovered")
 
 
 def _end_process(file: Dossier) -> int:

@@ -1,24 +1,37 @@
 """Deleting a session, the one exception to append-only, and sweeping bytes that nothing refers to.
 
 The tombstone and the rows go first, in one transaction, so that a session is there or gone; its events and
-blobs follow in short transactions, and what a crash leaves is finished the next time.
+blobs follow in short transactions, and what a crash leaves is finished the next time. `compact` then sees to
+it that no file holds a remnant.
 """
 
+import contextlib
+import time
 from collections.abc import Iterable
 from typing import Final
 
 from workbench.domain.events import SessionDeleted
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
-from workbench.journal import tables
+from workbench.journal import search, sql, tables
 from workbench.journal.entry import enter, prepare
 from workbench.journal.errors import Driven, GuardFailed, SessionUnknown
 from workbench.journal.journal import Journal
 from workbench.journal.lease import is_live
 from workbench.journal.live import LiveTables
+from workbench.journal.store import held, live_drivers
 
 CHUNK: Final = 1000
 """Events, or a fifth of it in files, that one transaction removes."""
+
+SEARCHED: Final = 10
+"""Searched events that one transaction removes; forgetting a text costs milliseconds in a large index."""
+
+COMPACTED: Final = 256_000_000
+"""Bytes of a database that is written anew in about a second."""
+
+_TRIES: Final = 20
+_PAUSE: Final = 0.02
 
 SWEPT_AFTER: Final = 3600.0
 """Seconds after which bytes that no event refers to are removed."""
@@ -68,6 +81,34 @@ def finish_deletes(journal: Journal) -> list[str]:
     return sessions
 
 
+def compact(journal: Journal, largest: int = COMPACTED) -> bool:
+    """Leave no copy of what was deleted in any file: to be called once after the last delete.
+
+    Backups of older schemas go, the database is written anew, and the log of changes is emptied. SQLite
+    overwrites what it deletes, but copies of a row that once was elsewhere in a page stay there.
+
+    Args:
+        journal: Where.
+        largest: Bytes of a database that is written anew while sessions are driven, whose writers wait.
+
+    Returns:
+        False if the database was too large for that, or a reader kept the log; nothing is lost by it.
+    """
+    for backup in journal.home.path.glob("journal.db.schema-*.backup"):
+        backup.unlink(missing_ok=True)
+    home = journal.home
+    if home.database.stat().st_size > largest and live_drivers(home):
+        return False
+    lock = held(home.run / "checkpoint.lock")
+    with lock, contextlib.closing(sql.connect(home.database)) as database:
+        sql.vacuum(database)
+        for _ in range(_TRIES):
+            if sql.truncate(database):
+                return True
+            time.sleep(_PAUSE)
+    return False
+
+
 def sweep(journal: Journal, older_than: float = SWEPT_AFTER) -> int:
     """Remove blobs that no event refers to and temporary files, both older than some seconds.
 
@@ -91,6 +132,9 @@ def _clear(journal: Journal, session_id: str) -> None:
 
 def _remove_events(live: LiveTables, session_id: str) -> int:
     live.has_written = True
+    if removed := search.remove(live.database, session_id, SEARCHED):
+        return removed
+    search.forget(live.database, session_id)
     some = "SELECT position FROM event WHERE session_id = ? LIMIT ?"
     statement = f"DELETE FROM event WHERE position IN ({some}) RETURNING 1"  # noqa: S608 no values in it
     return len(live.all(statement, session_id, CHUNK))

@@ -22,7 +22,7 @@ from workbench.domain.rows import (
     StepState,
     Trust,
 )
-from workbench.journal import tables
+from workbench.journal import search, tables
 from workbench.journal.read import EVENTS, NEWEST, decode, numbered
 from workbench.journal.sql import Database, Value, Values
 
@@ -145,6 +145,7 @@ class LiveTables:
             lease = lease_after(event, self.lease(event.session_id))
             if lease is not None:
                 self.put(lease)
+        search.index(self.database, event)
         for ref in blob_refs(event.body):
             self.database.execute("INSERT OR IGNORE INTO blob_ref VALUES (?, ?)", (ref, event.session_id))
 

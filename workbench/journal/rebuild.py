@@ -11,7 +11,7 @@ from workbench.domain.codec import blob_refs
 from workbench.domain.events import Event, SessionDeleted
 from workbench.domain.fold import Tables
 from workbench.domain.rows import Lease
-from workbench.journal import tables
+from workbench.journal import search, tables
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables, lease_after
 from workbench.journal.read import EVENTS, decode
@@ -77,6 +77,7 @@ def rebuild(journal: Journal) -> None:
             live.put(row)
         for ref in sorted(found.refs):
             live.database.execute("INSERT INTO blob_ref VALUES (?, ?)", ref)
+        search.rebuild(live.database)
 
     journal.change(work)
 
@@ -87,9 +88,10 @@ def differences(journal: Journal) -> list[str]:
         database.execute("BEGIN")
         try:
             found = truth(database)
-            return [*found.gaps, *_compared(database, found)]
+            wrong = [*found.gaps, *_compared(database, found)]
         finally:
             database.execute("COMMIT")
+    return [*wrong, *journal.change(lambda live: search.differences(live.database))]
 
 
 def integrity(journal: Journal) -> list[str]:

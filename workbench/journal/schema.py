@@ -101,6 +101,29 @@ CREATE TABLE step_state (
     UNIQUE (pipeline_id, step_id)
 );
 """
+_WORDS: Final = """CASE kind
+    WHEN 'session.created' THEN json_extract(body, '$.title')
+    WHEN 'session.changed' THEN concat_ws(' ', json_extract(body, '$.title'), json_extract(body, '$.tags'))
+    WHEN 'call.proposed' THEN concat_ws(' ', json_extract(body, '$.target'),
+        json_extract(body, '$.parameters.command'), json_extract(body, '$.parameters.path'))
+    WHEN 'file.changed' THEN json_extract(body, '$.path')
+    WHEN 'action.rejected' THEN json_extract(body, '$.reason')
+    ELSE json_extract(body, '$.text') END"""
+
+_SEARCH: Final = f"""
+CREATE TABLE search_session (number INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL UNIQUE);
+CREATE VIEW search_text AS SELECT number * {1 << 24} + sequence_number AS id,
+    substr(coalesce({_WORDS}, ''), 1, 65536) AS words, event.session_id AS session_id, sequence_number
+    FROM event JOIN search_session ON search_session.session_id = event.session_id
+    WHERE kind IN ('session.created', 'session.changed', 'prompt.submitted', 'reply.completed',
+    'call.proposed', 'file.changed', 'action.rejected');
+CREATE VIRTUAL TABLE search USING fts5 (words, content = 'search_text', content_rowid = 'id',
+    columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+INSERT INTO search_session (session_id)
+    SELECT session_id FROM event GROUP BY session_id ORDER BY min(position);
+INSERT INTO search (search) VALUES ('rebuild');
+"""  # noqa: S608 words of our own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,5 +147,6 @@ class Migration:
 MIGRATIONS: Final = (
     Migration(version=1, name="events and index tables", change=_FIRST),
     Migration(version=2, name="pipeline runs", change=_PIPELINES),
+    Migration(version=3, name="full text search", change=_SEARCH),
 )
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

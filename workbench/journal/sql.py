@@ -73,6 +73,9 @@ def connect(path: Path, *, synchronous: str = "NORMAL", query_only: bool = False
     database = cast("Database", connection)
     database.execute(f"PRAGMA synchronous = {synchronous}; PRAGMA wal_autocheckpoint = 0")
     database.execute("PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA trusted_schema = off")
+    if not query_only:
+        # What was deleted is overwritten with zeros: a deleted session must not be found in a file.
+        database.execute("PRAGMA secure_delete = on")
     if synchronous == "FULL":
         # Only macOS knows the difference; there fsync alone does not reach the disk.
         database.execute("PRAGMA fullfsync = on; PRAGMA checkpoint_fullfsync = on")
@@ -94,6 +97,21 @@ def on_commit(database: Database, note: Callable[[int], None]) -> None:
 def checkpoint(database: Database) -> None:
     """Copy as much of the WAL into the database as no reader still needs."""
     cast("apsw.Connection", database).wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
+def truncate(database: Database) -> bool:
+    """Copy the whole WAL into the database and empty its file; False while a reader still needs it."""
+    try:
+        cast("apsw.Connection", database).wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return True
+
+
+def vacuum(database: Database) -> None:
+    """Write the whole database anew, so that no page holds a remnant of what was deleted."""
+    # The copy would otherwise be made in memory, all of it.
+    database.execute("PRAGMA temp_store = file; VACUUM")
 
 
 def back_up(database: Database, target: Path) -> None:

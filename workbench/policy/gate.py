@@ -14,13 +14,14 @@ from workbench.policy import rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
+from workbench.policy.urls import UrlRules, objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub
 
 __all__ = [
     "GateCall", "GateContext", "Glob", "Judgement", "Passed",
-    "after_hooks", "before_hooks", "judge", "recheck",
+    "after_hooks", "before_hooks", "denied", "judge", "recheck",
 ]  # fmt: skip
 
 EVERY_PROVIDER: Final = "*"
@@ -59,6 +60,7 @@ class GateContext:
     read_only: Literal["ask", "auto"] = "ask"
     read_grant: bool = False
     can_ask: bool = True
+    urls: UrlRules = UrlRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         canonical=text,
         view=view(command, context.workspace) if isinstance(command, str) else None,
     )
-    return _denied(passed, context) or _above_ceiling(passed, context) or passed
+    return denied(passed, context) or _above_ceiling(passed, context) or passed
 
 
 def after_hooks(passed: Passed, context: GateContext) -> Verdict:
@@ -198,7 +200,15 @@ def _targets(
             refuse_protected(target, context.workspace, context.protected, writes=writes, governing=governing)
     except PathRefused as error:
         return _refused("paths", str(error))
-    return found
+    why = _unreachable(call, descriptor, context)
+    return _refused("paths", why) if why else found
+
+
+def _unreachable(call: GateCall, descriptor: ToolDescriptor, context: GateContext) -> str | None:
+    """Return why a web address can be refused before a name server hears of it."""
+    url = call.parameters.get(descriptor.url_parameter or "")
+    why = objection(url, context.urls) if isinstance(url, str) else None
+    return why and f"{one_line(str(url), 160)}: {why}"
 
 
 def _governing(workspace: str) -> tuple[str, ...]:
@@ -208,7 +218,8 @@ def _governing(workspace: str) -> tuple[str, ...]:
 # --- 3 and 4: what may never be ----------------------------------------------------------------------
 
 
-def _denied(passed: Passed, context: GateContext) -> Verdict | None:
+def denied(passed: Passed, context: GateContext) -> Verdict | None:
+    """Take step 3: return the verdict of a deny list or rule that covers a call."""
     glob = first_match(context.deny, *_subject(passed), purpose="deny")
     if glob is not None:
         return Verdict(

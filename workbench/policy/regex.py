@@ -18,6 +18,8 @@ STEPS: Final = 50_000_000
 """Instructions times bytes of one search: about a third of a second where RE2 is at its slowest."""
 
 _MEMORY: Final = 1 << 20
+_SEARCH_MEMORY: Final = 8 << 20
+_SMALLEST_BLOCK: Final = 4096
 
 
 class BadPattern(ValueError):
@@ -55,6 +57,37 @@ class Regex:
         if len(data) * self._size > STEPS:
             raise TooCostly(f"{len(data)} bytes against a pattern of {self._size} instructions")
         return self._compiled.search(data) is not None
+
+
+class Finder:
+    """A pattern that is looked for in lines of files, in any bytes."""
+
+    def __init__(self, pattern: str, *, is_literal: bool, ignore_case: bool) -> None:
+        """Compile with RE2.
+
+        Raises:
+            BadPattern: RE2 cannot read it, or it is too long or too large.
+        """
+        if len(pattern) > LONGEST:
+            raise BadPattern(f"longer than {LONGEST} characters")
+        text = _library().escape(pattern) if is_literal else pattern
+        options = _options()
+        options.max_mem = _SEARCH_MEMORY
+        options.case_sensitive = not ignore_case
+        try:
+            self._compiled = _library().compile(f"(?m){text}", options)
+        except (_library().error, UnicodeError) as error:
+            raise BadPattern(_words(error)) from None
+        self._size = max(1, int(self._compiled.programsize))
+
+    def find(self, data: bytes, start: int) -> int | None:
+        """Return where the pattern matches first, from a position on."""
+        found = self._compiled.search(data, start)
+        return None if found is None else int(found.start())
+
+    def block(self, most: int) -> int:
+        """Return how many bytes may be searched at once so that one search stays within `STEPS`."""
+        return max(_SMALLEST_BLOCK, min(most, STEPS // self._size))
 
 
 @cache

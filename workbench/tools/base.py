@@ -1,4 +1,4 @@
-"""The three shapes of a tool: one that reads, one that proposes changes, one that runs a command.
+"""The shapes of a tool: one that reads, one that proposes changes, one that acts, one that runs a command.
 
 Owns the protocols and what goes in and out. Path parameters arrive as the gate resolved them: real and
 relative to the workspace (`policy.gate.Passed.grounded`); a tool never resolves a path itself.
@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from workbench.changes.model import FileChange
 from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, Root
+from workbench.policy.urls import UrlRules
 
 NEW_FILE_MODE: Final = 0o644
 
@@ -38,6 +39,51 @@ class Output:
     error: str = ""
     is_fragment: bool = False
     """Whether something came before it: a key block may have begun there."""
+    is_content: bool = False
+    """Whether it is the content of a file or page: `context_file_bytes` holds, not `tool_output_bytes`."""
+    summary: str = ""
+    """What was done or found in a few words; else the beginning of the text."""
+    affected: tuple[str, ...] = ()
+    """Paths that were made, relative to the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastCommand:
+    """The command that a session ran last, as its agent was told of it."""
+
+    command: str
+    state: str
+    """`succeeded`, `failed`, `cancelled` or `interrupted`."""
+    exit_code: int | None
+    detail: str
+    output: str
+    duration_ms: int
+
+
+def _never() -> bool:
+    return False
+
+
+def _none() -> LastCommand | None:
+    return None
+
+
+def _open(_path: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a tool works: the workspace and what its session allows."""
+
+    root: Root
+    limits: Limits = field(default_factory=Limits)
+    is_stopped: Callable[[], bool] = _never
+    """Whether the call was told to stop; asked often, so that nothing is waited for in vain."""
+    is_closed: Callable[[str], bool] = _open
+    """Whether no agent may read a file, by its path from the workspace: searches pass it over."""
+    last_command: Callable[[], LastCommand | None] = _none
+    urls: UrlRules = field(default_factory=UrlRules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +113,7 @@ class Tool(Protocol):
 class ReadTool(Tool, Protocol):
     """A tool that only looks."""
 
-    def read(self, parameters: JsonObject, root: Root, limits: Limits) -> Output:
+    def read(self, parameters: JsonObject, place: Place) -> Output:
         """Look; blocking, so call it from a thread.
 
         Raises:
@@ -90,6 +136,31 @@ class WriteTool(Tool, Protocol):
 
 
 @runtime_checkable
+class ActTool(Tool, Protocol):
+    """A tool with an effect of its own, which is neither bytes of a file nor a command of the agent."""
+
+    def check(self, parameters: JsonObject, place: Place) -> None:
+        """Say before anybody is asked whether it can be done.
+
+        Raises:
+            ToolRefused: With words for the model and the human.
+        """
+        ...
+
+    def act(self, parameters: JsonObject, place: Place) -> Output:
+        """Do it; blocking, so call it from a thread.
+
+        Raises:
+            ToolRefused: With words for the model and the human.
+        """
+        ...
+
+    def settle(self, parameters: JsonObject, place: Place) -> Output | None:
+        """Look whether it was done, after a death; None where that cannot be told."""
+        ...
+
+
+@runtime_checkable
 class RunTool(Tool, Protocol):
     """A tool that runs a command."""
 
@@ -102,4 +173,4 @@ class RunTool(Tool, Protocol):
         ...
 
 
-AnyTool = ReadTool | WriteTool | RunTool
+AnyTool = ReadTool | WriteTool | ActTool | RunTool

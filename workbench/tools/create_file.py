@@ -9,6 +9,7 @@ from workbench.changes.model import FileChange
 from workbench.domain.values import Example, JsonObject, ToolDescriptor
 from workbench.effects.files import FileRefused
 from workbench.tools.base import NEW_FILE_MODE, Base, ToolRefused
+from workbench.tools.results import COUNT, result_schema
 
 DESCRIPTOR: Final = ToolDescriptor(
     id="create_file",
@@ -31,7 +32,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["path", "content"],
         "additionalProperties": False,
     },
-    output_schema={"type": "string"},
+    output_schema=result_schema(bytes_written=COUNT),
     examples=(
         Example(
             description="A module with one line", parameters={"path": "src/new.py", "content": "VALUE = 1\n"}

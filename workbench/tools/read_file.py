@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from workbench.domain.values import Example, Json, JsonObject, ToolDescriptor
-from workbench.effects.files import FileRefused, Root
+from workbench.effects.files import FileRefused
 from workbench.text.human import size
-from workbench.tools.base import Limits, Output, ToolRefused
+from workbench.tools.base import Output, Place, ToolRefused
 from workbench.tools.preview import whole_characters
+from workbench.tools.results import COUNT, result_schema
 
 _CHUNK: Final = 65_536
 _SNIFFED: Final = 8192
@@ -40,7 +41,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["path"],
         "additionalProperties": False,
     },
-    output_schema={"type": "string"},
+    output_schema=result_schema(bytes=COUNT),
     examples=(
         Example(description="A whole file", parameters={"path": "src/app.py"}),
         Example(
@@ -56,18 +57,18 @@ class ReadFile:
 
     descriptor = DESCRIPTOR
 
-    def read(self, parameters: JsonObject, root: Root, limits: Limits) -> Output:
+    def read(self, parameters: JsonObject, place: Place) -> Output:
         """Read a file; see the descriptor."""
         path, (first, last) = str(parameters["path"]), _range(parameters)
         try:
-            total = root.stat(path).size
-            with root.open_read(path) as file:
+            total = place.root.stat(path).size
+            with place.root.open_read(path) as file:
                 beginning = file.read(_SNIFFED)
                 if b"\0" in beginning:
                     return _binary(path, beginning[:_HEX_BYTES], total)
                 file.seek(0)
                 _skip(file, path, first)
-                part = _take(file, first, last, limits.context_file_bytes)
+                part = _take(file, first, last, place.limits.context_file_bytes)
         except FileRefused as error:
             raise ToolRefused(f"Not read: {error}.") from None
         return _output(path, part, total)
@@ -142,7 +143,7 @@ def _output(path: str, part: _Part, total: int) -> Output:
     if part.is_cut:
         metadata["truncated"] = True
         text = f"{text.rstrip(chr(10))}\n{_cut_words(path, part, total)}"
-    return Output(text=text, metadata=metadata, is_fragment=part.first > 1)
+    return Output(text=text, metadata=metadata, is_fragment=part.first > 1, is_content=True)
 
 
 def _decoded(data: bytes) -> tuple[str, bool]:

@@ -11,10 +11,16 @@ from typing import Final, get_args
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool
+from workbench.tools.context_read import ContextRead
+from workbench.tools.create_directory import CreateDirectory
 from workbench.tools.create_file import CreateFile
+from workbench.tools.file_search import FileSearch
+from workbench.tools.grep_search import GrepSearch
+from workbench.tools.list_dir import ListDir
 from workbench.tools.read_file import ReadFile
 from workbench.tools.replace_string import ReplaceString
 from workbench.tools.run_in_terminal import RunInTerminal
+from workbench.tools.terminal_last_command import TerminalLastCommand
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _EVERY_PROVIDER: Final = "*"
@@ -69,7 +75,12 @@ class Registry:
 
 def catalogue() -> Registry:
     """Return the registry of all tools that there are."""
-    return Registry((CreateFile(), ReadFile(), ReplaceString(), RunInTerminal()))
+    return Registry(
+        (
+            CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
+            TerminalLastCommand(), CreateDirectory(), ContextRead(),
+        )
+    )  # fmt: skip
 
 
 def _is_offered(descriptor: ToolDescriptor, provider: str) -> bool:
@@ -86,6 +97,9 @@ def _problems(descriptor: ToolDescriptor) -> Iterator[str]:
     if not descriptor.allowed_providers:
         yield "allowed_providers: empty; name providers, or * for all"
     yield from (f"input_schema: {problem}" for problem in schemas.check_schema(descriptor.input_schema))
+    yield from (f"output_schema: {problem}" for problem in schemas.check_schema(descriptor.output_schema))
+    if not descriptor.examples:
+        yield "examples: none; show at least one call"
     yield from _unknown_parameters(descriptor)
     for example in descriptor.examples:
         for problem in schemas.check(descriptor.input_schema, example.parameters):

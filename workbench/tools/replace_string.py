@@ -10,6 +10,7 @@ from workbench.changes.model import FileChange
 from workbench.domain.values import Example, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, FileRefused
 from workbench.tools.base import Base, ToolRefused
+from workbench.tools.results import COUNT, result_schema
 
 DESCRIPTOR: Final = ToolDescriptor(
     id="replace_string_in_file",
@@ -33,7 +34,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["path", "old_string", "new_string"],
         "additionalProperties": False,
     },
-    output_schema={"type": "string"},
+    output_schema=result_schema(bytes_written=COUNT),
     examples=(
         Example(
             description="Rename a function where it is defined",

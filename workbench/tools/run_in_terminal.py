@@ -8,6 +8,7 @@ from typing import Final
 
 from workbench.domain.values import Example, JsonObject, ToolDescriptor
 from workbench.tools.base import CommandSpec, Limits, ToolRefused
+from workbench.tools.results import result_schema
 
 LONGEST_SECONDS: Final = 300
 
@@ -32,7 +33,7 @@ DESCRIPTOR: Final = ToolDescriptor(
         "required": ["command"],
         "additionalProperties": False,
     },
-    output_schema={"type": "string"},
+    output_schema=result_schema(exit_code={"type": ["integer", "null"]}),
     examples=(
         Example(description="Run the tests", parameters={"command": "pytest -q"}),
         Example(description="Build, with more time", parameters={"command": "make", "timeout_seconds": 300}),

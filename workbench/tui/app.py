@@ -5,7 +5,7 @@ Owns the colours and signs in force, the clock that arms keys, and the one main 
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -77,6 +77,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         encoding = getattr(sys.__stdout__, "encoding", None)
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
         self.painter: Painter | None = None
+        self.user_keys: Mapping[str, str] = {}
+        """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(house_theme(name))
@@ -107,6 +109,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         users = dict(self._ui.keymap) if self._ui else {}
         wrong = keymap.faults(users, CHAINS)
         if users and not wrong:
+            self.user_keys = users
             self.set_keymap(users)
         main = MainScreen(
             State(self._live),

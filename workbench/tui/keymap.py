@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, cast
 
 from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
+from textual.widget import Widget
 
 from workbench.records import dataclass
 
@@ -34,6 +36,10 @@ class Key:
     """How the keys are printed, when not as the first one: `h l` for a pair, whose other row has `-`."""
     footer: int = 0
     """Place in the footer, the lower the longer it stays; 0 is never there."""
+    narrow: int = 0
+    """Its place below 100 columns, where it is another; 0 is the same."""
+    help: str = ""
+    """In help, where the row stands for more than itself; else the tooltip."""
     is_override: bool = False
     """Whether it takes a key of an outer scope on purpose."""
     in_palette: bool = True
@@ -62,6 +68,37 @@ _UPRIGHT: Final = frozenset({"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+left_square_bra
 def printed(key: str) -> str:
     """Return a key as people read it."""
     return _PRINTED.get(key, key)
+
+
+def shown(key: Key, users: Mapping[str, str]) -> str:
+    """Return the keys of a row as people read them, with what they set themselves; empty as in `Key.print`.
+
+    Args:
+        key: a row of the table.
+        users: id to keys, several with commas; a keymap without faults.
+    """
+    twin = _twins().get(key.id)
+    if not key.print or not {key.id, twin} & users.keys():
+        return key.print
+    own = _first(key, users)
+    return f"{own} {_first(table()[twin], users)}" if twin else own
+
+
+def _first(key: Key, users: Mapping[str, str]) -> str:
+    names = [name.strip() for name in users.get(key.id, "").split(",") if name.strip()]
+    return printed(normal(names[0]) if names else key.keys[0])
+
+
+@cache
+def _twins() -> Mapping[str, str]:
+    """Return, for each row that is printed for a pair of keys, the row of the other key."""
+    rows = list(table().values())
+    return {a.id: b.id for a, b in pairwise(rows) if len(a.shown.split()) == 2 and b.shown == "-"}
+
+
+def users_of(widget: Widget) -> Mapping[str, str]:
+    """Return the keymap that the user of an app has set; empty where it knows of none."""
+    return getattr(cast("Any", widget).app, "user_keys", {})
 
 
 def normal(key: str) -> str:
@@ -119,6 +156,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "lines": "approvals",
     "diff": "approvals",
     "answer": "approvals",
+    "trust": "approvals",
 }
 """Scopes whose module has another name than they."""
 

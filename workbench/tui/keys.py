@@ -11,7 +11,8 @@ from workbench.tui.keymap import Key
 _DECIDE, _HUNKS, _MOVE, _MANY, _ALL = "Decide", "Hunks and lines", "Move", "Many", "Everywhere"
 
 APP: Final = (
-    Key(id="app.place-0", keys=("0",), label="sessions", tooltip="sessions", shown="0 … 9", group=_ALL),
+    Key(id="app.place-0", keys=("0",), label="sessions", tooltip="sessions", shown="0 … 9", group=_ALL,
+        help="places, see the titles"),
     Key(id="app.place-1", keys=("1",), label="conversation", tooltip="conversation", shown="-"),
     Key(id="app.place-2", keys=("2",), label="approvals", tooltip="approvals", shown="-"),
     Key(id="app.place-3", keys=("3",), label="tools", tooltip="tool invocations", shown="-"),
@@ -57,9 +58,9 @@ LIST: Final = (
     Key(id="list.half-up", keys=("ctrl+u", "pageup"), label="", tooltip="half a page up", shown="-",
         group=_MOVE, in_palette=False),
     Key(id="list.filter", keys=("/",), label="filter", tooltip="filter", group=_MANY, footer=62),
-    Key(id="list.order", keys=("o",), label="order", tooltip="next order; the title says which", group=_MANY,
+    Key(id="list.order", keys=("o",), label="order", tooltip="next order; title says which", group=_MANY,
         footer=70),
-    Key(id="list.open", keys=("enter",), label="open", tooltip="deeper: the whole screen for it", group=_MOVE,
+    Key(id="list.open", keys=("enter",), label="open", tooltip="the whole screen for it", group=_MOVE,
         footer=48),
     Key(id="list.copy", keys=("y",), label="copy", tooltip="copy path or command", group=_MANY, footer=72),
     Key(id="list.pipe", keys=("|",), label="pipe", tooltip="what is under the cursor to a command",
@@ -71,7 +72,7 @@ APPROVALS: Final = (
         footer=1),
     Key(id="approvals.reject", keys=("r",), label="reject", tooltip="reject", group=_DECIDE, footer=2),
     Key(id="approvals.reject-reason", keys=("R",), label="with reason", tooltip="reject with a reason",
-        group=_DECIDE, footer=20),
+        group=_DECIDE, footer=20, narrow=28),
     Key(id="approvals.always", keys=("A",), label="always…", tooltip="always…  make a rule", group=_DECIDE,
         footer=26),
     Key(id="approvals.extend", keys=("x",), label="extend", tooltip="15 minutes more", group=_DECIDE,
@@ -128,6 +129,14 @@ DIFF: Final = (
         is_override=True),
     Key(id="diff.close", keys=("escape", "enter"), label="back", tooltip="back to the list", group=_MOVE,
         is_override=True, in_palette=False),
+)  # fmt: skip
+
+TRUST: Final = (
+    Key(id="trust.trust", keys=("t",), label="trust", tooltip="trust this workspace", group=_DECIDE,
+        footer=3, is_override=True),
+    Key(id="trust.trust-and-read", keys=("T",), label="trust, agents may read",
+        tooltip="trust it, and let agents read here without asking", group=_DECIDE, footer=4,
+        is_override=True),
 )  # fmt: skip
 
 ANSWER: Final = (
@@ -214,7 +223,8 @@ BATCH: Final = (
 )  # fmt: skip
 
 KEYS: Final = (
-    *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *CONVERSATION, *TOOLS, *COMPOSER, *FIRST, *DIALOG, *BATCH
+    *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *COMPOSER,
+    *FIRST, *DIALOG, *BATCH,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -223,6 +233,7 @@ CHAINS: Final = (
     ("lines", "diff", "approvals", "list", "app"),
     ("diff", "approvals", "list", "app"),
     ("answer", "approvals", "list", "app"),
+    ("trust", "answer", "approvals", "list", "app"),
     ("conversation", "list", "app"),
     ("tools", "list", "app"),
     ("rail", "list", "app"),

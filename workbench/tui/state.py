@@ -52,6 +52,8 @@ class State:
         self.sessions: dict[str, Session] = {}
         self.actions: dict[str, Action] = {}
         self.calls: list[Call] = []
+        self.action_calls: dict[str, Call] = {}
+        """What came of approved actions, by the id of their call, whichever session is on show."""
         self.current: Session | None = None
         self.transcript = Transcript("")
         self.file_events: list[Event] = []
@@ -68,6 +70,8 @@ class State:
         self.sessions = {session.id: session for session in self.source.sessions(SESSIONS)}
         self.actions = {action.id: action for action in self.source.actions(DECIDED)}
         self._know_sessions(self.actions.values())
+        for action in self.actions.values():
+            self._read_call(action)
         newest = next(iter(self.sessions.values()), None)
         if newest is not None:
             self.choose(newest.id)
@@ -205,6 +209,12 @@ class State:
         if action is not None and is_here:
             self.actions[action_id] = action
             self._know_sessions((action,))
+            self._read_call(action)
+
+    def _read_call(self, action: Action) -> None:
+        call = self.source.call(action.call_id) if action.call_id and action.state == "approved" else None
+        if call is not None:
+            self.action_calls[call.id] = call
 
     def _read_session(self, session_id: str) -> None:
         session = self.source.session(session_id)
@@ -243,11 +253,6 @@ class State:
     def is_due(self, now: int) -> bool:
         """Return whether the window of something has closed."""
         return any(action.expires_at is not None and action.expires_at <= now for action in self.pending)
-
-    @property
-    def action_calls(self) -> dict[str, Call]:
-        """Return the calls of the session on show by id; what came of decided actions."""
-        return {call.id: call for call in self.calls}
 
     @property
     def ruled(self) -> list[Call]:

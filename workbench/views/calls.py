@@ -86,8 +86,10 @@ def _section(name: SectionName, lines: Iterable[str]) -> Section:
 
 
 def _facts(call: Call) -> str:
-    parts = [f"call {call.id[:8]}"]
+    name = one_line(call.provider_call_id, 24)
+    parts = [f"call {name}"] if name else []
     parts += [size(call.output_bytes)] if call.output_bytes else []
+    parts += ["stdout and stderr, in order"] if call.output_bytes and call.exit_code is not None else []
     return "   ".join(parts)
 
 

@@ -10,6 +10,7 @@ from workbench.domain.values import Taken
 from workbench.records import dataclass
 from workbench.text.human import duration
 from workbench.text.safe import one_line
+from workbench.views.selection import taken_words
 from workbench.views.signs import Meaning
 
 QUOTE_CELLS = 400
@@ -25,19 +26,19 @@ class CallWords:
     quote: str = ""
 
 
-def call_words(call: Call, action: Action | None, total_hunks: int) -> CallWords:
+def call_words(call: Call, action: Action | None, sizes: Sequence[int]) -> CallWords:
     """Return the words for a call.
 
     Args:
         call: as it stands.
         action: the question it asked, if it asked.
-        total_hunks: how many hunks that question had; 0 if nobody knows.
+        sizes: changed lines of each hunk of that question; empty if nobody knows.
     """
     match call.state:
         case "pending":
             return _pending(call, action)
         case "succeeded":
-            return _succeeded(call, action, total_hunks)
+            return _succeeded(call, action, sizes)
         case "failed":
             return _failed(call)
         case "rejected":
@@ -82,12 +83,12 @@ def _pending(call: Call, action: Action | None) -> CallWords:
     return CallWords(right="asks you", meaning="waiting")
 
 
-def _succeeded(call: Call, action: Action | None, total: int) -> CallWords:
+def _succeeded(call: Call, action: Action | None, sizes: Sequence[int]) -> CallWords:
     took = duration(call.duration_ms / 1000) if call.duration_ms is not None else ""
     if action is None or action.selection is None:
         return CallWords(right=took)
-    right = f"{len(action.selection)} of {total}" if total else "partly"
-    left = left_words(action.selection, total)
+    right = taken_words(action.selection, sizes) or "partly"
+    left = left_words(action.selection, len(sizes))
     return CallWords(
         right=right, meaning="partly", note=f"you left {left}" if left else "", quote=_quote(action.reason)
     )

@@ -17,6 +17,7 @@ from workbench.domain.values import (
     FilePlan,
     Hunk,
     JsonObject,
+    Verdict,
 )
 from workbench.records import dataclass
 from workbench.text.safe import one_line
@@ -82,6 +83,9 @@ class ActionDetail:
     subject: tuple[tuple[str, str], ...] = ()
     """What a trust, gate or finding row is about, as name and raw text."""
     warnings: tuple[Risk, ...] = ()
+    decision_sign: Meaning = "waiting"
+    decision_word: str = ""
+    """How it was decided, whatever came of it since: `approved` of one that has failed."""
     bar: tuple[str, ...] = ()
     """Up to two lines over the diff: stale, expired, withdrawn, answered elsewhere."""
     left_seconds: float | None = None
@@ -98,6 +102,8 @@ class ActionDetail:
     must_see_all: bool = False
     """It deletes or carries a warning: all of it must have been on screen before it is approved."""
     successor: str | None = None
+    why_asked: str = ""
+    """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
 
     @property
     def is_file_change(self) -> bool:
@@ -114,6 +120,7 @@ def detail(
     session: Session | None = None,
     call: Call | None = None,
     parameters: JsonObject | None = None,
+    verdict: Verdict | None = None,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -125,8 +132,10 @@ def detail(
         session: whose action it is.
         call: what came of it.
         parameters: `Source.exact_parameters`; None shows the recorded ones.
+        verdict: what the gate said of its call.
     """
     sign, word = action_sign(action, call)
+    decision_sign, decision_word = action_sign(action)
     left = seconds_left(action, now)
     given = opened.parameters if parameters is None else parameters
     files = _files(opened, hunks)
@@ -141,12 +150,22 @@ def detail(
         cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
         prompt=opened.prompt,
         choices=opened.choices, subject=_subject(opened), warnings=_risks(action), bar=_bar(action),
+        decision_sign=decision_sign, decision_word=decision_word,
         left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
         outcome=_outcome(action, call), is_pending=action.state == "pending",
         is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
+        why_asked=_why_asked(action, verdict),
     )  # fmt: skip
+
+
+def _why_asked(action: Action, verdict: Verdict | None) -> str:
+    if verdict is None or verdict.outcome != "ask":
+        return ""
+    reason = verdict.reason or f"no rule or setting lets {action.tool or action.verb} pass here"
+    spoke = "" if verdict.by in ("", "default") else f" ({verdict.by})"
+    return one_line(f"{reason}{spoke}", 200)
 
 
 def why_not(detail: ActionDetail, verdict: Literal["approve", "reject", "extend", "edit"]) -> str:
@@ -252,7 +271,7 @@ def _bar(action: Action) -> tuple[str, ...]:
     if action.state == "pending":
         return _STALE if action.stale_paths else ()
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
-    by = one_line(action.decided_by or "nobody", 80)
+    by = who(action.decided_by)
     sentences: Mapping[ActionState, str] = {
         "approved": f"By {by}{why}",
         "rejected": f"By {by}{why}",
@@ -261,6 +280,14 @@ def _bar(action: Action) -> tuple[str, ...]:
         "superseded": "Another one stands in for it.",
     }
     return (sentences[action.state],)
+
+
+def who(decided_by: str) -> str:
+    """Return who decided, in words for people: which process it was they need not know."""
+    name, _, facts = decided_by.partition(" (")
+    if name != "user":
+        return one_line(name or "nobody", 80)
+    return "you, on the command line" if facts.startswith("cli") else "you"
 
 
 _STALE = (

@@ -53,7 +53,7 @@ def notice_of(body: Body, *, was_stopped: bool) -> tuple[NoticeKind, str, Keys] 
         case ContinueRequested():
             return ("continued", "You let it go on.", ())
         case MarkAdded(label=label):
-            return ("mark", one_line(label, 200) or "marked", ())
+            return ("mark", one_line(label, 200), ())
         case WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())
         case Unknown(original_kind=kind):

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from workbench.domain.rows import Action, Call, Session
 from workbench.records import dataclass
 from workbench.text.safe import one_line
+from workbench.views.selection import taken_words
 from workbench.views.signs import Meaning, action_sign
 
 Order = Literal["time", "new", "session"]
@@ -91,7 +92,7 @@ def rows(
     shows_decided: bool = True,
     marks: Collection[str] = frozenset[str](),
     calls: Mapping[str, Call] = _NONE,
-    hunk_totals: Mapping[str, int] | None = None,
+    hunk_sizes: Mapping[str, Sequence[int]] | None = None,
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
     verbs: Mapping[str, str] | None = None,
@@ -107,14 +108,14 @@ def rows(
         shows_decided: whether decided rows are there at all.
         marks: ids of rows marked for a batch.
         calls: by id, what came of approved actions.
-        hunk_totals: by action id, how many hunks it has, where known; makes `2 of 3 hunks` of `partly`.
+        hunk_sizes: by action id, the changed lines of each of its hunks; makes `2 of 3 hunks` of `partly`.
         lingering: ids of actions decided a moment ago, which stay among the pending for the hand's sake.
         ruled: calls that a rule let pass, shown among the decided.
         verbs: by tool id, the queue's word for it; for `ruled`.
     """
-    totals = hunk_totals or {}
+    sizes = hunk_sizes or {}
     found = [
-        (action, _row(action, sessions.get(action.session_id), now, calls, totals, action.id in marks))
+        (action, _row(action, sessions.get(action.session_id), now, calls, sizes, action.id in marks))
         for action in actions
         if action.state != "superseded"
     ]
@@ -212,15 +213,15 @@ def _row(
     session: Session | None,
     now: int,
     calls: Mapping[str, Call],
-    totals: Mapping[str, int],
+    sizes: Mapping[str, Sequence[int]],
     is_marked: bool,
 ) -> QueueRow:
     sign, word = action_sign(action, calls.get(action.call_id or ""))
     left = seconds_left(action, now)
     is_pending = action.state == "pending"
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
-    if sign == "partly" and action.id in totals:
-        word = f"{len(action.selection or ())} of {totals[action.id]} hunks"
+    if sign == "partly" and (taken := taken_words(action.selection or (), sizes.get(action.id, ()))):
+        word = taken if taken.endswith("lines") else f"{taken} hunks"
     return QueueRow(
         id=action.id, sign=sign, verb=one_line(action.verb, 5), target=one_line(action.target, TARGET_CELLS),
         added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),

@@ -17,6 +17,22 @@ WHOLE = 0
 """Stands for the body of an action without hunks in `Seen`: a command, a gate, a question."""
 
 
+def hunk_sizes(hunks: Iterable[Hunk]) -> tuple[int, ...]:
+    """Return how many changed lines each hunk has, by its index less 1."""
+    return tuple(sum(sign in "+-" for sign, _ in hunk.lines) for hunk in hunks)
+
+
+def taken_words(selection: Sequence[Taken], sizes: Sequence[int]) -> str:
+    """Return what was taken of an action: `2 of 3`, `5 of 9 lines`; empty if its hunks are not known."""
+    if not sizes:
+        return ""
+    if all(piece.lines is None for piece in selection):
+        return f"{len(selection)} of {len(sizes)}"
+    known = (piece for piece in selection if 1 <= piece.hunk <= len(sizes))
+    taken = sum(sizes[piece.hunk - 1] if piece.lines is None else len(piece.lines) for piece in known)
+    return f"{taken} of {sum(sizes)} lines"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenState:
     """Which hunks and lines of one action are left; everything else is taken.
@@ -32,7 +48,7 @@ class TakenState:
     @classmethod
     def of(cls, hunks: Sequence[Hunk]) -> "TakenState":
         """Return the state of an action nobody chose anything of yet: all taken."""
-        return cls(sizes=tuple(sum(sign in "+-" for sign, _ in hunk.lines) for hunk in hunks))
+        return cls(sizes=hunk_sizes(hunks))
 
     def state_of(self, hunk: int) -> HunkState:
         """Return whether a hunk is taken, left or partly taken."""

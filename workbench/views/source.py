@@ -64,6 +64,14 @@ class Source(Protocol):
         """Return events of a session by position, from the first behind `after`."""
         ...
 
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call, in order."""
+        ...
+
+    def text_of(self, ref: str) -> str | None:
+        """Return a recorded blob as text; None if it is not kept."""
+        ...
+
     def opened(self, action: Action) -> ActionOpened | None:
         """Return the proposal as it was recorded; None when its session was deleted."""
         ...

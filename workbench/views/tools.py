@@ -187,6 +187,8 @@ def _right(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
         return ticking(wait_ms)
     if call.state == "executing":
         return ticking(run_ms or 0)
+    if call.state == "approved":
+        return "approved"
     return duration(run_ms / 1000) if run_ms is not None else ""
 
 

@@ -28,6 +28,7 @@ from workbench.views.blocks import (
 from workbench.views.callwords import call_words
 from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, notice_of
 from workbench.views.order import BlockOrder
+from workbench.views.selection import hunk_sizes
 from workbench.views.signs import call_sign
 from workbench.views.streams import Reply, Stream
 from workbench.views.tools import target_of
@@ -60,7 +61,7 @@ class Transcript:
         self._replies: dict[_Round, Reply] = {}
         self._whole: set[_Round] = set()
         self._outputs: dict[str, Stream] = {}
-        self._hunks: dict[str, int] = {}
+        self._hunks: dict[str, tuple[int, ...]] = {}
         self._open: set[str] = set()
         self._model = ""
         self._position = 0
@@ -257,7 +258,7 @@ class Transcript:
     def _action_opened(self, event: Event) -> None:
         body = event.body
         assert isinstance(body, e.ActionOpened)
-        self._hunks[event.action_id or ""] = len(body.hunks)
+        self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
 
     def _output_streamed(self, event: Event) -> None:
         body, call_id = event.body, event.call_id or ""
@@ -290,7 +291,7 @@ class Transcript:
 
     def _show_call(self, call: Call, event: Event) -> None:
         action = self._rows.actions.get(call.action_id or "")
-        words = call_words(call, action, self._hunks.get(call.action_id or "", 0))
+        words = call_words(call, action, self._hunks.get(call.action_id or "", ()))
         key = _call_key(call.id)
         line = CallLine(
             id=key, at=call.requested_at, call_id=call.id, action_id=call.action_id,

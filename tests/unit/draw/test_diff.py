@@ -105,7 +105,7 @@ def test_side_by_side():
         '    2       """Finds the handler."""              │    2       """Finds the handler."""',
         "    3                                             │    3",
         "    4 -     def handle(self, request):            │    4 +     def dispatch(self, request: Request)",
-        "                                                  │        -> Response:",
+        "                                                  │              -> Response:",
         "                                                  │    5 +         self.log()",
         "    6           return 1                          │    6           return 1",
     ]
@@ -278,10 +278,11 @@ def test_long_lines_are_shown_whole():
     file = changed("x" * 100 + "\n", "x" * 100 + "y" * 50 + "\n")
     lines = texts(Diff([file], 39))
     assert lines[1] == "    1 - " + "x" * 30
-    assert "".join(line[8:] for line in lines[5:]) == "x" * 100 + "y" * 50
-    assert [line[:8] for line in lines[5:]] == ["    1 + ", *[" " * 8] * 4]
+    assert "".join(line[8:].strip() for line in lines[5:]) == "x" * 100 + "y" * 50
+    assert [line[8:10] for line in lines[6:]] == ["  "] * 5
+    assert [line[:8] for line in lines[5:]] == ["    1 + ", *[" " * 8] * 5]
     diff = Diff([file], 39)
-    assert [diff.row(y).is_last for y in range(5, 10)] == [False] * 4 + [True]
+    assert [diff.row(y).is_last for y in range(5, 11)] == [False] * 5 + [True]
     assert diff.find("yy", 0) == 5
 
 

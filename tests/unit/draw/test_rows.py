@@ -43,7 +43,7 @@ ASKED = [
         target="src/shop/app.py",
     ),
 ]
-ROWS = queue.rows(ASKED, {"s1": session()}, NOW, hunk_totals={"partly": 3}, marks={"edit"})
+ROWS = queue.rows(ASKED, {"s1": session()}, NOW, hunk_sizes={"partly": (2, 2, 1)}, marks={"edit"})
 CLOCK = words.clock(NOW)
 
 

@@ -134,7 +134,7 @@ def test_a_command_is_shown_whole():
         "",
         "   cd web && make",
         "   git commit -m 'fix⟨U+202E⟩gnp' " + "x" * 25,
-        "   " + "x" * 35,
+        "     " + "x" * 35,
         "",
         "   timeout_seconds  60",
         "   env",
@@ -156,7 +156,7 @@ def test_a_question_with_its_choices():
         proposal(prompt="Deploy?\nNow?", choices=choices, subject={"run": "nightly"}),
     )
     assert body(found, choice="yes") == [
-        "", "   Deploy?", "   Now?", "", "   ● Do it", "   ○ Leave it", "", "   run  nightly",
+        "", "   Deploy?", "   Now?", "", "   a  ● Do it", "      ○ Leave it", "", "   run  nightly",
     ]  # fmt: skip
     assert detail.title_left(found, DARK, UNICODE).plain == "deploy?"
 
@@ -177,7 +177,7 @@ def test_a_question_with_its_choices():
         (action(state="expired", decided_at=NOW), {}, [f" ◌ expired {words.clock(NOW)}  Nobody answered in time. Nothing was", "                  done."]),
         (
             action(state="approved", decided_at=NOW, decided_by="user"), {"call": call(state="failed", error="disk full")},
-            [f" ✗ failed {words.clock(NOW)}  By user.", "   then  failed: disk full"],
+            [f" ✓ approved {words.clock(NOW)}  By you.", " then  ✗ failed: disk full"],
         ),
         (action(warnings=("deletes",)), {}, [" ! deletes  It deletes a file."]),
     ],

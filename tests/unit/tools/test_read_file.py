@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.effects.files import Root
-from workbench.tools.base import Limits, ReadTool, ToolRefused
+from workbench.tools.base import Limits, Place, ReadTool, ToolRefused
 from workbench.tools.read_file import ReadFile
 
 
@@ -18,7 +18,7 @@ def read(tmp_path):
         if data is not None:
             (tmp_path / "f").write_bytes(data)
         with Root(tmp_path) as root:
-            return ReadFile().read({"path": "f", **parameters}, root, limits)
+            return ReadFile().read({"path": "f", **parameters}, Place(root=root, limits=limits))
 
     return reading
 
@@ -152,9 +152,9 @@ def test_a_range_is_what_splitting_lines_gives(tmp_path_factory, lines, is_ended
         given_range = {"path": "f", "start_line": start, "end_line": start + more}
         if start > 1 and start > len(expected):
             with pytest.raises(ToolRefused, match=f"has {len(expected)} lines"):
-                ReadFile().read(given_range, root, Limits())
+                ReadFile().read(given_range, Place(root=root))
         else:
-            output = ReadFile().read(given_range, root, Limits())
+            output = ReadFile().read(given_range, Place(root=root))
             assert output.text == "".join(expected[start - 1 : start + more])
             assert output.metadata["end_line"] == min(len(expected), start + more)
 

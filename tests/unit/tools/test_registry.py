@@ -27,6 +27,12 @@ def test_the_catalogue_has_its_tools_with_their_risks():
         "read_file": ("read", "read_only", True),
         "replace_string_in_file": ("write", "dangerous", True),
         "run_in_terminal": ("execute", "dangerous", True),
+        "list_dir": ("read", "read_only", True),
+        "file_search": ("read", "read_only", True),
+        "grep_search": ("read", "read_only", True),
+        "terminal_last_command": ("read", "read_only", True),
+        "create_directory": ("write", "safe_write", True),
+        "context.read": ("read", "read_only", True),
     }
 
 

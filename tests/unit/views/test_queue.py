@@ -49,7 +49,7 @@ def test_a_row_says_everything():
     ],
 )
 def test_state_words(more, word, sign):
-    (row,) = shown([action(**more)], hunk_totals={"a1": 3})
+    (row,) = shown([action(**more)], hunk_sizes={"a1": (2, 2, 1)})
     assert (row.state_word, row.sign) == (word, sign)
 
 

@@ -155,7 +155,7 @@ CALLED = [started(), reply(EDIT), proposed("c1"), opened()]
         ),
         (
             [approved(selection=(Taken(hunk=1, lines=(1,)),)), executing(), finished()],
-            "partly", "1 of 3", "you left hunks 2, 3 and lines of hunk 1", "",
+            "partly", "1 of 9 lines", "you left hunks 2, 3 and lines of hunk 1", "",
         ),
         ([approved(), executing(), finished(state="failed", exit_code=1)], "failed", "exit 1", "", ""),
         ([approved(), executing(), finished(state="failed", detail="timeout", error="60 s")], "failed", "timeout", "60 s", ""),

@@ -100,6 +100,9 @@ def session_facts(session: Session, waiting: int = 0) -> Facts:
         "waiting": waiting,
         "tags": list(session.tags),
         "archived": session.archived,
+        "origin": session.origin,
+        "origin_status": session.origin_status,
+        "parent_id": session.parent_id,
     }
 
 

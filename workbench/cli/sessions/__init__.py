@@ -1,1 +1,1 @@
-"""Look at sessions as the journal has them; nothing here changes one."""
+"""Commands about sessions: list, show, search, file, fork, export. Rows come from the journal as they are."""

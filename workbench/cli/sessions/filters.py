@@ -1,16 +1,22 @@
 """Which sessions a list shows: the filters of S3's log viewer, combinable, over the rows of the journal.
 
-Pure. Owns the meaning of `--status --model --provider --search --from --to --sort --order --limit --offset`.
+Owns the meaning of `--status --model --provider --origin --kind --tag --search --from --to --sort --order
+--limit --offset`, and the one question to the index that `--search` asks.
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from workbench.cli.errors import Misuse
 from workbench.domain.rows import Session
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal import search
+from workbench.journal.journal import Journal
 from workbench.text.human import parse_iso
+from workbench.views import query
+from workbench.views.query import Query
 
 DEFAULT_LIMIT = 100
 
@@ -19,6 +25,9 @@ _KEYS: Mapping[str, Callable[[Session], int | str]] = {
     "created": lambda session: session.created_at,
     "title": lambda session: session.title.casefold(),
     "tokens": lambda session: session.usage.total_tokens,
+    "status": lambda session: session.status,
+    "model": lambda session: session.model.casefold(),
+    "workspace": lambda session: session.workspace,
 }
 
 
@@ -29,7 +38,12 @@ class Filters:
     status: str | None = None
     model: str | None = None
     provider: str | None = None
-    search: str | None = None
+    origin: str | None = None
+    kind: str | None = None
+    tag: str | None = None
+    archived: bool | None = False
+    """None shows both."""
+    query: Query = Query()
     since: int | None = None
     until: int | None = None
     sort: str = "updated"
@@ -43,7 +57,17 @@ def add_filters(parser: ArgumentParser) -> None:
     parser.add_argument("--status", metavar="STATUS", help="only in this status, such as paused")
     parser.add_argument("--model", metavar="NAME", help="only of this model")
     parser.add_argument("--provider", metavar="NAME", help="only of this provider")
-    parser.add_argument("--search", metavar="TEXT", help="only with this in the title or a tag")
+    parser.add_argument(
+        "--origin", metavar="NAME", help="only from there, such as claude-code; ours: workbench"
+    )
+    parser.add_argument("--kind", metavar="KIND", help="only of this kind, such as chat or import")
+    parser.add_argument("--tag", metavar="TAG", help="only with this tag")
+    parser.add_argument("--archived", action="store_true", help="those that were put out of the way")
+    parser.add_argument(
+        "--search",
+        metavar="TEXT",
+        help="only with these words in title, tags, prompts, replies, commands, paths",
+    )
     parser.add_argument("--from", dest="since", metavar="DATE", help="changed at or after it, ISO 8601")
     parser.add_argument("--to", dest="until", metavar="DATE", help="changed before its end, ISO 8601")
     parser.add_argument("--sort", choices=tuple(_KEYS), default="updated", help="by what (else: updated)")
@@ -64,7 +88,11 @@ def filters_of(options: Namespace) -> Filters:
         status=options.status,
         model=options.model,
         provider=options.provider,
-        search=options.search,
+        origin=options.origin,
+        kind=options.kind,
+        tag=options.tag,
+        archived=bool(options.archived),
+        query=query.parse(options.search or "", _now()),
         since=_moment(options.since, is_end=False),
         until=_moment(options.until, is_end=True),
         sort=options.sort,
@@ -74,23 +102,68 @@ def filters_of(options: Namespace) -> Filters:
     )
 
 
-def filtered(sessions: Iterable[Session], filters: Filters) -> list[Session]:
-    """Return the page of sessions that filters let through; past the end it is empty."""
-    found = [session for session in sessions if _passes(session, filters)]
+def found(journal: Journal, filters: Filters, workspace: str | None) -> list[Session]:
+    """Return the page of a journal's sessions that filters let through.
+
+    Args:
+        journal: Where.
+        filters: What to let through.
+        workspace: Only of this one; None for all.
+    """
+    sessions = (one for one in journal.sessions(workspace=workspace) if one.id != SYSTEM_SESSION)
+    return filtered(sessions, filters, holding(journal, filters.query))
+
+
+def holding(journal: Journal, asked: Query) -> frozenset[str]:
+    """Return the ids of the sessions that hold the words of a query."""
+    expression = query.match(asked)
+    if not expression:
+        return frozenset()
+    with journal.reader.snapshot() as database:
+        return frozenset(one.session_id for one in search.sessions(database, expression))
+
+
+def filtered(
+    sessions: Iterable[Session], filters: Filters, holders: Collection[str] = frozenset()
+) -> list[Session]:
+    """Return the page of sessions that filters let through; past the end it is empty.
+
+    Args:
+        sessions: Any.
+        filters: What to let through.
+        holders: Ids of the sessions that hold the words anywhere; title and tags are looked at here.
+    """
+    found = [one for one in sessions if _passes(one, filters, holders)]
     found.sort(key=_KEYS[filters.sort], reverse=not filters.is_ascending)
     return found[filters.offset : filters.offset + filters.limit]
 
 
-def _passes(session: Session, filters: Filters) -> bool:
-    equal = ("status", "model", "provider")
+def _passes(session: Session, filters: Filters, holders: Collection[str]) -> bool:
+    equal = ("status", "model", "provider", "kind")
     if any(getattr(filters, name) not in (None, getattr(session, name)) for name in equal):
+        return False
+    if filters.archived not in (None, session.archived) or not _is_tagged(session, filters):
         return False
     if filters.since is not None and session.updated_at < filters.since:
         return False
     if filters.until is not None and session.updated_at >= filters.until:
         return False
-    wanted = (filters.search or "").casefold()
-    return wanted in "\n".join((session.title, *session.tags)).casefold()
+    asked = filters.query
+    if not query.fits(session, asked):
+        return False
+    return not asked.terms or session.id in holders or query.title_fits(session, asked)
+
+
+def _is_tagged(session: Session, filters: Filters) -> bool:
+    if filters.origin not in (None, session.origin or "workbench"):
+        return False
+    return filters.tag is None or filters.tag in session.tags
+
+
+def _now() -> int:
+    from workbench.effects.clock import SystemClock
+
+    return SystemClock().now()
 
 
 def _moment(text: str | None, *, is_end: bool) -> int | None:

@@ -8,8 +8,7 @@ from workbench.cli.errors import DONE
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import session_facts
 from workbench.cli.render.rows import session_row, table
-from workbench.cli.sessions.filters import add_filters, filtered, filters_of
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.cli.sessions.filters import add_filters, filters_of, found
 from workbench.journal.decide import expire_due
 
 EXAMPLE = "workbench sessions list --status paused --json"
@@ -28,12 +27,12 @@ def execute(options: Namespace, console: Console) -> int:
     workspace = None if options.all else workspace_of(options.directory)
     with opened() as (_, journal):
         expire_due(journal)
-        found = [s for s in journal.sessions(workspace=workspace) if s.id != SYSTEM_SESSION]
+        page = found(journal, filters, workspace)
         asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
-        page, now = filtered(found, filters), journal.now()
+        is_empty, now = not page and len(journal.sessions(workspace=workspace, limit=2)) < 2, journal.now()
     if options.json:
         console.json([session_facts(session, asks[session.id]) for session in page])
         return DONE
     rows = [session_row(session, asks[session.id], console.signs, now) for session in page]
-    console.say(table(rows, "No session yet." if not found else "Nothing matches."))
+    console.say(table(rows, "No session yet." if is_empty else "Nothing matches."))
     return DONE

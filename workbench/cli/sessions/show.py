@@ -58,7 +58,6 @@ def facts(journal: Journal, session: Session) -> Facts:
     waiting = sum(action.state == "pending" for action in actions)
     return {
         **session_facts(session, waiting),
-        "parent_id": session.parent_id,
         "system_prompt": session.system_prompt,
         "configuration": dict(session.configuration),
         "active_tools": list(session.active_tools),

@@ -293,6 +293,22 @@ def _choose(pane: ApprovalsPane, step: int) -> None:
         pane.detail_view.scroll_lines(2 * step)
 
 
+def trust(pane: ApprovalsPane) -> None:
+    """Trust the workspace."""
+    _give(pane, "trust", "t")
+
+
+def trust_and_read(pane: ApprovalsPane) -> None:
+    """Trust the workspace and let agents read in it."""
+    _give(pane, "trust_and_read", "T")
+
+
+def _give(pane: ApprovalsPane, choice: str, key: str) -> None:
+    detail = pane.armed_for(key)
+    if detail is not None and not _is_shown_first(pane, detail):
+        _decide(pane, Decide(detail.id, "approve", detail.digest, choice=choice))
+
+
 def mark(pane: ApprovalsPane) -> None:
     """Mark the row for a batch, or take the mark away."""
     row = pane.queue.current

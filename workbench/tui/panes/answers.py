@@ -22,6 +22,7 @@ _VERDICTS: Final = {
     "approvals.extend": "extend",
     "approvals.edit": "edit",
 }
+_TRUST_KEYS: Final = frozenset({"trust.trust", "trust.trust-and-read"})
 _HUNK_KEYS: Final = frozenset({"hunk-toggle", "hunks-toggle", "hunk-next", "hunk-previous", "lines"})
 _DIFF_KEYS: Final = frozenset({"layout", "context-less", "context-more", "file-next", "file-previous"})
 
@@ -41,11 +42,19 @@ def approve_label(detail: ActionDetail, choosing: Choosing) -> str:
     words = choosing.taken_of(detail).words()
     base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
     unseen = len(choosing.unseen(detail)) if detail.hunks else 0
-    return f"{base}, {unseen} hunk{'s' if unseen > 1 else ''} unseen" if unseen else base
+    if not unseen:
+        return base
+    hunks = "" if words else f" hunk{'s' if unseen > 1 else ''}"
+    return f"{base}, {unseen}{hunks} unseen"
+
+
+_TRUST: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
 
 
 def _choice_label(detail: ActionDetail, choosing: Choosing) -> str:
     key = choosing.choice_of(detail)
+    if detail.kind == "trust":
+        return _TRUST.get(key or "", "answer")
     return next((choice.label for choice in detail.choices if choice.key == key), "answer").lower()
 
 
@@ -54,6 +63,8 @@ def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str
     name = key_id.partition(".")[2]
     if key_id == "approvals.always":
         return NO_RULES
+    if key_id in _TRUST_KEYS and detail is not None:
+        return details.why_not(detail, "approve")
     if key_id in _VERDICTS or name == "undo" or name in _HUNK_KEYS | _DIFF_KEYS:
         if choosing.marks and name in ("approve", "reject"):
             return ""

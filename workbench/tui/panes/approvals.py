@@ -15,11 +15,12 @@ from textual.message import Message
 from textual.widget import Widget
 
 from workbench.draw import detail as words
+from workbench.draw import rows
 from workbench.draw.diff import Layout
 from workbench.records import dataclass
 from workbench.tui import keymap
 from workbench.tui.messages import Decide, Decided, DetailWanted, HunksShown, KeysChanged, LineAsked, Said
-from workbench.tui.panes import answers, waiting
+from workbench.tui.panes import answers, captions, waiting
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.panes.detail import DetailLook, DetailView
@@ -29,6 +30,7 @@ from workbench.tui.panes.shown import QueueShown
 from workbench.tui.panes.standing import Standing
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.divider import Divider
+from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import RowList
 from workbench.tui.widgets.title import PaneTitle
 from workbench.views import queue
@@ -50,12 +52,13 @@ class ApprovalsPane(Pane):
 
     PLACE = 2
     NAME = "Approvals"
-    SCOPES = ("lines", "diff", "answer", "approvals", "list")
+    SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.queue = QueueList(key="queue")
+        self.heads = Heads(lambda width: rows.queue_heads(width, ink(self), glyphs(self)), key="queue-heads")
         self.detail_title = PaneTitle("", key="detail-title")
         self.detail_view = DetailView(key="detail")
         self.files = FileColumn(key="files")
@@ -77,7 +80,8 @@ class ApprovalsPane(Pane):
         """Reasons given before, the newest first."""
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield list, title of the detail, detail."""
+        """Yield heads, list, title of the detail, detail."""
+        yield self.heads
         yield self.queue
         yield self.detail_title
         with Horizontal(id="detail-body"):
@@ -102,15 +106,16 @@ class ApprovalsPane(Pane):
         before, self._shown = self._shown, view
         moved = waiting.successors(view.actions, self.queue.order)
         self._inherit(moved)
-        rows = self._arranged(self._rows_of(view), [moved.get(key, key) for key in self.queue.order])
+        shown = self._arranged(self._rows_of(view), [moved.get(key, key) for key in self.queue.order])
         if self.queue.cursor in moved:
             self.queue.cursor = moved[self.queue.cursor]
             self.post_message(DetailWanted(self.queue.cursor))
         self.queue.idle = waiting.idle_lines(
             view.actions, ink(self), glyphs(self), is_filtered=self.text_filter
         )
-        self.set_class(not rows, "-idle")
-        self.queue.show_rows(rows, view.now, is_zoomed=self.is_zoomed)
+        self.set_class(not shown, "-idle")
+        self.heads.display = self.is_zoomed and bool(shown)
+        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed)
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self._show_titles()
@@ -139,16 +144,17 @@ class ApprovalsPane(Pane):
             shows_decided=self.shows_decided,
             marks=self.choosing.marks,
             calls=view.calls,
+            hunk_sizes=view.hunk_sizes,
             lingering=self._lingering.keys() | self.deciding,
             ruled=view.ruled,
         )
 
-    def _arranged(self, rows: Sequence[QueueRow], before: Sequence[str]) -> Sequence[QueueRow]:
+    def _arranged(self, found: Sequence[QueueRow], before: Sequence[str]) -> Sequence[QueueRow]:
         """Keep the order that is shown; what is new stands above the cursor only if the list can scroll."""
         if self._must_sort or not before:
             self._must_sort = False
-            return rows
-        held = queue.hold(rows, before)
+            return found
+        held = queue.hold(found, before)
         return waiting.below_cursor(held, set(before), self.queue.cursor, self.queue.can_hold_above)
 
     def _inherit(self, moved: dict[str, str]) -> None:
@@ -197,27 +203,20 @@ class ApprovalsPane(Pane):
         view = self._shown
         if view is None:
             return
-        summary = queue.summary(view.actions, view.now)
-        colours, sign = ink(self), glyphs(self).of("waiting")
-        facts = Content.styled(f" {sign} {summary.waiting}", colours.of("waiting", bold=True))
-        right = f"filter “{self.text_filter}”" if self.text_filter else queue.ORDER_WORDS[self.order]
+        colours, signs = ink(self), glyphs(self)
+        by = f"filter “{self.text_filter}”" if self.text_filter else queue.ORDER_WORDS[self.order]
         self.set_title(
-            facts if summary.waiting else Content(" "),
-            Content.styled(glyphs(self).line(right), colours.of("muted")),
+            captions.waiting_facts(
+                queue.summary(view.actions, view.now), colours, signs, is_zoomed=self.is_zoomed
+            ),
+            captions.arranged_by(by, colours, signs, is_zoomed=self.is_zoomed),
         )
         if self.detail is not None:
-            left = words.title_left(self.detail, colours, glyphs(self))
-            self.detail_title.show(left, Content.styled(self._where(self.detail), colours.of("muted")))
+            left = words.title_left(self.detail, colours, signs)
+            where = captions.place(self.detail, self.choosing)
+            self.detail_title.show(left, Content.styled(where, colours.of("muted")))
         else:
             self.detail_title.show(Content(" "), Content(" "))
-
-    def _where(self, detail: ActionDetail) -> str:
-        hunk, taken = self.choosing.hunk_of(detail), self.choosing.taken_of(detail)
-        if hunk is None:
-            return detail.session_title or " "
-        if self.choosing.line is not None:
-            return f"hunk {hunk} of {len(detail.hunks)}   line {self.choosing.line}"
-        return f"hunk {hunk} of {len(detail.hunks)}   {taken.title_words()}"
 
     # --- when a key counts ----------------------------------------------------------------------
 
@@ -327,19 +326,22 @@ class ApprovalsPane(Pane):
         found: tuple[str, ...] = ("approvals", "list")
         if self.detail is not None and self.detail.choices:
             found = ("answer", *found)
+            if self.detail.kind == "trust":
+                found = ("trust", *found)
         if self.is_full:
             found = ("diff", *found)
         return ("lines", *found) if self.choosing.line is not None else found
 
     def label_of(self, key_id: str) -> str:
         """Return what a key does to the action under the cursor."""
-        if key_id == "approvals.approve" and (self.detail or self.choosing.marks):
-            return answers.approve_label(self.detail, self.choosing) if self.detail else "approve marked…"
-        if key_id == "approvals.layout":
-            return "unified" if self.layout_wish == "split" else "split"
-        if key_id == "list.open":
-            return "full diff" if self.detail is None or self.detail.files else "full screen"
-        return super().label_of(key_id)
+        found = captions.label(
+            key_id,
+            self.detail,
+            self.choosing,
+            is_split=self.layout_wish == "split",
+            width=self.screen.size.width,
+        )
+        return found if found is not None else super().label_of(key_id)
 
     def why_off(self, key_id: str) -> str:
         """Return why a key does nothing for the action under the cursor."""

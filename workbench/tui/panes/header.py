@@ -223,13 +223,12 @@ class Tabs(Widget):
             if tab.is_here
             else Content.styled(name, colours.of("muted"))
         ]
-        gap = "" if tab.is_here else " "
         if tab.waiting:
             parts.append(
-                Content.styled(f"{gap}{signs.of('waiting')} {tab.waiting}", colours.of("waiting", bold=True))
+                Content.styled(f" {signs.of('waiting')} {tab.waiting}", colours.of("waiting", bold=True))
             )
         if tab.failed:
-            parts.append(Content.styled(f"{gap}{signs.of('failed')} {tab.failed}", colours.of("failed")))
+            parts.append(Content.styled(f" {signs.of('failed')} {tab.failed}", colours.of("failed")))
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:

@@ -58,6 +58,7 @@ class LineBar(Vertical):
         super().__init__(id="line-bar")
         self._title = PaneTitle("", key="line-title")
         self.input = LineInput(id="line-input", select_on_focus=False)
+        self.input.cursor_blink = False
         self._earlier, self._keys = Static(id="line-earlier"), Static(id="line-keys")
         self._asked: LineAsked | None = None
         self._at = -1

@@ -16,7 +16,6 @@ from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views.queue import QueueRow
 
-HEADS: Final = "-heads"
 DECIDED: Final = "-decided"
 _REVERSED: Final = RichStyle(reverse=True)
 
@@ -39,7 +38,7 @@ class QueueList(RowList):
         Args:
             shown: pending first, as `views.queue.rows` has them.
             now: the moment, in microseconds.
-            is_zoomed: with column heads, marks and the caption of the decided.
+            is_zoomed: with marks and the caption of the decided.
         """
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) != row}
@@ -53,7 +52,7 @@ class QueueList(RowList):
         self.set_ids(self._captioned(shown) if is_zoomed else [row.id for row in shown], changed | {DECIDED})
 
     def _captioned(self, shown: Sequence[QueueRow]) -> list[str]:
-        ids: list[str] = [HEADS]
+        ids: list[str] = []
         for row in shown:
             if not row.is_pending and DECIDED not in ids:
                 ids.append(DECIDED)
@@ -88,8 +87,6 @@ class QueueList(RowList):
 
     def draw_row(self, placed: Placed, width: int) -> Strip:
         """Draw a row or a caption."""
-        if placed.row_id == HEADS:
-            return rows.queue_heads(width, ink(self), glyphs(self))
         if placed.row_id == DECIDED:
             return self._caption(width)
         strip = rows.queue_row(

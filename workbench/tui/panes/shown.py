@@ -77,6 +77,8 @@ class QueueShown:
     now: int
     calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """By id: those that decided actions name."""
+    hunk_sizes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    """By id of actions that were taken in part: the changed lines of each hunk."""
     ruled: Sequence[Call] = ()
     """Calls of the session on show that a rule let pass."""
     changed: frozenset[str] = frozenset()

@@ -35,7 +35,9 @@ class Small(Static):
                     Content("  Make it 60×18 or more."),
                     Content(""),
                     Content("  Agents go on. Nothing is decided here."),
+                    Content("  By line instead:"),
                     Content.styled("  workbench approvals watch", colours.of("muted")),
+                    Content(""),
                     Content.assemble("  ", ("q", info), " leave"),
                 ]
             )

@@ -23,12 +23,11 @@ from workbench.tui.messages import KeysChanged, LineAsked, OpenDetail, Said, Too
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.call import CallView
 from workbench.tui.panes.shown import ToolShown, ToolsShown
+from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views import calls as full
 from workbench.views import tools
 from workbench.views.tools import Axis, Span, ToolRow
-
-HEADS: Final = "-heads"
 
 WATERFALL_FROM: Final = 58
 """Cells from which rows have their bars, and a row of heads stands over them."""
@@ -40,7 +39,7 @@ _REVERSED: Final = RichStyle(reverse=True)
 
 
 class ToolList(RowList):
-    """The rows, under their heads where there is a waterfall."""
+    """The rows, with their bars where there is room."""
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
@@ -61,8 +60,7 @@ class ToolList(RowList):
             for key, row in self.rows.items()
             if (before.get(key) is not row and before.get(key) != row) or was.get(key) != self._spans[key]
         }
-        heads = [HEADS] if shown and self.width >= WATERFALL_FROM else []
-        self.set_ids([*heads, *self.rows], {*changed, HEADS})
+        self.set_ids(list(self.rows), changed)
         self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
 
     def look_at_turn(self, now: int) -> None:
@@ -92,11 +90,13 @@ class ToolList(RowList):
             return cells.strip(line, self.size.width, theme.ink(self).on("background"))
         return super().render_line(y)
 
+    def draw_heads(self, width: int) -> Strip:
+        """Draw the heads that stand over the rows."""
+        return drawn.tool_heads(width, theme.ink(self), theme.glyphs(self), self._axis)
+
     def draw_row(self, placed: Placed, width: int) -> Strip:
-        """Draw the heads or a call."""
+        """Draw a call."""
         ink, glyphs = theme.ink(self), theme.glyphs(self)
-        if placed.row_id == HEADS:
-            return drawn.tool_heads(width, ink, glyphs, self._axis)
         strip = drawn.tool_row(
             self.rows[placed.row_id], width, ink, glyphs,
             span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
@@ -117,6 +117,7 @@ class ToolsPane(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.list = ToolList(key="tools-list")
+        self.heads = Heads(self.list.draw_heads, key="tools-heads")
         self.call = CallView(key="tools-call")
         self.call.display = False
         self._shown: ToolsShown | None = None
@@ -127,7 +128,8 @@ class ToolsPane(Pane):
         self._kept: dict[str, tuple[Call, Action | None, ToolRow]] = {}
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the list and the call in full."""
+        """Yield heads, list and the call in full."""
+        yield self.heads
         yield self.list
         yield self.call
 
@@ -230,7 +232,9 @@ class ToolsPane(Pane):
         return bool(self.call.display)
 
     def _fit(self) -> None:
-        height = self.size.height - 1
+        self.heads.display = bool(self.list.rows) and self.size.width >= WATERFALL_FROM
+        self.heads.refresh()
+        height = self.size.height - 1 - self.heads.display
         has_room = height >= _DETAIL_FROM and bool(self.list.rows)
         self.call.display = has_room
         rows = len(self.list.ids)
@@ -248,6 +252,7 @@ class ToolsPane(Pane):
         if self._shown is not None:
             self.list.look_at_turn(self._shown.now)
             self._show_title(self._shown.now)
+            self.heads.refresh()
         self._want(is_anew=False)
         self.post_message(KeysChanged())
 

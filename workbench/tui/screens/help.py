@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from workbench.draw import cells
+from workbench.draw.wrapping import plain_wrap
 from workbench.tui import keymap
 from workbench.tui.keymap import Key
 from workbench.tui.panes.base import Pane
@@ -29,6 +30,8 @@ _SIGNS: Final[tuple[SignName, ...]] = (
     "cancelled", "unknown", "risk", "taken", "left",
 )  # fmt: skip
 _KEYS_CELLS: Final = 9
+_THREE_FROM: Final = 90
+"""Cells from which the groups stand in three columns."""
 
 
 def open_help(screen: "MainScreen") -> None:
@@ -89,38 +92,62 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
 
     def _made(self, width: int) -> Content:
-        columns = [self._column(groups) for groups in _COLUMNS]
-        if self._find:
-            columns = [[line for column in columns for line in column]]
-        shown = [column for column in columns if column]
-        if width < 90:
-            shown = [[line for column in shown for line in (*column, Content(""))]]
-        lines = _beside(shown, width // max(1, len(shown)))
+        is_one = bool(self._find) or width < _THREE_FROM
+        cell = width if is_one else width // len(_COLUMNS)
+        columns = [column for groups in _COLUMNS if (column := self._column(groups, cell - 1))]
+        off = self._off(cell - 1)
+        if is_one:
+            columns = [[line for column in (*columns, off) for line in (*column, Content(""))]]
+        elif off and columns:
+            min(columns, key=len).extend([Content(""), *off])
+        lines = _beside(columns, cell)
         if not self._find:
             lines += [Content(""), *self._signs(width)]
         return Content("\n").join(lines or [Content(f"No key does “{self._find}”.")])
 
-    def _column(self, groups: Iterable[str]) -> list[Content]:
+    def _column(self, groups: Iterable[str], width: int) -> list[Content]:
         lines: list[Content] = []
         for group in groups:
-            keys = [key for key in self._keys if key.group == group and key.print and self._is_found(key)]
+            keys = [key for key in self._keys if key.group == group and self._is_on(key)]
             if keys:
                 lines += [Content("")] if lines else []
                 lines.append(Content.styled(group, ink(self).of("foreground", bold=True)))
-                lines += [self._line(key) for key in keys]
+                lines += [line for key in keys for line in self._lines(key, width)]
         return lines
 
+    def _off(self, width: int) -> list[Content]:
+        """Return the keys that do nothing now, each with its reason."""
+        keys = [key for key in self._keys if self._printed(key) and self._why(key) and self._is_found(key)]
+        if not keys:
+            return []
+        lines = [Content.styled("Not now", ink(self).of("foreground", bold=True))]
+        return lines + [line for key in keys for line in self._lines(key, width)]
+
+    def _is_on(self, key: Key) -> bool:
+        return bool(self._printed(key)) and not self._why(key) and self._is_found(key)
+
+    def _why(self, key: Key) -> str:
+        return self._pane.why_off(key.id) if self._pane and key.scope != "app" else ""
+
+    def _printed(self, key: Key) -> str:
+        return keymap.shown(key, keymap.users_of(self))
+
     def _is_found(self, key: Key) -> bool:
-        text = f"{key.print} {key.tooltip} {key.label}".casefold()
+        text = f"{self._printed(key)} {key.help or key.tooltip} {key.label}".casefold()
         return self._find.casefold() in text
 
-    def _line(self, key: Key) -> Content:
-        colours, line = ink(self), glyphs(self).line
-        why = self._pane.why_off(key.id) if self._pane and key.scope != "app" else ""
-        shown = line(key.print).rjust(_KEYS_CELLS)
-        if why:
-            return Content.styled(f"{shown}  {line(key.tooltip)}: {line(why)}", colours.of("faint"))
-        return Content.assemble((shown, colours.of("info", bold=True)), f"  {line(key.tooltip)}")
+    def _lines(self, key: Key, width: int) -> list[Content]:
+        """Return what a key does, or why it does nothing, on as many lines as it takes."""
+        colours, line, why = ink(self), glyphs(self).line, self._why(key)
+        words = why or key.help or key.tooltip
+        shown = line(self._printed(key)).rjust(_KEYS_CELLS)
+        tone = colours.of("faint") if why else colours.of("info", bold=True)
+        texts = plain_wrap(line(words), max(8, width - _KEYS_CELLS - 2))
+        heads = [Content.styled(shown, tone), *[Content(" " * _KEYS_CELLS)] * (len(texts) - 1)]
+        style = colours.of("faint" if why else "foreground")
+        return [
+            Content.assemble(head, "  ", text.stylize(style)) for head, text in zip(heads, texts, strict=True)
+        ]
 
     def _signs(self, width: int) -> list[Content]:
         colours, signs = ink(self), glyphs(self)

@@ -38,6 +38,8 @@ from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
 
 _MINUTE: Final = 60.0
+_LOW: Final = 24
+"""Rows up to which a narrow screen gives the list one row less, for the diff."""
 
 
 class MainScreen(RoutedScreen, inherit_bindings=False):
@@ -235,6 +237,15 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.set_focus(None)
             self.small.show(self.size, self.showing.summary())
 
+    @on(Rule.Changed)
+    def _place_status(self) -> None:
+        """Give the rule its row; a narrow screen has none to spare, there a sentence takes the composer's."""
+        is_narrow = self.arrangement is not None and self.arrangement.width == "narrow"
+        is_said = bool(self.rule.said)
+        self.rule.display = not is_narrow or is_said
+        if not self.line_bar.display:
+            self.composer.display = not (is_narrow and is_said) or self.composer.has_focus_within
+
     def _place(self, found: Arrangement) -> None:
         for pane in self.panes:
             pane.display = pane.PLACE in found.shown
@@ -246,6 +257,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.query_one("#rail-divider").display = found.has_rail
         self.query_one("#middle-divider").display = left.display and right.display
         self.strip.display, self.tabs.display = found.has_strip, found.has_tabs
+        self.set_class(self.size.height <= _LOW, "-low")
+        self._place_status()
 
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""

@@ -90,6 +90,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         super().__init__(id="palette-screen")
         self._main = main
         self._input, self._list = Input(id="palette-input"), EntryList()
+        self._input.cursor_blink = False
         self._files: list[Entry] | None = None
 
     def compose(self) -> ComposeResult:
@@ -153,7 +154,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             owner = self._main if key.scope == "app" or pane is None else pane
             place = "Everywhere" if key.scope == "app" else (pane.NAME if pane else "")
             words = key.tooltip[:1].upper() + key.tooltip[1:]
-            keys = key.print or keymap.printed(key.keys[0])
+            keys = keymap.shown(key, keymap.users_of(self)) or keymap.printed(key.keys[0])
             entries.append(
                 Entry(id=key.id, words=words, place=place, keys=keys, do=_doing(owner.action_do, key.id))
             )

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import SuspendNotSupported
 from textual.screen import Screen
 
+from workbench.domain.events import CallFinished
 from workbench.tui import keymap, messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
@@ -26,6 +27,7 @@ from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.title import PaneTitle
+from workbench.views.blocks import Prompt
 
 
 class RoutedScreen(Screen[None], inherit_bindings=False):
@@ -96,13 +98,13 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
             self.tools.show_detail(shown)
 
     def _tool(self, call_id: str) -> ToolShown | None:
-        source: Any = self.state.source
+        source = self.state.source
         call = source.call(call_id)
         if call is None:
             return None
-        found = source.call_events(call_id) if hasattr(source, "call_events") else ()
-        ref = next((event.body.output_ref for event in found if event.kind == "call.finished"), None)
-        output = source.text_of(ref) if ref and hasattr(source, "text_of") else None
+        found = source.call_events(call_id)
+        ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
+        output = source.text_of(ref) if ref else None
         action = self.state.actions.get(call.action_id or "")
         return ToolShown(call=call, action=action, events=found, output=output)
 
@@ -110,6 +112,8 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
     def _session_chosen(self, message: messages.SessionChosen) -> None:
         self.state.choose(message.session_id)
         self.showing.everything()
+        said = (block.text for block in self.state.transcript.blocks if isinstance(block, Prompt))
+        self.composer.remember(list(said))
 
     @on(messages.PartWanted)
     def _part_wanted(self, message: messages.PartWanted) -> None:

@@ -5,8 +5,11 @@ Owns which pane is shown again after which change. It decides nothing and asks n
 
 from typing import TYPE_CHECKING
 
+from workbench.domain.events import CallProposed
+from workbench.domain.values import Verdict
 from workbench.tui import keymap
 from workbench.tui.panes.base import Pane
+from workbench.tui.panes.captions import NARROW
 from workbench.tui.panes.footer import FooterKey
 from workbench.tui.panes.header import Tab
 from workbench.tui.panes.shown import (
@@ -24,6 +27,7 @@ from workbench.views import sessions
 from workbench.views.detail import ActionDetail
 from workbench.views.detail import detail as action_detail
 from workbench.views.header import HeaderFacts
+from workbench.views.selection import hunk_sizes
 from workbench.views.source import Gone
 
 if TYPE_CHECKING:
@@ -116,10 +120,17 @@ class Showing:
                 sessions=state.sessions,
                 now=state.source.now(),
                 calls=state.action_calls,
+                hunk_sizes=self._hunk_sizes(),
                 ruled=state.ruled,
                 changed=frozenset(changed.actions),
             )
         )
+
+    def _hunk_sizes(self) -> dict[str, tuple[int, ...]]:
+        state = self._screen.state
+        partly = (action for action in state.actions.values() if action.selection is not None)
+        opened = ((action.id, state.source.opened(action)) for action in partly)
+        return {key: hunk_sizes(found.hunks) for key, found in opened if found is not None}
 
     def detail(self, action_id: str | None) -> None:
         """Show the action under the queue's cursor in full."""
@@ -140,10 +151,16 @@ class Showing:
             screen.say(error.why, is_error=True)
             hunks, parameters = opened.hunks, opened.parameters
         call = source.call(action.call_id) if action.call_id else None
+        verdict = self._verdict(action.call_id) if action.call_id else None
         session = screen.state.sessions.get(action.session_id)
         return action_detail(
-            action, opened, hunks, source.now(), session=session, call=call, parameters=parameters
-        )
+            action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
+            verdict=verdict,
+        )  # fmt: skip
+
+    def _verdict(self, call_id: str) -> Verdict | None:
+        bodies = (event.body for event in self._screen.state.source.call_events(call_id))
+        return next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
 
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
@@ -209,11 +226,14 @@ class Showing:
 
     def footer(self) -> None:
         """Show what the keys do where the focus is."""
-        screen = self._screen
-        right = FooterKey(keys="?", label="all keys" if screen.size.width >= 100 else "keys")
+        screen, users = self._screen, keymap.users_of(self._screen)
+        right = FooterKey(
+            keys=keymap.shown(keymap.table()["app.help"], users),
+            label="all keys" if screen.size.width >= 100 else "keys",
+        )
         if screen.composer.has_focus_within:
             found = [
-                FooterKey(keys=key.print, label=key.label)
+                FooterKey(keys=keymap.shown(key, users), label=key.label)
                 for key in sorted(keymap.of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
@@ -221,7 +241,8 @@ class Showing:
             return
         pane = screen.focused_pane
         if not self.has_model and pane is screen.conversation:
-            found = [FooterKey(keys=key.print, label=key.label) for key in keymap.of_scopes(["first"])]
+            first = keymap.of_scopes(["first"])
+            found = [FooterKey(keys=keymap.shown(key, users), label=key.label) for key in first]
             screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
             return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
@@ -242,16 +263,13 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
     for key in keymap.of_scopes(scopes):
         is_hidden = bool(taken & set(key.keys))
         taken |= set(key.keys)
-        if is_hidden or not key.footer or not key.print:
+        keys = keymap.shown(key, keymap.users_of(pane))
+        if is_hidden or not key.footer or not keys:
             continue
         why = pane.why_off(key.id)
         if why and key.id not in _KEPT_WHEN_OFF:
             continue
         waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
-        found.append(
-            (
-                key.footer,
-                FooterKey(keys=key.print, label=pane.label_of(key.id), why_off=why, is_waiting=waits),
-            )
-        )
+        rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
+        found.append((rank, FooterKey(keys=keys, label=pane.label_of(key.id), why_off=why, is_waiting=waits)))
     return [key for _, key in sorted(found, key=lambda pair: pair[0])]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from textual.content import Content
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -63,6 +64,9 @@ class Rule(Widget):
 
     DEFAULT_CSS = "Rule { height: 1; width: 1fr; }"
 
+    class Changed(Message):
+        """A sentence came or went."""
+
     SECONDS = 4.0
 
     def __init__(self, *, key: str | None = None) -> None:
@@ -83,12 +87,14 @@ class Rule(Widget):
         self._count += 1
         count = self._count
         self.refresh()
+        self.post_message(self.Changed())
         self.set_timer(self.SECONDS, lambda: self._stop(count))
 
     def _stop(self, count: int) -> None:
         if count == self._count:
             self._said = ""
             self.refresh()
+            self.post_message(self.Changed())
 
     @property
     def said(self) -> str:

@@ -72,9 +72,9 @@ class PaneTitle(Widget):
         gap = "" if self.is_focused else " "
         shown = Content.styled(f" {name} " if self.is_focused else name, style)
         parts = [Content.styled(line, rule), Content(gap), shown]
-        if self._facts.plain:
-            # The reversed name ends in a blank of its own.
-            parts += [self._facts] if self.is_focused else [Content(" "), self._facts]
+        if self._facts.plain.strip():
+            # The reversed name ends in a blank of its own: facts stand in the same cells with and without.
+            parts += [Content(" " if self.is_focused else "  "), self._facts]
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:

@@ -1,0 +1,145 @@
+"""Sessions searched, renamed, tagged, archived, ended, deleted and forked from the command line."""
+
+import pytest
+
+from tests.support.stage import Stage, call, exchange, recording, text
+from workbench.domain.events import ActionOpened, PromptSubmitted, ReplyCompleted
+from workbench.domain.values import Actor
+from workbench.host import sessions
+
+USER = Actor(kind="user")
+
+
+@pytest.fixture
+def stage(tmp_path, monkeypatch):
+    found = Stage(
+        tmp_path / "stage",
+        recording(exchange(text("I rename the handler in router.py.")), exchange(text("Again."))),
+    )
+    found.begin("rename the handler").drive()
+    monkeypatch.setenv("WORKBENCH_HOME", str(found.home.path))
+    yield found
+    found.close()
+
+
+def test_search_names_the_sessions_and_the_places(shell, stage):
+    (row,) = shell.json("sessions", "search", "--json", "handler")
+    assert (row["id"], row["places"] >= 2) == (stage.session_id, True)
+    assert {match["who"] for match in row["matches"]} >= {"you", "agent"}
+    assert shell("sessions", "search", "router.py") == 0
+    assert "I rename the handler in router.py." in shell.out
+    assert (shell("sessions", "search", "nowhere"), shell.out) == (0, "Nothing matches.\n")
+    assert shell.json("sessions", "search", "--json", "handler status:completed") == []
+    assert shell.json("sessions", "list", "--all", "--json", "--search", "router") != []
+
+
+def test_search_says_what_it_does_not_understand(shell, stage):
+    assert (shell("sessions", "search", "since:whenever"), shell.out) == (2, "")
+    assert "since:whenever is no date" in shell.err
+    assert shell("sessions", "search", "x", "--limit", "0") == 2
+
+
+@pytest.mark.spec(178)
+def test_filing_changes_what_lists_show(shell, stage):
+    key = stage.session_id
+    assert shell("sessions", "rename", key, "  router\nwork ") == 0
+    assert shell.json("sessions", "tag", key, "release", "draft", "--json")["tags"] == ["release", "draft"]
+    assert shell.json("sessions", "tag", key, "--remove", "draft", "--json")["tags"] == ["release"]
+    (row,) = shell.json("sessions", "list", "--all", "--json", "--tag", "release")
+    assert (row["title"], row["tags"]) == ("router work", ["release"])
+    assert shell("sessions", "archive", key) == 0
+    assert shell.json("sessions", "list", "--all", "--json") == []
+    assert [one["id"] for one in shell.json("sessions", "list", "--all", "--archived", "--json")] == [key]
+    assert shell("sessions", "archive", "--undo", key) == 0
+    assert [one["id"] for one in shell.json("sessions", "list", "--all", "--json")] == [key]
+    assert shell.json("sessions", "list", "--all", "--json", "--origin", "claude-code") == []
+    assert shell("sessions", "rename", key, " ") == 1
+    assert "The title is empty" in shell.err
+
+
+def test_a_secret_in_a_title_or_tag_is_scrubbed(shell, stage):
+    token = "ghp_" + "a1B2" * 9
+    shell("sessions", "rename", stage.session_id, f"use {token}")
+    shell("sessions", "tag", stage.session_id, token)
+    (row,) = shell.json("sessions", "list", "--all", "--json")
+    assert token not in f"{row['title']}{row['tags']}"
+
+
+def test_an_ended_session_takes_nothing_more(shell, stage):
+    assert shell.json("sessions", "end", stage.session_id, "--json")["status"] == "completed"
+    assert shell("sessions", "end", stage.session_id) == 1
+    assert "It is completed" in shell.err
+    with pytest.raises(sessions.SessionRefused):
+        sessions.submit(stage.journal, stage.session_id, "go on", USER)
+
+
+def test_ending_withdraws_what_is_asked(shell, stage):
+    now = stage.journal.now()
+    asked = ActionOpened(
+        action_kind="question", tool=None, target="?", digest="d", created_at=now, expires_at=None
+    )
+    stage.journal.append([stage.journal.event(asked, stage.session_id, USER, action_id="q1")])
+    assert shell("sessions", "end", stage.session_id) == 0
+    action = stage.journal.action("q1")
+    assert (action.state, action.reason) == ("cancelled", "the session was ended")
+
+
+@pytest.mark.spec(133)
+def test_delete_asks_and_then_really_deletes(shell, stage):
+    assert shell("sessions", "delete", stage.session_id) == 2
+    assert "--yes" in shell.err
+    assert stage.journal.session(stage.session_id) is not None
+    assert shell.json("sessions", "delete", "--yes", "--json", stage.session_id)["deleted"] == [
+        stage.session_id
+    ]
+    assert stage.journal.session(stage.session_id) is None
+    assert shell.json("sessions", "search", "--json", "handler") == []
+    assert shell("sessions", "delete", "--yes", stage.session_id) == 1
+
+
+def test_a_fork_has_the_conversation_and_goes_on_by_itself(shell, stage):
+    made = shell.json("sessions", "fork", stage.session_id, "--json", "-C", str(stage.workspace))
+    old, new = (stage.journal.events(key) for key in (stage.session_id, made["id"]))
+    said = [
+        [event.body.text for event in events if isinstance(event.body, PromptSubmitted | ReplyCompleted)]
+        for events in (old, new)
+    ]
+    assert said[0] == said[1]
+    assert {event.id for event in old}.isdisjoint(event.id for event in new)
+    row = stage.journal.session(made["id"])
+    assert (row.status, row.kind, row.usage) == (
+        "ready",
+        "chat",
+        stage.journal.session(stage.session_id).usage,
+    )
+    assert row.configuration["forked_from"] == stage.session_id
+    stage.session_id = made["id"]
+    stage.say("and once more")
+    stage.drive()
+    replies = [e.body.text for e in stage.journal.events(made["id"]) if isinstance(e.body, ReplyCompleted)]
+    assert replies == ["I rename the handler in router.py.", "Again."]
+
+
+def test_a_fork_has_every_call_as_it_ended(shell, tmp_path, monkeypatch):
+    script = recording(
+        exchange(call("p1", "read_file", path="a.txt"), call("p2", "no_such_tool")), exchange(text("Looked."))
+    )
+    stage = Stage(tmp_path / "calls", script, files={"a.txt": "x"})
+    monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
+    stage.trust().begin("look").drive()
+    made = shell.json("sessions", "fork", stage.session_id, "--json")
+    old, new = (stage.journal.calls(key) for key in (stage.session_id, made["id"]))
+    assert [(one.provider_call_id, one.tool, one.state) for one in new] == [
+        (one.provider_call_id, one.tool, one.state) for one in old
+    ]
+    assert [one.state for one in new] == ["succeeded", "rejected"]
+    assert {one.id for one in old}.isdisjoint(one.id for one in new)
+    stage.close()
+
+
+def test_an_empty_session_is_not_forked(shell, stage):
+    key = sessions.create(
+        stage.journal, workspace=str(stage.workspace), provider="recorded", model="m", actor=USER
+    )
+    assert shell("sessions", "fork", key) == 1
+    assert "Nothing was said in it" in shell.err

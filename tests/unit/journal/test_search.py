@@ -1,0 +1,144 @@
+"""The search index: in step with the events, gone with them, made anew by a migration and a rebuild."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from tests.unit.journal.scenes import HOST, USER, assert_sound, open_journal, start
+from workbench.domain.events import CallProposed, PromptSubmitted, ReplyCompleted, SessionChanged
+from workbench.domain.values import Verdict
+from workbench.effects import faults
+from workbench.journal import delete, search, sql
+from workbench.journal.errors import JournalFailed
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.rebuild import differences, rebuild
+from workbench.journal.schema import MIGRATIONS
+from workbench.journal.store import prepare
+
+NEEDLE = "xylophonist"
+
+
+def _say(journal: Journal, session: str, text: str) -> None:
+    journal.append([journal.event(PromptSubmitted(text=text), session, USER)])
+
+
+def _found(journal: Journal, match: str) -> dict[str, int]:
+    with journal.reader.snapshot() as database:
+        return {one.session_id: one.places for one in search.sessions(database, match)}
+
+
+def _places(journal: Journal, session: str, match: str, most: int = 9) -> list[int]:
+    with journal.reader.snapshot() as database:
+        return search.places(database, match, session, most)
+
+
+@pytest.mark.spec(179)
+def test_titles_prompts_replies_commands_and_paths_are_found(journal: Journal) -> None:
+    start(journal)
+    allowed = Verdict(outcome="allowed", step="grants", by="R1")
+    command = CallProposed(
+        tool="run_in_terminal", verdict=allowed, target="pytest", parameters={"command": "pytest tests/unit"}
+    )
+    for body, call in (
+        (SessionChanged(title="Rename handler", tags=("release",)), None),
+        (PromptSubmitted(text="Überprüfe den Router"), None),
+        (ReplyCompleted(text="I look at src/shop/router_test.py"), None),
+        (command, "c1"),
+    ):
+        journal.append([journal.event(body, "s", HOST, call_id=call)])
+    for match in ('"rename"', '"release"', '"uberpr"*', '"router_test.py"', '"tests/un"*', '"shop"'):
+        assert _found(journal, match) == {"s": 1}, match
+    assert _found(journal, '"router"*') == {"s": 2}
+    assert _found(journal, '"nothing"') == {}
+    assert_sound(journal)
+
+
+def test_places_come_newest_first_and_of_one_session_only(journal: Journal) -> None:
+    start(journal, "a")
+    start(journal, "b")
+    for number in range(3):
+        _say(journal, "a", f"{NEEDLE} {number}")
+        _say(journal, "b", NEEDLE)
+    newest = journal.events("a")[-1].sequence_number
+    assert _places(journal, "a", NEEDLE) == [newest, newest - 1, newest - 2]
+    assert _places(journal, "a", NEEDLE, 1) == [newest]
+    assert _places(journal, "nobody", NEEDLE) == []
+
+
+def test_an_append_that_is_refused_leaves_nothing_in_the_index(journal: Journal) -> None:
+    start(journal)
+    refused = [journal.event(PromptSubmitted(text=NEEDLE), name, USER) for name in ("s", "nobody")]
+    with pytest.raises(Exception, match="nobody"):
+        journal.append(refused)
+    assert _found(journal, NEEDLE) == {}
+    assert_sound(journal)
+
+
+def test_an_older_journal_is_indexed_when_it_is_migrated(tmp_path: Path) -> None:
+    home = Home.open(tmp_path)
+    prepare(home, MIGRATIONS[:1])
+    with contextlib.closing(sql.connect(home.database)) as database:
+        database.execute(
+            "INSERT INTO event (id, session_id, sequence_number, at, actor, kind, body) VALUES"
+            " ('e1', 's', 1, 1, '{\"kind\":\"user\"}', 'session.created', '{\"title\":\"Xylophonist\"}')"
+        )
+    with open_journal(tmp_path) as journal:
+        assert _found(journal, NEEDLE) == {"s": 1}
+        rebuild(journal)
+        assert_sound(journal)
+        _say(journal, "s", NEEDLE)
+        assert _found(journal, NEEDLE) == {"s": 2}
+
+
+def test_a_rebuild_mends_an_index_that_lost_something(journal: Journal) -> None:
+    start(journal)
+    _say(journal, "s", NEEDLE)
+    journal.change(lambda live: live.database.execute("INSERT INTO search (search) VALUES ('delete-all')"))
+    assert _found(journal, NEEDLE) == {}
+    assert differences(journal) == ["the search index does not hold what the events say"]
+    rebuild(journal)
+    assert _found(journal, NEEDLE) == {"s": 1}
+    assert_sound(journal)
+
+
+@pytest.mark.parametrize("transaction", range(1, 9))
+def test_a_cut_short_delete_leaves_an_index_that_can_be_finished(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, transaction: int
+) -> None:
+    monkeypatch.setattr(delete, "SEARCHED", 2)
+    start(journal)
+    for number in range(7):
+        _say(journal, "s", f"{NEEDLE} {number}")
+    cut = faults.armed("journal.before_commit", OSError(5, "cut"), transaction)
+    with cut, contextlib.suppress(JournalFailed):
+        delete.delete_session(journal, "s", USER)
+    delete.finish_deletes(journal)
+    if journal.session("s") is None:
+        assert _found(journal, NEEDLE) == {}
+    assert_sound(journal)
+
+
+def _bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_nothing_of_a_deleted_session_is_left_in_any_file(journal: Journal) -> None:
+    start(journal, "kept")
+    for number in range(40):
+        _say(journal, "kept", f"common words {number} " * 30)
+    start(journal)
+    for number in range(40):
+        ref = journal.blobs.record(f"{NEEDLE} whole {number}".encode())
+        text = f"{NEEDLE} and {number} words " * 40
+        journal.append([journal.event(PromptSubmitted(text=text, text_ref=ref), "s", USER)])
+    backup = journal.home.path / "journal.db.schema-1.backup"
+    backup.write_bytes(NEEDLE.encode())
+    assert NEEDLE.encode() in _bytes_of(journal.home.path)
+    delete.delete_session(journal, "s", USER)
+    assert delete.compact(journal)
+    assert NEEDLE.encode() not in _bytes_of(journal.home.path)
+    assert not backup.exists()
+    assert _found(journal, "common") == {"kept": 40}
+    assert_sound(journal)

@@ -1,0 +1,98 @@
+"""What is typed to find sessions."""
+
+from datetime import datetime
+
+import pytest
+
+from workbench.domain.rows import Session
+from workbench.views import query
+
+NOW = int(datetime(2026, 11, 21, 12).astimezone().timestamp() * 1_000_000)
+
+
+def day(year, month, number):
+    return int(datetime(year, month, number).astimezone().timestamp() * 1_000_000)
+
+
+def session(**facts):
+    given = {"id": "s", "kind": "chat", "status": "paused", "created_at": NOW, "updated_at": NOW}
+    return Session(**{**given, **facts})
+
+
+@pytest.mark.parametrize(
+    "typed, expression",
+    [
+        ("", ""),
+        ("rename", '"rename"*'),
+        ("rename handler", '"rename"* "handler"*'),
+        ('"by hand"', '"by hand"'),
+        ('"half typed', '"half typed"'),
+        ("r", '"r"'),
+        ("router.py", '"router.py"*'),
+        ("rename -draft", '("rename"*) NOT "draft"*'),
+        ("-draft", ""),
+        ('say"quoted', '"say""quoted"*'),
+        ("* ( ) : ^ +", ""),
+        ("status:paused", ""),
+        ("other:thing", '"other:thing"*'),
+        ("NEAR(a b)", '"NEAR(a"* "b)"*'),
+    ],
+)
+def test_words_become_an_expression(typed, expression):
+    assert query.match(query.parse(typed)) == expression
+
+
+@pytest.mark.parametrize(
+    "typed, since, until",
+    [
+        ("since:2026-11-20", day(2026, 11, 20), None),
+        ("until:2026-11-20", None, day(2026, 11, 21)),
+        ("since:today", day(2026, 11, 21), None),
+        ("since:yesterday", day(2026, 11, 20), None),
+        ("since:7d", day(2026, 11, 14), None),
+        ("since:oct until:oct", day(2026, 10, 1), day(2026, 11, 1)),
+        ("since:dec", day(2025, 12, 1), None),
+        ("since:fri", day(2026, 11, 20), None),
+        ("since:2026-11-20T12:00:00Z", 1_795_176_000_000_000, None),
+    ],
+)
+def test_dates_as_people_write_them(typed, since, until):
+    asked = query.parse(typed, NOW)
+    assert (asked.since, asked.until, asked.problems) == (since, until, ())
+
+
+def test_what_is_no_date_is_said():
+    assert query.parse("since:whenever", NOW).problems == ("since:whenever is no date",)
+
+
+@pytest.mark.parametrize(
+    "typed, does_fit",
+    [
+        ("", True),
+        ("status:paused", True),
+        ("status:pa", True),
+        ("status:ready", False),
+        ("status:ready status:paused", True),
+        ("tag:rel", True),
+        ("tag:rel tag:none", False),
+        ("in:shop", True),
+        ("in:bill", False),
+        ("origin:claude", True),
+        ("origin:workbench", False),
+        ("is:imported", True),
+        ("is:archived", False),
+        ("is:live", True),
+        ("is:nonsense", False),
+        ("since:today", True),
+        ("until:yesterday", False),
+    ],
+)
+def test_rows_are_narrowed(typed, does_fit):
+    row = session(tags=("Release",), workspace="/home/me/shop", origin="claude-code")
+    assert query.fits(row, query.parse(typed, NOW)) is does_fit
+
+
+def test_a_title_is_matched_inside_words_too():
+    asked = query.parse("NAME -draft")
+    assert query.title_fits(session(title="Rename"), asked)
+    assert not query.title_fits(session(title="Rename", tags=("draft",)), asked)

@@ -1,0 +1,184 @@
+"""A new session that begins where another one ended: the conversation, and nothing else of it.
+
+Owns which events of a conversation are taken over and how. Files are not touched, questions are not asked
+again, and nothing that ran runs again: every call comes over as it ended.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from workbench.domain.events import (
+    Body,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    Event,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionCreated,
+    SessionStatusChanged,
+    TurnEnded,
+    TurnStarted,
+)
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import Actor, Json, Verdict
+from workbench.host import record
+from workbench.host.filing import LONGEST_TITLE
+from workbench.host.sessions import SessionRefused
+from workbench.journal.journal import Journal
+
+_CHUNK: Final = 200
+_RAN: Final = ("succeeded", "failed", "interrupted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkPlan:
+    """Where a fork works and with what."""
+
+    workspace: str
+    provider: str
+    model: str
+    title: str = ""
+    configuration: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    active_tools: tuple[str, ...] = ()
+
+
+def plan_of(session: Session) -> ForkPlan:
+    """Return the plan that changes nothing; what was imported brings no configuration."""
+    is_ours = session.origin is None
+    return ForkPlan(
+        workspace=session.workspace, provider=session.provider, model=session.model,
+        title=f"{session.title} (fork)" if session.title else "",
+        configuration=session.configuration if is_ours else {},
+        active_tools=session.active_tools if is_ours else (),
+    )  # fmt: skip
+
+
+def fork(journal: Journal, session: Session, plan: ForkPlan, actor: Actor) -> str:
+    """Begin a session with the conversation of another one and return its id.
+
+    Raises:
+        SessionRefused: There is no conversation in it.
+    """
+    taking = _Taking(journal, session, actor)
+    said = list(taking.conversation())
+    if not said:
+        why = "Nothing was said in it."
+        raise SessionRefused("The session was not forked.", why, "Begin a new one instead.")
+    journal.append([taking.created(plan), *taking.statuses("initializing")], strict=False)
+    for at in range(0, len(said), _CHUNK):
+        journal.append(said[at : at + _CHUNK], strict=False)
+    journal.append(list(taking.statuses("ready")))
+    return taking.new_id
+
+
+class _Taking:
+    """One fork: the old ids and the new ones."""
+
+    def __init__(self, journal: Journal, session: Session, actor: Actor) -> None:
+        self._journal, self._session, self._actor = journal, session, actor
+        self.new_id = journal.clock.new_id()
+        self._calls = {call.id: call for call in journal.calls(session.id)}
+        self._actions = {action.id: action for action in journal.actions(session.id)}
+        self._names: dict[str, str] = {}
+        self._open_turn: str | None = None
+        self._results = {
+            event.call_id: event.body
+            for event in journal.events(session.id)
+            if isinstance(event.body, CallFinished) and event.call_id
+        }
+
+    def created(self, plan: ForkPlan) -> Event:
+        """Return the first event."""
+        old = self._session
+        body = SessionCreated(
+            title=record.scrubbed_line(plan.title, LONGEST_TITLE), workspace=plan.workspace,
+            provider=plan.provider, model=plan.model, system_prompt=old.system_prompt,
+            system_prompt_ref=old.system_prompt_ref, active_tools=plan.active_tools,
+            configuration={**plan.configuration, "forked_from": old.id},
+            telemetry_id=self._journal.clock.new_id(),
+        )  # fmt: skip
+        now = self._journal.now()
+        return replace(self._journal.event(body, self.new_id, self._actor), recorded_at=now)
+
+    def statuses(self, *names: str) -> Iterator[Event]:
+        """Yield the moves of the new session."""
+        for name in names:
+            body = SessionStatusChanged(status=name)  # type: ignore[arg-type]
+            yield self._journal.event(body, self.new_id, self._actor)
+
+    def conversation(self) -> Iterator[Event]:
+        """Yield what was said and done, in order, under new ids."""
+        for event in self._journal.events(self._session.id):
+            yield from self._taken(event)
+        if self._open_turn is not None:
+            yield self._event(TurnEnded(outcome="interrupted", detail="forked here"), self._last, None)
+
+    def _taken(self, event: Event) -> Iterator[Event]:
+        self._last = event
+        match event.body:
+            case PromptSubmitted():
+                yield self._event(event.body, event, None)
+            case TurnStarted():
+                self._open_turn = event.turn_id
+                yield self._event(event.body, event, None)
+            case TurnEnded():
+                self._open_turn = None
+                yield self._event(event.body, event, None)
+            case ReplyCompleted() as body:
+                yield from self._reply(event, body)
+            case _:
+                return
+
+    def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
+        calls = tuple(replace(call, call_id=self._name(call.call_id)) for call in body.calls)
+        yield self._event(replace(body, calls=calls), event, None)
+        for call in body.calls:
+            if found := self._final(call.call_id):
+                yield from self._called(event, call.call_id, found)
+
+    def _final(self, call_id: str) -> Call | None:
+        """Return a call, or the one that took its place."""
+        found = self._calls.get(call_id)
+        for _ in range(len(self._calls)):
+            if found is None or found.replaced_by is None:
+                break
+            found = self._calls.get(found.replaced_by)
+        return found
+
+    def _called(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
+        action = self._actions.get(call.action_id or "")
+        proposed = CallProposed(
+            tool=call.tool, verdict=_verdict(call, action), parameters=call.parameters,
+            parameters_ref=call.parameters_ref, provider_call_id=call.provider_call_id, target=call.target,
+        )  # fmt: skip
+        yield self._event(proposed, event, call_id)
+        if proposed.verdict.outcome != "allowed":
+            return
+        finished = self._results.get(call.id) or CallFinished(state="cancelled", detail="forked here")
+        if finished.state in _RAN:
+            yield self._event(CallExecuting(), event, call_id)
+        yield self._event(finished, event, call_id)
+
+    def _event(self, body: Body, old: Event, call_id: str | None) -> Event:
+        made = self._journal.event(
+            body, self.new_id, old.actor, at=old.at, turn_id=self._name(old.turn_id) if old.turn_id else None,
+            call_id=self._name(call_id) if call_id else None,
+        )  # fmt: skip
+        return replace(made, recorded_at=self._journal.now())
+
+    def _name(self, old: str) -> str:
+        return self._names.setdefault(old, self._journal.clock.new_id())
+
+
+def _verdict(call: Call, action: Action | None) -> Verdict:
+    """Return what the fork says of a call: it ran, or who did not let it."""
+    if call.state == "rejected":
+        if action is not None and action.state == "rejected":
+            reason = action.reason or "without a reason"
+            return Verdict(outcome="denied", step="ask", by="the human", reason=reason)
+        return Verdict(outcome="denied", step="ask", by=call.verdict_by, reason=call.error)
+    if call.state == "expired":
+        return Verdict(outcome="denied", step="ask", by="nobody", reason="nobody answered in time")
+    return Verdict(outcome="allowed", step="request", by="fork")

@@ -1,0 +1,111 @@
+"""Where a tool works, filled from the session: the workspace, its limits, what its agent may not read.
+
+Owns the translation of settings and journal into a `Place`. It decides nothing that the gate has not said,
+and runs nothing.
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import cached_property
+
+from workbench.config.values import Loaded
+from workbench.domain.rows import Call
+from workbench.host.desk import Desk, SealedGone
+from workbench.host.dossier import dossier
+from workbench.policy.gate import GateContext, Passed, denied
+from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected
+from workbench.policy.urls import UrlRules
+from workbench.text import canonical
+from workbench.tools.base import LastCommand, Place
+
+_COMMAND = "run_in_terminal"
+_READING = "read_file"
+_ENDED = ("succeeded", "failed", "cancelled", "interrupted")
+
+
+def url_rules(loaded: Loaded) -> UrlRules:
+    """Return which web addresses the settings allow."""
+    fetch = loaded.config.fetch
+    return UrlRules(allow_loopback=fetch.allow_loopback, allowed_hosts=fetch.allowed_hosts)
+
+
+def place(desk: Desk, context: Callable[[], GateContext], stop: asyncio.Event | None = None) -> Place:
+    """Return the place of a session's tools.
+
+    Args:
+        desk: The session's desk.
+        context: What the gate judges by; asked for only by a tool that searches.
+        stop: Ends what takes long.
+    """
+    return Place(
+        root=desk.kit.root,
+        limits=desk.kit.limits(),
+        is_stopped=stop.is_set if stop is not None else lambda: False,
+        is_closed=_Closed(context),
+        last_command=lambda: last_command(desk),
+        urls=url_rules(desk.kit.loaded()),
+    )
+
+
+class _Closed:
+    """Says whether reading a file is denied, so that a search does not show what reading would not."""
+
+    def __init__(self, context: Callable[[], GateContext]) -> None:
+        self._ask = context
+
+    @cached_property
+    def _context(self) -> GateContext:
+        return self._ask()
+
+    @cached_property
+    def _has_denials(self) -> bool:
+        context = self._context
+        return bool(context.deny) or any(rule.effect == "deny" for rule in context.rules)
+
+    def __call__(self, relative: str) -> bool:
+        """Say it of a path from the workspace."""
+        context = self._context
+        path = f"{context.workspace}/{relative}"
+        target = ResolvedPath(path=path, relative=relative, exists=True, given=relative)
+        try:
+            refuse_protected(target, context.workspace, context.protected, writes=False)
+            return self._has_denials and _is_denied(context, target)
+        except (PathRefused, ValueError):
+            return True
+
+
+def _is_denied(context: GateContext, target: ResolvedPath) -> bool:
+    descriptor, parameters = context.descriptors[_READING], {"path": target.relative}
+    text = canonical.dumps(parameters)
+    passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
+    return denied(passed, context) is not None
+
+
+def last_command(desk: Desk) -> LastCommand | None:
+    """Return the last command of the session that ended."""
+    ended = [row for row in desk.kit.journal.calls(desk.session_id, states=_ENDED) if row.tool == _COMMAND]
+    for row in reversed(ended):
+        found = _ended(desk, row)
+        if found is not None:
+            return found
+    return None
+
+
+def _ended(desk: Desk, row: Call) -> LastCommand | None:
+    file = dossier(desk.kit.journal, row.id)
+    if file.executing is None or file.finished is None:
+        return None
+    try:
+        exact = desk.exact(row.parameters, row.parameters_ref)
+    except SealedGone:
+        exact = row.parameters
+    finished = file.finished
+    sealed = desk.unseal(finished.result_ref) if finished.result_ref else None
+    return LastCommand(
+        command=str(exact.get("command", "")),
+        state=finished.state,
+        exit_code=finished.exit_code,
+        detail=finished.detail,
+        output=finished.preview if sealed is None else sealed.decode("utf-8", "replace"),
+        duration_ms=finished.duration_ms,
+    )

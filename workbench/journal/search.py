@@ -1,0 +1,123 @@
+"""Full text search over titles, prompts, replies, commands and paths, kept in step with the events.
+
+Owns the index and every question asked of it. It holds scrubbed text only, because events do; it is written
+in the transaction of its event, so it needs no repair after a crash. A row of it is numbered
+`session's number * 2^24 + sequence number`, so that one session is one range and places come newest first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from workbench.domain.events import Event
+from workbench.journal.sql import Database
+
+KINDS: Final = frozenset({
+    "session.created", "session.changed", "prompt.submitted", "reply.completed", "call.proposed",
+    "file.changed", "action.rejected",
+})  # fmt: skip
+"""What is searched; the view `search_text` of the schema says which words of each."""
+
+_BITS: Final = 24
+_LAST: Final = (1 << _BITS) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """How often a session holds what was looked for."""
+
+    session_id: str
+    places: int
+    newest: int
+    """Sequence number of the newest place."""
+
+
+def index(database: Database, event: Event) -> None:
+    """Add an event that was just stored; nothing for kinds that are not searched."""
+    if event.kind not in KINDS:
+        return
+    key = (event.session_id,)
+    database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", key)
+    database.execute(
+        "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
+        " WHERE session_id = ? AND sequence_number = ?",
+        (event.session_id, event.sequence_number),
+    )
+
+
+def remove(database: Database, session_id: str, most: int) -> int:
+    """Delete at most so many searched events of a session, from the index and from the events.
+
+    Both go in one step: the index can only be told to forget a text while the text is there.
+
+    Returns:
+        How many were deleted.
+    """
+    some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
+    numbers = [row[0] for row in database.execute(some, (session_id, most))]
+    for number in numbers:
+        database.execute(
+            "INSERT INTO search (search, rowid, words) SELECT 'delete', id, words FROM search_text"
+            " WHERE session_id = ? AND sequence_number = ?",
+            (session_id, number),
+        )
+        database.execute(
+            "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
+        )
+    return len(numbers)
+
+
+def forget(database: Database, session_id: str) -> None:
+    """Give up the number of a session that has no event left; it is never used again."""
+    database.execute("DELETE FROM search_session WHERE session_id = ?", (session_id,))
+
+
+def rebuild(database: Database) -> None:
+    """Make the index anew from the events."""
+    database.execute(
+        "INSERT OR IGNORE INTO search_session (session_id)"
+        " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
+    )
+    database.execute("INSERT INTO search (search) VALUES ('rebuild')")
+
+
+def sessions(database: Database, match: str) -> list[Found]:
+    """Return the sessions that hold what an expression asks for, in no order.
+
+    Args:
+        database: A connection of a reader.
+        match: An FTS5 expression, as `views.query` makes it.
+    """
+    counted = (
+        f"SELECT rowid >> {_BITS} AS number, count(*) AS places, max(rowid) & {_LAST} AS newest"  # noqa: S608
+        " FROM search WHERE search MATCH ? GROUP BY number"
+    )
+    joined = f"SELECT session_id, places, newest FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
+    return [
+        Found(session_id=row[0], places=row[1], newest=row[2]) for row in database.execute(joined, (match,))
+    ]
+
+
+def places(database: Database, match: str, session_id: str, most: int) -> list[int]:
+    """Return the sequence numbers of the newest events of a session that hold it, newest first."""
+    number = database.execute("SELECT number FROM search_session WHERE session_id = ?", (session_id,)).get
+    if number is None:
+        return []
+    first = number << _BITS
+    found = database.execute(
+        f"SELECT rowid & {_LAST} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
+        " ORDER BY rowid DESC LIMIT ?",
+        (match, first, first + _LAST, most),
+    )
+    return [row[0] for row in found]
+
+
+def differences(database: Database) -> Sequence[str]:
+    """Compare the index with the events; an empty list is the proof that they agree. Writes nothing."""
+    import apsw
+
+    try:
+        database.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
+    except apsw.CorruptError:
+        return ["the search index does not hold what the events say"]
+    return []

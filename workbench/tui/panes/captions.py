@@ -1,0 +1,70 @@
+"""The words around the queue and its detail: both titles, and what keys are called for what is drawn.
+
+Pure: made from the action that is drawn and what was chosen of it. What answers do is `tui.panes.answers`.
+"""
+
+from typing import Final
+
+from textual.content import Content
+
+from workbench.draw.glyphs import Glyphs
+from workbench.draw.tokens import Ink
+from workbench.tui.panes import answers
+from workbench.tui.panes.choosing import Choosing
+from workbench.views.detail import ActionDetail
+from workbench.views.queue import QueueSummary
+
+NARROW: Final = 100
+"""Columns below which labels are short."""
+
+
+def waiting_facts(summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) -> Content:
+    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`."""
+    if not summary.waiting:
+        return Content(" ")
+    facts = Content.styled(f"{glyphs.of('waiting')} {summary.waiting}", colours.of("waiting", bold=True))
+    if not is_zoomed:
+        return facts
+    plural = "s" if summary.sessions > 1 else ""
+    return facts + Content.styled(f"  of {summary.sessions} session{plural}", colours.of("muted"))
+
+
+def arranged_by(words: str, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) -> Content:
+    """Return order or filter; zoomed with the keys that change them."""
+    muted, key = colours.of("muted"), colours.of("info", bold=True)
+    said = Content.styled(glyphs.line(words), muted)
+    if not is_zoomed:
+        return said
+    return Content.assemble(said, "  ", ("o", key), (" order  ", muted), ("/", key), (" filter", muted))
+
+
+def place(detail: ActionDetail, choosing: Choosing) -> str:
+    """Return where in its detail the user is: `hunk 2 of 3   2 taken`; without hunks who asks."""
+    hunk, taken = choosing.hunk_of(detail), choosing.taken_of(detail)
+    if hunk is None:
+        return f"asked by {detail.session_title}" if detail.session_title else " "
+    where = f"hunk {hunk} of {len(detail.hunks)}"
+    if choosing.line is not None:
+        return f"{where}   line {choosing.line}"
+    return f"{where}   {taken.title_words()}" if detail.is_pending else where
+
+
+def label(
+    key_id: str, detail: ActionDetail | None, choosing: Choosing, *, is_split: bool, width: int
+) -> str | None:
+    """Return what a key does to what is drawn; None where the table's word says it."""
+    if key_id == "approvals.layout":
+        return "unified" if is_split else "split"
+    if key_id == "list.open":
+        return "full diff" if detail is None or detail.files else "full screen"
+    if detail is None:
+        is_batch = key_id == "approvals.approve" and choosing.marks
+        return "approve marked…" if is_batch else None
+    if key_id == "approvals.approve":
+        return answers.approve_label(detail, choosing)
+    if key_id == "approvals.reject" and any(choice.key == "not_now" for choice in detail.choices):
+        return "not now"
+    if key_id == "approvals.hunk-toggle" and width < NARROW:
+        hunk = choosing.hunk_of(detail)
+        return "take" if hunk and choosing.taken_of(detail).state_of(hunk) == "left" else "leave"
+    return None
