@@ -122,7 +122,7 @@ async def _run(
         found = checked(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
         await _finish(desk, file, found)
     elif isinstance(tool, ReadTool | ActTool):
-        where = place(desk, lambda: context(desk, desk.kit.loaded()), stop)
+        where = place(desk, lambda: context(desk, desk.kit.loaded()), stop, file)
         await _finish(desk, file, await look(desk, tool, parameters, where, started))
     else:
         await _finish(desk, file, CallFinished(state="succeeded", summary="nothing to write"))

@@ -11,8 +11,8 @@ from functools import cached_property
 from workbench.config.values import Loaded
 from workbench.domain.rows import Call
 from workbench.host.desk import Desk, SealedGone
-from workbench.host.dossier import dossier
-from workbench.policy.gate import GateContext, Passed, denied
+from workbench.host.dossier import Dossier, dossier
+from workbench.policy.gate import GateCall, GateContext, Passed, denied, recheck
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected
 from workbench.policy.urls import UrlRules
 from workbench.text import canonical
@@ -29,13 +29,19 @@ def url_rules(loaded: Loaded) -> UrlRules:
     return UrlRules(allow_loopback=fetch.allow_loopback, allowed_hosts=fetch.allowed_hosts)
 
 
-def place(desk: Desk, context: Callable[[], GateContext], stop: asyncio.Event | None = None) -> Place:
+def place(
+    desk: Desk,
+    context: Callable[[], GateContext],
+    stop: asyncio.Event | None = None,
+    file: Dossier | None = None,
+) -> Place:
     """Return the place of a session's tools.
 
     Args:
         desk: The session's desk.
         context: What the gate judges by; asked for only by a tool that searches.
         stop: Ends what takes long.
+        file: The call, where it is about to run.
     """
     return Place(
         root=desk.kit.root,
@@ -44,7 +50,22 @@ def place(desk: Desk, context: Callable[[], GateContext], stop: asyncio.Event | 
         is_closed=_Closed(context),
         last_command=lambda: last_command(desk),
         urls=url_rules(desk.kit.loaded()),
+        may_follow=lambda url: _objection(context(), file, url) if file is not None else None,
     )
+
+
+def _objection(context: GateContext, file: Dossier, url: str) -> str | None:
+    """Return why a redirect is not followed: what is denied stays denied, and a grant covers what it names.
+
+    Who approved an address has seen only that one; where it leads is judged like every hop. What no human saw
+    goes no further than the grant that let it pass.
+    """
+    verdict = recheck(GateCall(tool=file.row.tool, parameters={"url": url}), context)
+    if verdict.outcome in ("denied", "refused"):
+        return verdict.reason
+    if file.approved is None and verdict.outcome != "allowed":
+        return "what allowed the first address does not cover it; ask for this address itself"
+    return None
 
 
 class _Closed:

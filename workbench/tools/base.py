@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from workbench.changes.model import FileChange
 from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, Root
+from workbench.effects.net import Patience, lookup
 from workbench.policy.urls import UrlRules
 
 NEW_FILE_MODE: Final = 0o644
@@ -64,7 +65,7 @@ def _never() -> bool:
     return False
 
 
-def _none() -> LastCommand | None:
+def _none(*_: object) -> None:
     return None
 
 
@@ -84,6 +85,10 @@ class Place:
     """Whether no agent may read a file, by its path from the workspace: searches pass it over."""
     last_command: Callable[[], LastCommand | None] = _none
     urls: UrlRules = field(default_factory=UrlRules)
+    lookup: Callable[[str, Patience], tuple[str, ...]] = lookup
+    """Returns the internet addresses of a host name."""
+    may_follow: Callable[[str], str | None] = _none
+    """Returns why a redirect to an address may not be followed although it leads to the public internet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

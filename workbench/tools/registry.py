@@ -14,6 +14,7 @@ from workbench.tools.base import AnyTool
 from workbench.tools.context_read import ContextRead
 from workbench.tools.create_directory import CreateDirectory
 from workbench.tools.create_file import CreateFile
+from workbench.tools.fetch_webpage import FetchWebpage
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
 from workbench.tools.list_dir import ListDir
@@ -78,7 +79,7 @@ def catalogue() -> Registry:
     return Registry(
         (
             CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
-            TerminalLastCommand(), CreateDirectory(), ContextRead(),
+            TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(),
         )
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
+from tests.support.web import Web
 from workbench.domain.events import CallFinished, CallProposed
 
 AUTO = {"approvals": {"read_only": "auto"}}
@@ -134,3 +135,57 @@ def test_a_result_that_is_not_what_the_tool_says_fails_the_call(staged, monkeypa
     assert (found.state, found.detail) == ("failed", "bad result")
     assert "output schema" in found.error and "entries" in found.error
     json.dumps(found.error)
+
+
+# --- fetch_webpage ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def web():
+    server = Web()
+    yield server
+    server.close()
+
+
+LOOPBACK = {"fetch": {"allow_loopback": True}}
+
+
+def test_a_page_is_fetched_when_a_human_agrees(staged, web):
+    web.page("/x", "<h1>Needle</h1>")
+    stage = staged(one("fetch_webpage", url=web.url("/x")), config=LOOPBACK).begin()
+    stage.drive()
+    (action,) = stage.waiting()
+    assert (action.verb, action.target, web.seen) == ("fetch", web.url("/x"), [])
+    stage.approve(action)
+    stage.drive()
+    found = finished(stage)
+    assert "Needle" in found.preview and found.metadata["status"] == 200
+
+
+@pytest.mark.parametrize("url", ["http://169.254.169.254/", "file:///etc/passwd", "http://127.0.0.1:1/", "x"])
+def test_an_address_that_is_never_fetched_is_never_asked_about(staged, url):
+    stage = staged(one("fetch_webpage", url=url)).begin()
+    stage.drive()
+    (proposed,) = stage.bodies(CallProposed)
+    assert (stage.waiting(), proposed.verdict.outcome, proposed.verdict.step) == ([], "refused", "paths")
+
+
+def test_a_redirect_goes_no_further_than_the_grant_that_let_it_pass(staged, web):
+    web.redirect("/a", "/b").page("/b", "secret")
+    config = {**LOOPBACK, "approvals": {"allow": [f"WebFetch({web.url('/a')})"]}}
+    stage = staged(one("fetch_webpage", url=web.url("/a")), config=config).begin()
+    stage.drive()
+    assert stage.waiting() == []
+    assert "what allowed the first address does not cover it" in finished(stage).error
+    assert "/b" not in [path for path, _ in web.seen]
+
+
+def test_a_redirect_to_what_is_denied_is_not_followed(staged, web):
+    web.redirect("/a", "/b").page("/b", "secret")
+    config = {**LOOPBACK, "approvals": {"deny": [f"WebFetch({web.url('/b')})"]}}
+    stage = staged(one("fetch_webpage", url=web.url("/a")), config=config).begin()
+    stage.drive()
+    stage.approve(stage.waiting()[0])
+    stage.drive()
+    assert finished(stage).state == "failed" and "deny" in finished(stage).error
+    assert "/b" not in [path for path, _ in web.seen]

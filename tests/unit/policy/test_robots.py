@@ -1,0 +1,77 @@
+"""robots.txt: groups, the longest match, wildcards, and files that want to take time."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.policy.robots import is_allowed
+
+FILE = """\
+# words
+User-agent: a
+User-agent: B # and more
+Disallow: /
+Allow: /open
+Allow: /*.txt$
+
+User-agent: *
+Disallow: /x*y
+Disallow: /é
+Disallow:
+
+user-AGENT: a
+disallow: /open/but
+Sitemap: /s
+"""
+
+
+@pytest.mark.parametrize(
+    ("agent", "target", "allowed"),
+    [
+        ("A", "/", False),
+        ("a", "/open", True),
+        ("a", "/open/but/x", False),
+        ("b", "/open/but/x", True),
+        ("b", "/a/b.txt", True),
+        ("b", "/a/b.txt?x", False),
+        ("c", "/", True),
+        ("c", "/x1y2", False),
+        ("c", "/xy", False),
+        ("c", "/%C3%A9t", False),
+        ("c", "/robots.txt", True),
+        ("a", "/robots.txt", True),
+    ],
+)
+def test_the_longest_match_of_the_right_group_counts(agent, target, allowed):
+    assert is_allowed(FILE, agent, target) is allowed
+
+
+@pytest.mark.parametrize(
+    ("rules", "target", "allowed"),
+    [
+        ("Disallow: /a\nAllow: /a", "/a", True),
+        ("Disallow: /a$", "/a", False),
+        ("Disallow: /a$", "/ab", True),
+        ("Disallow: *b$", "/ab", False),
+        ("Disallow: /a*a$", "/a", True),
+        ("Disallow: /**c", "/abc", False),
+        ("Disallow: $", "/", True),
+        ("Disallow", "/", True),
+    ],
+)
+def test_wildcards(rules, target, allowed):
+    assert is_allowed(f"User-agent: *\n{rules}", "x", target) is allowed
+
+
+def test_a_hostile_file_takes_no_time():
+    text = "User-agent: *\n" + "Disallow: /" + "*a" * 2000 + "b\n" + "Disallow: /z\n" * 30_000
+    begun = time.monotonic()
+    assert is_allowed(text, "x", "/" + "a" * 8000)
+    assert time.monotonic() - begun < 3
+
+
+@given(st.text(max_size=200), st.text(max_size=40))
+def test_no_file_crashes_it(text, target):
+    assert isinstance(is_allowed(text, "x", f"/{target}"), bool)
