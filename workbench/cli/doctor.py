@@ -7,8 +7,8 @@ from the events; events are never changed.
 import os
 import stat
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.cli.console import Console
@@ -24,7 +24,8 @@ from workbench.journal.retention import may_be_gone
 from workbench.journal.schema import SCHEMA_VERSION
 
 EXAMPLE = """workbench doctor
-workbench doctor --rebuild"""
+workbench doctor --rebuild
+workbench doctor --provider local --probe"""
 
 _MOST = 20
 """Problems of one check that are listed for a person."""
@@ -37,16 +38,28 @@ class Check:
     name: str
     fact: str
     problems: tuple[str, ...] = ()
+    more: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the JSON object has besides."""
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add what it may do and how it prints."""
     parser.add_argument("--rebuild", action="store_true", help="make the index tables anew from the events")
+    parser.add_argument("--provider", metavar="NAME", help="look at this provider only")
+    parser.add_argument("--base-url", metavar="URL", help="look at the server there")
+    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
+    parser.add_argument("--model", metavar="NAME", help="the model to look for")
+    parser.add_argument(
+        "--probe", action="store_true", help="ask the model two short questions: what can it do?"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Check everything; 1 when something is wrong."""
+    from workbench.cli.doctor_models import check_words, models
+
+    check_words(options)
     with opened() as (home, journal):
         if options.rebuild:
             refuse_inside_agents(journal, home, "rebuild the tables")
@@ -54,6 +67,7 @@ def execute(options: Namespace, console: Console) -> int:
             rebuild(journal)
             compact(journal)
         checks = [check(home, journal) for check in CHECKS]
+        checks += models(options, home, journal)
     is_well = not any(check.problems for check in checks)
     if options.json:
         console.json({
@@ -61,7 +75,10 @@ def execute(options: Namespace, console: Console) -> int:
             "home": str(home.path),
             "rebuilt": bool(options.rebuild),
             "checks": [
-                {"name": one.name, "ok": not one.problems, "fact": one.fact, "problems": list(one.problems)}
+                {
+                    "name": one.name, "ok": not one.problems, "fact": one.fact,
+                    "problems": list(one.problems), **one.more,
+                }
                 for one in checks
             ],
         })  # fmt: skip

@@ -123,7 +123,10 @@ class ModelCall:
                 await self._failed(failure, patience.last_words(failure))
                 return
             if first is None or failure.code != LOADING:
-                await self._desk.append(self._error(failure, patience.words(failure, wait)))
+                # Nobody has to do anything yet, so there is no remedy.
+                await self._desk.append(
+                    self._error(replace(failure, remedy=""), patience.words(failure, wait))
+                )
             first = failure
             await self._desk.kit.sleep(wait)
             self.reply = Reply()

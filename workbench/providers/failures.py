@@ -28,7 +28,8 @@ _OVERFLOW_WORDS: Final = (
     "prompt is too long", "too many tokens", "input is too long",
 )  # fmt: skip
 _QUOTA_CODES: Final = ("insufficient_quota", "billing_hard_limit_reached", "quota_exceeded")
-_GO_ON: Final = "Then continue the session."
+GO_ON: Final = "Then continue the session."
+"""How remedies end that a session waits for."""
 
 Fields = Mapping[str, str]
 
@@ -47,17 +48,17 @@ def unreached(endpoint: Endpoint, error: HttpFailed, *, has_begun: bool = False)
     match error.kind:
         case "refused":
             why = f"nothing answers at {place}{detail}"
-            return failure("server_down", why, f"Start the server, {address}. {_GO_ON}")
+            return failure("server_down", why, f"Start the server, {address}. {GO_ON}")
         case "unknown_host":
             why = f"the host {host} cannot be found{detail}"
-            return failure("unknown_host", why, f"Look at the network, {address}. {_GO_ON}")
+            return failure("unknown_host", why, f"Look at the network, {address}. {GO_ON}")
         case "tls":
             why = f"the connection to {host} is not safe{detail}"
-            return failure("tls_failed", why, f"Have its certificate mended, {address}. {_GO_ON}")
+            return failure("tls_failed", why, f"Have its certificate mended, {address}. {GO_ON}")
         case "unreachable" | "connect_timeout":
             waited = f" within {endpoint.connect_seconds:g} s" if error.kind == "connect_timeout" else ""
             why = f"{host} cannot be reached{waited}{detail}"
-            return failure("server_unreachable", why, f"Look at the network, {address}. {_GO_ON}")
+            return failure("server_unreachable", why, f"Look at the network, {address}. {GO_ON}")
         case "silent" if has_begun:
             silence = f"{endpoint.silence_seconds:g} s"
             why = f"{host} stopped in the middle of its reply and said nothing for {silence}"
@@ -71,7 +72,7 @@ def unreached(endpoint: Endpoint, error: HttpFailed, *, has_begun: bool = False)
             return broken_off(endpoint)
         case "protocol":
             why = f"what answers at {place} does not speak HTTP as expected"
-            return failure("not_http", why, f"Correct base_url of {endpoint.setting}. {_GO_ON}")
+            return failure("not_http", why, f"Correct base_url of {endpoint.setting}. {GO_ON}")
 
 
 def broken_off(endpoint: Endpoint) -> FailurePart:
@@ -166,15 +167,15 @@ def _meaning(
     if status == 404 or "model_not_found" in codes or (status == 400 and _names_no_model(lowered)):
         return _missing(endpoint, model, codes, lowered)
     if status == 429:
-        return "rate_limited", f"{host} wants fewer requests", f"Wait a while. {_GO_ON}"
+        return "rate_limited", f"{host} wants fewer requests", f"Wait a while. {GO_ON}"
     if status == 503 and "loading" in lowered:
-        return LOADING, f"{host} is still loading the model", f"Wait until it is loaded. {_GO_ON}"
+        return LOADING, f"{host} is still loading the model", f"Wait until it is loaded. {GO_ON}"
     if 300 <= status < 400:
         target = quoted(headers.get("location", "")) or "an address that it does not name"
         remedy = f"Put the address that you trust into base_url of {endpoint.setting}."
         return "redirected", f"{endpoint.base_url} sends on to {target}, which is not followed", remedy
     if status >= 500:
-        return f"http_{status}", f"{host} failed with status {status}", f"Look at its log. {_GO_ON}"
+        return f"http_{status}", f"{host} failed with status {status}", f"Look at its log. {GO_ON}"
     if status == 0:
         return "provider_error", f"{host} broke its reply off with an error", "Continue to ask again."
     return f"http_{status}", f"{host} refused the request with status {status}", _correct(endpoint)
@@ -203,7 +204,7 @@ def _missing(endpoint: Endpoint, model: str, codes: set[str], lowered: str) -> t
 
 
 def _correct(endpoint: Endpoint) -> str:
-    return f"Look at the settings of {endpoint.setting}, or take another model. {_GO_ON}"
+    return f"Look at the settings of {endpoint.setting}, or take another model. {GO_ON}"
 
 
 def _names_no_model(lowered: str) -> bool:

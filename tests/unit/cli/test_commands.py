@@ -8,7 +8,17 @@ import pytest
 
 from workbench.journal.home import Home
 
-DOCTORS = ["data folder", "permissions", "database", "schema", "tables", "stored bytes", "drivers", "SQLite"]
+DOCTORS = [
+    "data folder",
+    "permissions",
+    "database",
+    "schema",
+    "tables",
+    "stored bytes",
+    "drivers",
+    "SQLite",
+    "providers",
+]
 
 
 def test_trust_is_given_shown_and_taken_back(shell):

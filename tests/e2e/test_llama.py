@@ -1,0 +1,199 @@
+"""A real model behind a real server: llama.cpp on loopback. Nothing here asserts how fast or how clever it is."""
+
+import asyncio
+import json
+import time
+
+import pytest
+
+from tests.support.llama import FUNCTIONARY, Llama
+from tests.support.terminal import Terminal
+from workbench.domain.messages import FailurePart, Message, ModelRequest, TextPart, ToolCallPart, UsagePart
+from workbench.providers.endpoint import Endpoint, Sampling
+from workbench.providers.model_list import context_of, models_of
+from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.tools.registry import catalogue
+
+SETTLED = Sampling(max_tokens=60, temperature=0, seed=1)
+
+
+@pytest.fixture(scope="module")
+def caller(tmp_path_factory):
+    """A server whose model calls tools."""
+    server = Llama(tmp_path_factory.mktemp("llama") / "log", template=FUNCTIONARY, context=2048)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory):
+    """A server that chats, with a small context."""
+    server = Llama(tmp_path_factory.mktemp("llama") / "log", context=512)
+    yield server
+    server.close()
+
+
+def endpoint(server, sampling=SETTLED):
+    return Endpoint(name="local", base_url=server.base_url, sampling=sampling)
+
+
+def request(prompt, *tools):
+    found = tuple(catalogue().get(name).descriptor for name in tools)
+    return ModelRequest(
+        session_id="s", model="tiny", messages=(Message(role="user", content=prompt),), tools=found
+    )
+
+
+def ask(server, asked, sampling=SETTLED):
+    async def collect():
+        provider = OpenAICompatible(endpoint(server, sampling))
+        return [part async for part in provider.reply(asked)]
+
+    return asyncio.run(collect())
+
+
+def test_plain_chat(talker):
+    parts = ask(talker, request("Say hello."))
+    assert sum(isinstance(part, TextPart) for part in parts) > 1
+    (usage,) = (part.usage for part in parts if isinstance(part, UsagePart))
+    assert usage.input_tokens > 0 and usage.output_tokens > 0
+    assert not any(isinstance(part, FailurePart | ToolCallPart) for part in parts)
+
+
+def test_a_required_call_comes_in_pieces_and_whole(caller):
+    sampling = Sampling(max_tokens=60, temperature=0, seed=1, tool_choice="required")
+    parts = ask(caller, request("write greeting.txt", "create_file", "read_file"), sampling)
+    (call,) = (part for part in parts if isinstance(part, ToolCallPart))
+    assert (call.name, json.loads(call.arguments)["path"]) == ("create_file", "greeting.txt")
+
+
+def test_a_conversation_longer_than_the_context(talker):
+    (failure,) = ask(talker, request("word " * 2_000))
+    assert (failure.code, failure.status, failure.recoverable) == ("context_overflow", 400, False)
+    assert "512" in failure.message
+
+
+def test_hanging_up_frees_the_slot(talker):
+    asked = request("Tell a long story.")
+
+    async def hang_up():
+        provider = OpenAICompatible(endpoint(talker, Sampling(temperature=0, seed=1)))
+        parts = provider.reply(asked)
+        async for part in parts:
+            if isinstance(part, TextPart):
+                break
+        await parts.aclose()
+
+    asyncio.run(hang_up())
+    until = time.monotonic() + 60
+    while talker.is_busy():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert any(isinstance(part, TextPart) for part in ask(talker, request("Say hello.")))
+
+
+def test_the_models_and_their_context(talker):
+    (model,) = asyncio.run(models_of(endpoint(talker), 30))
+    assert (model.id, model.context) == ("tiny", 512)
+    assert asyncio.run(context_of(endpoint(talker), 30)) == 512
+
+
+def set_up(shop, server, **more):
+    local = {
+        "kind": "openai-compatible", "base_url": server.base_url, "max_tokens": 60, "temperature": 0, "seed": 1,
+    }  # fmt: skip
+    shop.home.mkdir(mode=0o700)
+    config = {"config_version": 1, "providers": {"local": {**local, **more}}}
+    (shop.home / "config.json").write_text(json.dumps(config))
+
+
+def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(shop, caller):
+    set_up(shop, caller)
+    kept = shop.root / "kept.json"
+    words = ("run", "-p", "write greeting.txt", "--output-format", "json")
+    run = shop.start(*words, "--record", str(kept))
+    (action,) = shop.waiting(1)
+    assert (action["tool"], action["target"]) == ("create_file", "greeting.txt")
+    assert not (shop.project / "greeting.txt").exists()
+    shop.call("approvals", "approve", action["id"])
+    out, err = run.communicate(timeout=120)
+    told = json.loads(out)
+    assert (run.returncode, told["error"], told["reply"]) == (0, None, "Done."), err
+    written = (shop.project / "greeting.txt").read_text()
+    (shop.project / "greeting.txt").unlink()
+
+    again = shop.start(*words, "--recording", str(kept))
+    (action,) = shop.waiting(1)
+    shop.call("approvals", "approve", action["id"])
+    out, err = again.communicate(timeout=120)
+    played = json.loads(out)
+    assert (played["reply"], played["usage"]) == (told["reply"], told["usage"])
+    assert (shop.project / "greeting.txt").read_text() == written
+
+
+def test_a_conversation_that_is_too_long_says_so_and_the_session_goes_on(shop, talker):
+    set_up(shop, talker)
+    run = shop.start("run", "-p", "word " * 2_000, "--output-format", "json")
+    out, err = run.communicate(timeout=120)
+    assert (run.returncode, json.loads(out)["error"]["code"]) == (1, "context_overflow")
+    assert "Begin a new session" in err
+    assert shop.json("sessions", "list")[0]["status"] == "paused"
+
+
+def settled(terminal):
+    """Wait as long as a key is dead after something new came under the cursor, and a little more."""
+    terminal.pump(0.6)
+
+
+def leave(terminal):
+    """Close the screen, although something waits."""
+    terminal.press("\x1b")
+    for _ in range(3):
+        if terminal.process.poll() is not None:
+            break
+        settled(terminal)
+        terminal.press("q")
+        terminal.pump(0.5)
+    assert terminal.wait() == 0
+    terminal.close()
+
+
+def test_a_models_call_goes_through_the_queue_of_a_screen_into_a_file(shop, caller):
+    set_up(shop, caller)
+    first = Terminal(shop.argv(str(shop.project)), cwd=shop.project, env=shop.env())
+    first.until("Trust ", "1 waiting")
+    settled(first)
+    first.press("i")
+    settled(first)
+    first.press("write greeting.txt")
+    first.until("write greeting.txt")
+    first.press("\r")
+    first.until("greeting.txt", "2 waiting")
+    leave(first)
+    (action,) = shop.waiting(1)
+    assert not (shop.project / "greeting.txt").exists()
+
+    second = Terminal(shop.argv(str(shop.project)), cwd=shop.project, env=shop.env())
+    second.until("2 waiting", "greeting.txt")
+    settled(second)
+    for _ in range(5):  # the question of trust, the file, and once more where it was not seen yet
+        settled(second)
+        second.press("a")
+        second.pump(1.0)
+        if "nothing waits" in second.text():
+            break
+    second.until("Done.", "nothing waits")
+    leave(second)
+    assert (shop.project / "greeting.txt").read_text()
+
+    (session,) = shop.json("sessions", "list")
+    shown = shop.json("sessions", "show", session["id"])
+    said = [(message["role"], message["content"]) for message in shown["messages"]]
+    assert (said[0], said[-1]) == (("user", "write greeting.txt"), ("assistant", "Done."))
+    (call,) = shown["calls"]
+    assert (call["tool"], call["state"]) == ("create_file", "succeeded")
+    (decided,) = shown["actions"]
+    assert (decided["id"], decided["state"]) == (action["id"], "approved")
+    assert [(file["path"], file["change"]) for file in shown["files"]] == [("greeting.txt", "create")]
+    told = shop.call("sessions", "show", session["id"]).stdout
+    assert all(word in told for word in ("write greeting.txt", "approved", "screen", "Done."))
