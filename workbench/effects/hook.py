@@ -47,6 +47,7 @@ def run_hook(
     timeout: float,
     *,
     grace: float = GRACE,
+    keep: int = OUTPUT_LIMIT,
 ) -> HookExit:
     """Run a hook to its end, blocking; call it from a thread where a loop is running.
 
@@ -57,6 +58,7 @@ def run_hook(
         env: Already scrubbed.
         timeout: Seconds until it and all it started are ended.
         grace: Seconds between SIGTERM and SIGKILL.
+        keep: Bytes of output that are kept.
 
     Raises:
         NotStarted: The program or folder is missing, or the like.
@@ -70,7 +72,7 @@ def run_hook(
         opened.pop_all()
     os.close(hook_in)
     os.close(hook_out)
-    return _follow(child, _Exchange(child, our_in, our_out, stdin), mark, timeout, grace)
+    return _follow(child, _Exchange(child, our_in, our_out, stdin, keep), mark, timeout, grace)
 
 
 def _follow(
@@ -105,8 +107,11 @@ def _status(child: subprocess.Popen[bytes]) -> int | None:
 class _Exchange:
     """Feeds a hook and takes what it prints, until it has ended."""
 
-    def __init__(self, child: subprocess.Popen[bytes], stdin: int, stdout: int, data: bytes) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], stdin: int, stdout: int, data: bytes, keep: int
+    ) -> None:
         self.output = bytearray()
+        self._keep = keep
         self._child = child
         self._stdin = stdin
         self._stdout = stdout
@@ -162,7 +167,7 @@ class _Exchange:
             chunk = os.read(self._stdout, _CHUNK)
         except BlockingIOError:
             return None
-        self.output += chunk[: OUTPUT_LIMIT - len(self.output)]
+        self.output += chunk[: self._keep - len(self.output)]
         return bool(chunk)
 
     def _feed(self) -> None:

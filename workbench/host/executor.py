@@ -5,7 +5,7 @@ whether a call may run: the gate is asked again and its stricter word wins.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.changes.answer import ImagesGone, images, outcome
@@ -22,11 +22,11 @@ from workbench.host.command import run_command
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
 from workbench.host.gatekeeping import context, propose_anew, still_allowed
-from workbench.host.looking import checked, look
+from workbench.host.looking import checked, commit, look
 from workbench.host.placing import place
 from workbench.host.proposal import edited_bytes
 from workbench.policy.gate import Passed
-from workbench.tools.base import ActTool, ReadTool, RunTool
+from workbench.tools.base import ActTool, CommitTool, ReadTool, RunTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ async def execute(desk: Desk, call_id: str, stop: asyncio.Event) -> None:
         passed, changes, refusal = None, (), Refusal(detail="sealed bytes gone", error=str(error))
     if refusal is not None:
         await _finish(desk, file, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error))
-    elif await asyncio.to_thread(_has_moved, desk, changes):
+    elif not _is_commit(desk, file) and await asyncio.to_thread(_has_moved, desk, changes):
         await propose_anew(desk, call_id, "the file changed after it was approved")
     elif not isinstance(passed, Refusal):
         await _run(desk, file, passed, changes, stop)
@@ -95,6 +95,10 @@ def _decided(desk: Desk, file: Dossier) -> tuple[FileChange, ...]:
     return changes
 
 
+def _is_commit(desk: Desk, file: Dossier) -> bool:
+    return isinstance(desk.kit.tools.get(file.row.tool), CommitTool)
+
+
 def _has_moved(desk: Desk, changes: tuple[FileChange, ...]) -> bool:
     for change in changes:
         try:
@@ -109,13 +113,20 @@ def _has_moved(desk: Desk, changes: tuple[FileChange, ...]) -> bool:
 async def _run(
     desk: Desk, file: Dossier, passed: Passed | None, changes: tuple[FileChange, ...], stop: asyncio.Event
 ) -> None:
-    plan = await asyncio.to_thread(_plan, desk, changes)
+    # A commit writes nothing in the workspace, so there is nothing that a plan of its files could put back.
+    plan = () if _is_commit(desk, file) else await asyncio.to_thread(_plan, desk, changes)
     await _append(desk, file, CallExecuting(digest=file.digest, plan=plan))
     point("call.executing")
     tool = desk.kit.tools.get(passed.descriptor.id) if passed else None
     parameters = passed.grounded if passed else {}
     started = desk.kit.clock.monotonic()
-    if changes or file.files:
+    if isinstance(tool, CommitTool):
+        where = place(desk, lambda: context(desk, desk.kit.loaded()), stop, file)
+        finished = await commit(desk, tool, file, changes, where, started)
+        taken, left = _taken(desk, file)
+        found = replace(finished, hunks_taken=taken, hunks_left=left, detail=finished.detail or _how(file))
+        await _finish(desk, file, found)
+    elif changes or file.files:
         await _write(desk, file, changes, plan, started)
     elif isinstance(tool, RunTool):
         finished = await run_command(desk, file, tool.command(parameters, desk.kit.limits()), stop)

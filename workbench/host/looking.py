@@ -5,15 +5,18 @@ Owns the bounds of what such a tool gives back, and the check of a result agains
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
+from workbench.changes.model import FileChange
 from workbench.domain.events import CallFinished
 from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.effects.files import FileRefused
 from workbench.host import record
 from workbench.host.desk import Desk
+from workbench.host.dossier import Dossier
 from workbench.policy import schemas
-from workbench.tools.base import ActTool, Output, Place, ReadTool, ToolRefused
+from workbench.tools.base import ActTool, CommitTool, Output, Place, ReadTool, ToolRefused
 
 _STOPPED = "it was stopped while it ran"
 
@@ -32,6 +35,34 @@ async def look(
     if place.is_stopped() and isinstance(tool, ReadTool):
         finished = replace(finished, state="cancelled", detail="stopped", error=_STOPPED)
     return replace(finished, duration_ms=round((desk.kit.clock.monotonic() - started) * 1000))
+
+
+async def commit(
+    desk: Desk,
+    tool: CommitTool,
+    file: Dossier,
+    changes: Sequence[FileChange],
+    place: Place,
+    started: float,
+) -> CallFinished:
+    """Make a commit of approved changes with the words that were shown, and return the end of its call."""
+    try:
+        subject = await asyncio.to_thread(_subject, desk, tool, file, place)
+        output = await asyncio.to_thread(tool.commit, changes, subject, place)
+    except (ToolRefused, FileRefused) as error:
+        finished = CallFinished(state="failed", error=record.scrubbed_line(str(error), 4_000))
+    else:
+        finished = checked(tool.descriptor, outcome_of(desk, output), output.text)
+    return replace(finished, duration_ms=round((desk.kit.clock.monotonic() - started) * 1000))
+
+
+def _subject(desk: Desk, tool: CommitTool, file: Dossier, place: Place) -> JsonObject:
+    """Return the words of a commit: those that were shown, else, where nobody was asked, made now."""
+    if file.opened is not None:
+        if tool.words(file.opened.subject) != file.opened.prompt:
+            raise ToolRefused("Not prepared: the words of the commit are not those that were approved.")
+        return file.opened.subject
+    return tool.draft(desk.exact(file.row.parameters, file.row.parameters_ref), place).subject
 
 
 def outcome_of(desk: Desk, output: Output) -> CallFinished:

@@ -8,15 +8,19 @@ import asyncio
 from collections.abc import Callable
 from functools import cached_property
 
+from workbench.changes.model import FileChange
 from workbench.config.values import Loaded
+from workbench.domain.events import FileChanged, PromptSubmitted
 from workbench.domain.rows import Call
+from workbench.domain.values import BlobRef
+from workbench.host import record
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
 from workbench.policy.gate import GateCall, GateContext, Passed, denied, recheck
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected
 from workbench.policy.urls import UrlRules
 from workbench.text import canonical
-from workbench.tools.base import LastCommand, Place
+from workbench.tools.base import LastCommand, Place, Session, ToolRefused
 
 _COMMAND = "run_in_terminal"
 _READING = "read_file"
@@ -50,6 +54,8 @@ def place(
         is_closed=_Closed(context),
         last_command=lambda: last_command(desk),
         urls=url_rules(desk.kit.loaded()),
+        environment=desk.kit.environment,
+        session=lambda: session_facts(desk),
         may_follow=lambda url: _objection(context(), file, url) if file is not None else None,
     )
 
@@ -100,6 +106,45 @@ def _is_denied(context: GateContext, target: ResolvedPath) -> bool:
     text = canonical.dumps(parameters)
     passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
     return denied(passed, context) is not None
+
+
+def session_facts(desk: Desk) -> Session:
+    """Return what the session was asked, scrubbed as it is recorded, and what its tools wrote.
+
+    Raises:
+        ToolRefused: Exact bytes of a file are not kept any more.
+    """
+    prompts: list[str] = []
+    changes: list[FileChange] = []
+    for event in desk.kit.journal.events(desk.session_id):
+        match event.body:
+            case PromptSubmitted() as said:
+                prompts.append(said.text)
+            case FileChanged() as changed:
+                changes.append(_change(desk, changed))
+            case _:
+                pass
+    title = record.scrubbed_line(desk.session().title)
+    return Session(id=desk.session_id, title=title, prompts=tuple(prompts), changes=tuple(changes))
+
+
+def _change(desk: Desk, changed: FileChanged) -> FileChange:
+    def image(digest: str | None, ref: BlobRef | None) -> bytes | None:
+        if digest is None:
+            return None
+        data = desk.unseal(ref) if ref else None
+        if data is None:
+            raise ToolRefused(
+                f"the exact bytes of {changed.path} are not kept any more, so it cannot be committed"
+            )
+        return data
+
+    return FileChange(
+        path=changed.path,
+        before=image(changed.before, changed.before_ref),
+        after=image(changed.after, changed.after_ref),
+        mode=changed.mode,
+    )
 
 
 def last_command(desk: Desk) -> LastCommand | None:

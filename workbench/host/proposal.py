@@ -24,7 +24,7 @@ from workbench.host.dossier import Dossier, dossier
 from workbench.policy.gate import Passed
 from workbench.text import canonical
 from workbench.text.safe import has_hidden
-from workbench.tools.base import ActTool, Place, WriteTool
+from workbench.tools.base import ActTool, CommitTool, Draft, Place, WriteTool
 
 LARGEST_INLINE_HUNKS = 262_144
 """Bytes of hunks kept in the event itself; larger ones go to a recorded blob."""
@@ -39,6 +39,8 @@ class Proposal:
     passed: Passed
     changes: tuple[FileChange, ...] = ()
     on_top_of: tuple[str, ...] = ()
+    draft: Draft | None = None
+    """The commit that the changes belong to."""
 
 
 def propose(desk: Desk, call: Call, passed: Passed, place: Place) -> Proposal:
@@ -50,6 +52,9 @@ def propose(desk: Desk, call: Call, passed: Passed, place: Place) -> Proposal:
     tool = desk.kit.tools.get(passed.descriptor.id)
     if isinstance(tool, ActTool):
         tool.check(passed.grounded, place)
+    if isinstance(tool, CommitTool):
+        draft = tool.draft(passed.grounded, place)
+        return Proposal(passed=passed, changes=draft.changes, draft=draft)
     if not isinstance(tool, WriteTool):
         return Proposal(passed=passed)
     stack = _Stack(desk, call)
@@ -65,6 +70,8 @@ class _Stack:
         self._above: dict[str, tuple[str, FileChange]] = {}
         self.used: list[str] = []
         for earlier in _earlier_open(desk, call):
+            if isinstance(desk.kit.tools.get(earlier.tool), CommitTool):
+                continue
             for change in _outcome_of(desk, dossier(desk.kit.journal, earlier.id)):
                 self._above[change.path] = (earlier.id, change)
 
@@ -146,7 +153,7 @@ def proposed_body(
     return CallProposed(
         tool=proposal.passed.descriptor.id if proposal else call.tool, verdict=verdict, parameters=recorded,
         parameters_ref=ref, provider_call_id=call.provider_call_id, replaces=replaces,
-        target=_target(proposal.passed) if proposal else "",
+        target=_target(proposal) if proposal else "",
         on_top_of=proposal.on_top_of if proposal else (),
         files=sealed_plan(desk, proposal.changes) if is_allowed and proposal else (),
     )  # fmt: skip
@@ -160,18 +167,20 @@ def opened_body(
     files = sealed_plan(desk, proposal.changes)
     recorded, parameters_ref = record.parameters(exact, blobs)
     exact_hunks = hunks(proposal.changes)
+    prompt = proposal.draft.words if proposal.draft else None
     shown, was_scrubbed = record.hunks(exact_hunks)
     inline, hunks_ref = _kept(desk, shown)
     added, removed = counts(exact_hunks)
     return ActionOpened(
-        action_kind="tool", tool=descriptor.id, target=_target(proposal.passed), verb=descriptor.verb,
+        action_kind="tool", tool=descriptor.id, target=_target(proposal), verb=descriptor.verb,
         digest=action_digest(
             blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=desk.kit.workspace,
-            files=digest_rows(files),
+            files=digest_rows(files), prompt=prompt,
         ),
         created_at=now, expires_at=now + round(window_minutes * MICROS_PER_MINUTE), cwd=desk.kit.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
-        added=added, removed=removed, supersedes=supersedes,
+        added=added, removed=removed, supersedes=supersedes, prompt=prompt,
+        subject=proposal.draft.subject if proposal.draft else {},
         warnings=tuple(_warnings(proposal, exact, was_scrubbed)),
     )  # fmt: skip
 
@@ -183,8 +192,11 @@ def _kept(desk: Desk, shown: tuple[Hunk, ...]) -> tuple[tuple[Hunk, ...], str | 
     return (), desk.kit.journal.blobs.record(data)
 
 
-def _target(passed: Passed) -> str:
+def _target(proposal: Proposal) -> str:
     """Return what is acted on, scrubbed and short enough for a list."""
+    if proposal.draft is not None:
+        return record.scrubbed_line(proposal.draft.target)
+    passed = proposal.passed
     name = passed.descriptor.target_parameter
     if name is None:
         return passed.descriptor.id

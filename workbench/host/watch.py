@@ -16,6 +16,7 @@ from workbench.host.desk import Desk
 from workbench.journal.decide import expire_due
 from workbench.journal.journal import Journal
 from workbench.text.human import duration
+from workbench.tools.base import CommitTool
 
 TICK = 1.0
 """Seconds between two looks."""
@@ -60,7 +61,8 @@ def _watched(desk: Desk, state: TurnState) -> Iterable[Action]:
     """Yield waiting file changes, but not those built on the after-image of a call that is still open."""
     for action in desk.kit.journal.actions(session_id=desk.session_id, states=("pending",)):
         call = state.call(action.call_id)
-        if not action.files or call is None:
+        is_commit = isinstance(desk.kit.tools.get(action.tool or ""), CommitTool)
+        if not action.files or call is None or is_commit:
             continue
         bases = [state.call(base) for base, _ in call.on_top_of]
         if not any(base is not None and not base.is_settled for base in bases):

@@ -4,7 +4,7 @@ Owns the protocols and what goes in and out. Path parameters arrive as the gate 
 relative to the workspace (`policy.gate.Passed.grounded`); a tool never resolves a path itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
@@ -61,6 +61,30 @@ class LastCommand:
     duration_ms: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What the journal knows of a session, scrubbed but for the images of files."""
+
+    id: str = ""
+    title: str = ""
+    prompts: tuple[str, ...] = ()
+    changes: tuple[FileChange, ...] = ()
+    """Every file that its tools wrote, in order; one path may come several times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A commit as it would be."""
+
+    changes: tuple[FileChange, ...]
+    """From HEAD to the commit, not of the working tree."""
+    subject: JsonObject
+    """Branch, base, title and body."""
+    words: str
+    """The same for a human; an answer's digest covers it."""
+    target: str
+
+
 def _never() -> bool:
     return False
 
@@ -87,6 +111,10 @@ class Place:
     urls: UrlRules = field(default_factory=UrlRules)
     lookup: Callable[[str, Patience], tuple[str, ...]] = lookup
     """Returns the internet addresses of a host name."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For programs that a tool starts; already scrubbed."""
+    session: Callable[[], Session] = Session
+    """What the session was asked and has changed."""
     may_follow: Callable[[str], str | None] = _none
     """Returns why a redirect to an address may not be followed although it leads to the public internet."""
 
@@ -166,6 +194,31 @@ class ActTool(Tool, Protocol):
 
 
 @runtime_checkable
+class CommitTool(Tool, Protocol):
+    """A tool that commits what the session changed; its changes are not written to the workspace."""
+
+    def draft(self, parameters: JsonObject, place: Place) -> Draft:
+        """Return the commit as it would be, without making anything.
+
+        Raises:
+            ToolRefused: With words for the model and the human.
+        """
+        ...
+
+    def words(self, subject: JsonObject) -> str:
+        """Return the words of a subject, the same as its draft had."""
+        ...
+
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: Place) -> Output:
+        """Make the commit; blocking, so call it from a thread.
+
+        Raises:
+            ToolRefused: With words for the model and the human.
+        """
+        ...
+
+
+@runtime_checkable
 class RunTool(Tool, Protocol):
     """A tool that runs a command."""
 
@@ -178,4 +231,4 @@ class RunTool(Tool, Protocol):
         ...
 
 
-AnyTool = ReadTool | WriteTool | ActTool | RunTool
+AnyTool = ReadTool | WriteTool | ActTool | CommitTool | RunTool

@@ -33,6 +33,7 @@ def test_the_catalogue_has_its_tools_with_their_risks():
         "terminal_last_command": ("read", "read_only", True),
         "create_directory": ("write", "safe_write", True),
         "fetch_webpage": ("network", "dangerous", True),
+        "git.preparePr": ("git", "dangerous", True),
         "context.read": ("read", "read_only", True),
     }
 
