@@ -3,6 +3,7 @@
 Owns the colours and signs in force, the clock that arms keys, and the one main screen.
 """
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -74,6 +75,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
+        self._running: asyncio.AbstractEventLoop | None = None
+        self._must_end = False
         encoding = getattr(sys.__stdout__, "encoding", None)
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
         self.painter: Painter | None = None
@@ -104,6 +107,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Put the main screen up and the user's keys in force."""
+        self._running = asyncio.get_running_loop()
+        if self._must_end:
+            self.exit()
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
@@ -161,6 +167,25 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.painter = painter
         self.main.approvals.detail_view.invalidate()
         self.main.conversation.view.redraw()
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def end_soon(self) -> None:
+        """Leave, as at a signal; any thread may ask, and one that comes before the first frame counts."""
+        self._must_end = True
+        loop = self._running
+        if loop is not None:
+            loop.call_soon_threadsafe(self.exit)
+
+    @property
+    def failure(self) -> Exception | None:
+        """Return the error that ended the screen, None if it ended in order."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        # Textual prints a traceback with the values of all variables: prompts, files, secrets. The command
+        # line writes a scrubbed one into a log instead.
+        self._close_messages_no_wait()
 
     # --- keys -----------------------------------------------------------------------------------
 

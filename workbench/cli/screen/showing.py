@@ -4,7 +4,10 @@ Owns the screen's life as a process. What it shows is `workbench.tui`.
 """
 
 import os
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +32,31 @@ WATCH_AFTER = 2.0
 
 TIDY_AFTER = 20.0
 """Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
+
+
+HANG_UP_SECONDS = 5.0
+"""How long a screen whose terminal is gone may take to end in order."""
+
+
+@contextmanager
+def ended_by_signals(end: Callable[[], None]) -> Generator[None, None, None]:
+    """End the screen in order at a hang-up or a termination: the terminal is given back, agents go on."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+    def hear(number: int, _frame: object) -> None:
+        # Writing to a terminal that is gone may never come back.
+        last = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
+        last.daemon = True
+        last.start()
+        end()
+
+    for number in before:
+        signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def require_terminal() -> None:
@@ -91,7 +119,11 @@ def show(home: Home, journal: Journal, workspace: str, services: Services, confi
     app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
     following = Following(home, journal, workspace, app)
     try:
-        return app.run()
+        with ended_by_signals(app.end_soon):
+            code = app.run()
+        if app.failure is not None:
+            raise app.failure
+        return code
     finally:
         following.close()
         call_off()

@@ -154,6 +154,8 @@ class ConversationPane(Pane):
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first block, or to the end and stay there."""
+        if not (is_last and self._part):
+            self.view.move_to_end(is_last=is_last)
         self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:

@@ -35,6 +35,9 @@ WATERFALL_FROM: Final = 58
 _DETAIL_FROM: Final = 18
 """Rows of the pane from which one call is shown in full below the list."""
 
+_SLOW_AFTER: Final = 300_000_000
+"""Microseconds after which the time that a question waits moves in steps of ten seconds."""
+
 _REVERSED: Final = RichStyle(reverse=True)
 
 
@@ -156,7 +159,7 @@ class ToolsPane(Pane):
 
     def tick(self, now: int) -> None:
         """Count on what runs and waits."""
-        if self._shown is not None and any(row.finished is None for row in self._all):
+        if self._shown is not None and _is_due(self._all, now):
             self._shown = replace(self._shown, now=now)
             self._lay_out(self._shown)
 
@@ -358,6 +361,14 @@ def _is_over(known: tuple[Call, Action | None, ToolRow], call: Call, action: Act
 
 def _is_problem(row: ToolRow) -> bool:
     return row.is_failed or row.sign in ("waiting", "stale", "unknown")
+
+
+def _is_due(rows: Sequence[ToolRow], now: int) -> bool:
+    """Return whether the times of open calls move this second: of old questions only every ten."""
+    is_open = [row for row in rows if row.finished is None]
+    if all(row.started is None and now - row.requested > _SLOW_AFTER for row in is_open):
+        return bool(is_open) and now // 1_000_000 % 10 == 0
+    return True
 
 
 def _id(view: ToolsShown) -> str | None:

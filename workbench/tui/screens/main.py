@@ -256,7 +256,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.pipeline.styles.height = found.pipeline or "1fr"
         self.query_one("#rail-divider").display = found.has_rail
         self.query_one("#middle-divider").display = left.display and right.display
-        self.strip.display, self.tabs.display = found.has_strip, found.has_tabs
+        had_strip, self.strip.display = self.strip.display, found.has_strip
+        self.tabs.display = found.has_tabs
+        if found.has_strip and not had_strip:
+            self.showing.head()
         self.set_class(self.size.height <= _LOW, "-low")
         self._place_status()
 

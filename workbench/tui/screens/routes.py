@@ -122,10 +122,8 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
         self.conversation.part_shown()
         if has_moved:
             self.showing.another_part()
-        if message.where == "first":
-            view.move_to_end(is_last=False)
-        elif message.where == "end":
-            view.follow()
+        if has_moved and message.where in ("first", "end"):
+            view.move_to_end(is_last=message.where == "end")
         elif has_moved and message.step:
             view.move_to_problem(message.step)
 

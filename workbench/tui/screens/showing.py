@@ -64,7 +64,8 @@ class Showing:
 
     def what_changed(self, changed: Changed) -> None:
         """Show what events have changed."""
-        self.head()
+        if changed.actions or changed.has_sessions or changed.has_calls:
+            self.head()
         if changed.actions or changed.has_sessions:
             self.queue(changed)
             self.rail()
@@ -93,7 +94,8 @@ class Showing:
         )
         screen.header.show(self.facts, has_model=self.has_model)
         current = state.current.id if state.current else None
-        screen.strip.show(sessions.rows(state.sessions.values(), state.pending, current=current))
+        if screen.strip.display:
+            screen.strip.show(sessions.rows(state.sessions.values(), state.pending, current=current))
         screen.tabs.show(self._tabs())
 
     def _tabs(self) -> list[Tab]:

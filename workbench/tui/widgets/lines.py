@@ -83,11 +83,21 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """
         top = self.first_line + shift
         self._line_count = count
-        self.virtual_size = Size(self.width, count)
+        self._grow(Size(self.width, count))
         if self.is_following:
             self.scroll_to_line(count)
         elif shift:
             self.scroll_to_line(top)
+
+    def _grow(self, size: Size) -> None:
+        """Take another height; the screen is laid out anew only when it begins or ceases to scroll."""
+        before, height = self.virtual_size, self.size.height
+        does_scroll = height and before.width == size.width and before.height > height
+        if does_scroll and size.height > height:
+            # There is no scrollbar to move; a reply that streams would lay everything out 30 times a second.
+            self.set_reactive(LineView.virtual_size, size)
+        else:
+            self.virtual_size = size
 
     def scroll_to_line(self, line: int) -> None:
         """Put a line at the top, as far as there are lines below it."""
@@ -124,7 +134,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         strip = self._strips.get(line)
         if strip is None:
             # Every cell has a style: Textual's filter for NO_COLOR takes no other.
-            strip = self._strips[line] = self.draw_line(line, width).apply_style(self.rich_style)
+            strip = self.draw_line(line, width).apply_style(self.rich_style).simplify()
+            self._strips[line] = strip
         return strip
 
     @property

@@ -1,0 +1,80 @@
+"""However the screen ends, the terminal is given back, nothing secret is on it, and agents go on."""
+
+import os
+import re
+import signal
+import sys
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+BREAKS = """
+import sys
+from workbench.tui.screens.main import MainScreen
+def broken(self, key_id):
+    token = "ghp_" + "a1B2" * 9
+    raise RuntimeError("it broke with " + token)
+MainScreen.action_do = broken
+from workbench.cli.main import main
+sys.exit(main([]))
+"""
+GIVEN_BACK = ("\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l", "\x1b[?1000l")
+
+
+class Heard(Terminal):
+    """A terminal that keeps what was written to it."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.written = ""
+        feed = self._stream.feed
+
+        def keep(data):
+            self.written += data.decode("utf-8", "replace")
+            feed(data)
+
+        self._stream.feed = keep
+
+
+@pytest.fixture
+def opened(shop):
+    made = []
+
+    def open_(argv):
+        made.append(Heard(argv, cwd=shop.project, env=shop.env()))
+        made[-1].until("1 Conversation")
+        return made[-1]
+
+    yield open_
+    for terminal in made:
+        terminal.close()
+
+
+def test_a_crash_leaves_a_clean_terminal_and_a_scrubbed_log(shop, opened):
+    terminal = opened([sys.executable, "-c", BREAKS])
+    terminal.pump(0.5)
+    terminal.press("\x07")
+    assert terminal.wait() == 1
+    terminal.pump(0.3)
+    for sequence in GIVEN_BACK:
+        assert sequence in terminal.written
+    after = terminal.written.rpartition("\x1b[?1049l")[2]
+    assert "Something failed that should not: RuntimeError" in after
+    assert "Traceback" not in after
+    assert "ghp_" not in after
+    log = (shop.home / "logs" / "cli.log").read_text()
+    assert "it broke with" in log
+    assert "ghp_" not in log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_a_signal_ends_the_screen_in_order(shop, opened, number):
+    terminal = opened(shop.argv())
+    os.kill(terminal.process.pid, number)
+    assert terminal.wait() == 0
+    terminal.pump(0.3)
+    for sequence in GIVEN_BACK:
+        assert sequence in terminal.written
+    assert not re.search("Traceback|Error", terminal.written)
+    assert not list((shop.home / "run").glob("*.screen-*"))
