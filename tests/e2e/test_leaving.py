@@ -72,7 +72,7 @@ def test_a_crash_leaves_a_clean_terminal_and_a_scrubbed_log(shop, opened):
 def test_a_signal_ends_the_screen_in_order(shop, opened, number):
     terminal = opened(shop.argv())
     os.kill(terminal.process.pid, number)
-    assert terminal.wait() == 0
+    assert terminal.wait() == 0, repr(terminal.written[-900:])
     terminal.pump(0.3)
     for sequence in GIVEN_BACK:
         assert sequence in terminal.written

@@ -75,7 +75,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
-        self._running: asyncio.AbstractEventLoop | None = None
+        self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = False
         encoding = getattr(sys.__stdout__, "encoding", None)
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Put the main screen up and the user's keys in force."""
-        self._running = asyncio.get_running_loop()
+        self._life = asyncio.get_running_loop()
         if self._must_end:
             self.exit()
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
@@ -173,7 +173,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def end_soon(self) -> None:
         """Leave, as at a signal; any thread may ask, and one that comes before the first frame counts."""
         self._must_end = True
-        loop = self._running
+        loop = self._life
         if loop is not None:
             loop.call_soon_threadsafe(self.exit)
 
