@@ -6,11 +6,13 @@ changed row and the mouse. It knows no colours and no rows: subclasses draw stri
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
+from typing import cast
 
 from rich.style import Style as RichStyle
 from textual import events
 from textual.geometry import Offset, Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -95,7 +97,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         does_scroll = height and before.width == size.width and before.height > height
         if does_scroll and size.height > height:
             # There is no scrollbar to move; a reply that streams would lay everything out 30 times a second.
-            self.set_reactive(LineView.virtual_size, size)
+            self.set_reactive(cast("Reactive[Size]", LineView.virtual_size), size)
         else:
             self.virtual_size = size
 
