@@ -28,7 +28,7 @@ from workbench.journal.blobs import Blobs
 from workbench.journal.doorbell import Doorbell
 from workbench.journal.entry import Guard, enter_all, is_durable, is_outcome, prepare
 from workbench.journal.home import Home
-from workbench.journal.live import LiveTables
+from workbench.journal.live import Kept, LiveTables
 from workbench.journal.read import Reader
 from workbench.journal.sql import Database
 from workbench.journal.store import prepare as prepare_database
@@ -46,6 +46,7 @@ class Journal:
         self.reader = Reader(home.database)
         self.doorbell = Doorbell(home)
         self._newest = self.reader.newest()
+        self._kept = Kept()
         self._writer = Writer(home, self._begin, self.doorbell.announce)
 
     @classmethod
@@ -158,7 +159,7 @@ class Journal:
         return cast("T", self._writer.submit(Job(run=run, is_durable=is_durable)).result())
 
     def _begin(self, database: Database) -> LiveTables:
-        live = LiveTables(database, self.clock.now(), self.blobs.has)
+        live = LiveTables(database, self.clock.now(), self.blobs.has, self._kept)
         self._newest = max(self._newest, live.newest)
         return live
 

@@ -5,8 +5,8 @@ transaction; nothing of it may be kept afterwards.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from workbench.domain import fold
 from workbench.domain.codec import blob_refs
@@ -26,21 +26,77 @@ from workbench.journal import search, tables
 from workbench.journal.read import EVENTS, NEWEST, decode, numbered
 from workbench.journal.sql import Database, Value, Values
 
+Rows = dict[tuple[type[tables.AnyRow], str], Any]
+
+MOST_KEPT: Final = 400
+"""Rows that are kept from one transaction to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a transaction has looked up, as it stood when it was committed."""
+
+    newest: int
+    rows: Rows
+    sequences: dict[str, int]
+    deleted: dict[str, bool]
+
+
+class Kept:
+    """What the writer's last transaction looked up, as long as nobody else has committed anything.
+
+    `PRAGMA data_version` of a connection changes with every commit of another one, in this process or
+    elsewhere, and not with its own: equal numbers on one connection mean that what was read there stands.
+    """
+
+    def __init__(self) -> None:
+        self._database: Database | None = None
+        self._version = 0
+        self._looked: Looked | None = None
+
+    def take(self, database: Database) -> Looked | None:
+        """Return what still stands, inside a transaction that has begun; it is gone from here until `put`."""
+        version = int(database.execute("PRAGMA data_version").get)
+        is_same = database is self._database and version == self._version
+        looked = self._looked if is_same else None
+        self._database, self._version, self._looked = database, version, None
+        return looked
+
+    def put(self, looked: Looked) -> None:
+        """Keep what the transaction of the last `take` has looked up."""
+        self._looked = looked if len(looked.rows) <= MOST_KEPT else None
+
 
 class LiveTables:
     """Rows as they stand at this point of the transaction; a `fold.Lookup`."""
 
-    def __init__(self, database: Database, now: int, has_blob: Callable[[str], bool]) -> None:
+    def __init__(
+        self, database: Database, now: int, has_blob: Callable[[str], bool], kept: "Kept | None" = None
+    ) -> None:
+        """Look at the tables in a transaction that has begun.
+
+        Args:
+            database: The connection of the transaction.
+            now: The wall clock.
+            has_blob: Whether stored bytes are there.
+            kept: What an earlier transaction looked up; taken over if nothing was committed since elsewhere.
+        """
         self.database = database
         self.has_blob = has_blob
-        self.newest: int = self.value(NEWEST) or 0
+        self._kept = kept or Kept()
+        found = self._kept.take(database)
+        self.newest: int = (self.value(NEWEST) or 0) if found is None else found.newest
         """When the newest event was stored; the times of what is appended never lie before it."""
         self.now = max(now, self.newest)
         """The wall clock, or the newest event if the clock was set back behind it."""
         self.has_written = False
-        self._rows: dict[tuple[type[tables.AnyRow], str], Any] = {}
-        self._sequences: dict[str, int] = {}
-        self._deleted: dict[str, bool] = {}
+        self._rows: Rows = {} if found is None else found.rows
+        self._sequences: dict[str, int] = {} if found is None else found.sequences
+        self._deleted: dict[str, bool] = {} if found is None else found.deleted
+
+    def keep(self) -> None:
+        """Keep what was looked up for the next transaction; to be called once this one is committed."""
+        self._kept.put(Looked(self.newest, self._rows, self._sequences, self._deleted))
 
     def session(self, key: str) -> Session | None:
         """Return a session by id."""

@@ -167,6 +167,7 @@ class Writer:
                 break
         faults.point("journal.before_commit")
         database.execute("COMMIT")
+        live.keep()
         return done, live.has_written
 
     def _announce(self, done: list[Job], has_written: bool) -> None:

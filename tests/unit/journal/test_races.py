@@ -19,9 +19,12 @@ from tests.unit.journal.scenes import (
     reply,
     start,
 )
-from workbench.domain.events import AnswerRefused, CallProposed
+from workbench.domain.events import AnswerRefused, CallProposed, SessionChanged, TextStreamed
 from workbench.domain.values import Decision
+from workbench.effects import faults
 from workbench.journal.decide import decide, expire_due
+from workbench.journal.errors import JournalError
+from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
 ACTIONS = 500
@@ -102,3 +105,33 @@ def test_of_processes_that_expire_at_once_each_action_expires_once(tmp_path: Pat
     with open_journal(tmp_path, SettableClock()) as journal:
         assert Counter(event.kind for event in journal.events("s"))["action.expired"] == ACTIONS
         assert_sound(journal)
+
+
+def test_what_a_writer_has_looked_up_is_forgotten_when_another_one_commits(tmp_path: Path) -> None:
+    """Rows are kept between transactions; another process's commit must end that, whichever connection it used."""
+    home = Home.open(tmp_path / "home")
+    with Journal.open(home) as mine, Journal.open(home) as theirs:
+        start(mine, "s")
+        for number in range(4):
+            here, there = (mine, theirs) if number % 2 else (theirs, mine)
+            here.append([here.event(SessionChanged(title=f"title {number}"), "s", USER)])
+            there.append([there.event(TextStreamed(block=0, offset=number, text="x"), "s", HOST)])
+            there.append([there.event(SessionChanged(tags=(f"tag {number}",)), "s", USER)])
+            session = mine.session("s")
+            assert (session.title, session.tags) == (f"title {number}", (f"tag {number}",))
+        numbers = [event.sequence_number for event in mine.events("s")]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert_sound(mine)
+
+
+def test_what_was_looked_up_in_a_transaction_that_failed_is_not_kept(journal: Journal) -> None:
+    start(journal, "s")
+    with faults.armed("journal.before_commit", "eio"), pytest.raises(JournalError):
+        journal.append([journal.event(SessionChanged(title="never"), "s", USER)])
+    journal.append([journal.event(SessionChanged(tags=("a",)), "s", USER)])
+    assert (journal.session("s").title, journal.session("s").tags) == (start_title(journal), ("a",))
+    assert_sound(journal)
+
+
+def start_title(journal: Journal) -> str:
+    return journal.events("s")[0].body.title
