@@ -257,6 +257,8 @@ def test_the_line_mode_answers_in_a_real_terminal(shop):
     os.write(master, f"r {other} too wide\n".encode())
     spoken(master, "rejected")
     os.write(master, f"a {number}\n".encode())
+    assert "print('hello')" in spoken(master, "approves it.")
+    os.write(master, f"a {number}\n".encode())
     spoken(master, "approved")
     assert "\x1b" not in seen
     run.communicate(timeout=60)

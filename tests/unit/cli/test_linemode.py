@@ -45,7 +45,8 @@ class Talk:
         self.journal, self.clock = journal, clock
         self.console = Console(Stream(), Stream())
         self.answered = []
-        self.mode = LineMode(journal, self.console, self.answered.append, workspace)
+        self.workspace = workspace
+        self.mode = LineMode(journal, self.console, self.answered.append, workspace, require_seen=False)
         (self.trust,) = [a for a in journal.actions() if a.kind == "trust"]
         decide(
             journal,
@@ -205,3 +206,41 @@ def test_a_change_as_a_line_of_json(talk):
         "opened",
         talk.edit.id,
     )
+
+
+def strict(talk):
+    talk.mode = LineMode(talk.journal, talk.console, talk.answered.append, talk.workspace)
+    talk.mode.look()
+    talk.said()
+    return talk
+
+
+def test_what_was_not_shown_is_shown_and_not_approved(talk):
+    strict(talk)
+    talk.mode.answer("a 1")
+    said = talk.said()
+    assert "twenty" in said and "1 was not shown before, so it still waits. a 1 approves it." in said
+    assert (talk.journal.action(talk.edit.id).state, talk.answered) == ("pending", [])
+    talk.mode.answer("a 1")
+    assert talk.journal.action(talk.edit.id).state == "approved"
+
+
+def test_what_was_shown_is_approved_at_once_and_a_no_needs_no_look(talk):
+    strict(talk)
+    talk.mode.answer("s 1")
+    talk.said()
+    talk.mode.answer("a 1 1")
+    assert talk.journal.action(talk.edit.id).state == "approved"
+    talk.mode.answer("r 2 too wide")
+    assert talk.journal.action(talk.new.id).state == "rejected"
+
+
+def test_another_action_in_its_place_is_shown_anew(talk):
+    strict(talk)
+    talk.mode.answer("s 1")
+    extend(talk.journal, talk.edit.id, Actor(kind="user"))
+    talk.mode.look()
+    talk.said()
+    number = max(bound.number for bound in talk.mode._numbers.all())
+    talk.mode.answer(f"a {number}")
+    assert f"{number} was not shown before" in talk.said()

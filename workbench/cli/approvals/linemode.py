@@ -46,13 +46,26 @@ class LineMode:
         console: Console,
         on_answered: OnAnswered = lambda _action: None,
         workspace: str | None = None,
+        *,
+        require_seen: bool = True,
     ) -> None:
+        """Begin a conversation.
+
+        Args:
+            journal: An open journal.
+            console: Where it is held.
+            on_answered: Called after an answer that counted.
+            workspace: Only what waits there; None for everywhere.
+            require_seen: Whether what a line cannot say whole is shown before it can be approved
+                (`approvals.require_seen`).
+        """
         self._journal, self._console, self._on_answered = journal, console, on_answered
         self._workspace = workspace
         self._numbers = Numbers()
         self._said: dict[str, str] = {}
         self._times: dict[str, int] = {}
         self._skipped: set[str] = set()
+        self._is_strict, self._seen = require_seen, set[str]()
 
     # --- what is said ---------------------------------------------------------------------------
 
@@ -158,9 +171,7 @@ class LineMode:
             case "approve" | "reject":
                 self._decide(typed, bound, action)
             case "show":
-                self._console.say(
-                    "\n".join(lines(self._journal, action, self._console, shown(self._journal, action)))
-                )
+                self._show(action)
             case "hunks":
                 heads = hunk_heads(shown(self._journal, action).hunks)
                 self._console.say("\n".join(heads) or "It has no hunks: it is taken whole or not at all.")
@@ -174,6 +185,11 @@ class LineMode:
         if action.stale_paths and action.state == "pending" and typed.verb == "approve":
             self._refresh(bound, action)
             return
+        if typed.verb == "approve" and self._is_unseen(action):
+            self._show(action)
+            again = f"a {bound.number} {typed.rest}".rstrip()
+            self._console.say(f"{bound.number} was not shown before, so it still waits. {again} approves it.")
+            return
         word = "approved" if typed.verb == "approve" else "rejected"
         decision = self._decision(typed, action)
         result = decide(self._journal, decision, bound.digest, person())
@@ -183,6 +199,17 @@ class LineMode:
         part = "" if decision.selection is None else f" {taken_words(decision.selection)} of"
         self._console.say(f"{bound.number} {self._said[action.id]},{part} {action.verb} {target_of(action)}.")
         self._on_answered(action)
+
+    def _show(self, action: Action) -> None:
+        found = shown(self._journal, action)
+        self._console.say("\n".join(lines(self._journal, action, self._console, found)))
+        self._seen.add(action.id)
+
+    def _is_unseen(self, action: Action) -> bool:
+        """Return whether a line said less than what would be approved: hunks, or a target that was cut."""
+        if not self._is_strict or action.state != "pending" or action.id in self._seen:
+            return False
+        return bool(action.files) or target_of(action) != action.target
 
     def _refresh(self, bound: Bound, action: Action) -> None:
         """Ask for the new diff instead of approving one that was made for the old text."""

@@ -4,6 +4,7 @@ Owns the two loops. On a terminal it is line mode; otherwise it reads nothing. B
 """
 
 import json
+import os
 import queue as queues
 import sys
 from argparse import ArgumentParser, Namespace
@@ -18,6 +19,7 @@ from workbench.cli.errors import DONE
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import action_facts, moment
 from workbench.cli.typed import read_lines
+from workbench.config.layers import load
 from workbench.domain.events import Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
@@ -97,8 +99,13 @@ def change_line(change: str, at: int, action: Action) -> str:
 
 
 def _converse(home: Home, journal: Journal, console: Console, workspace: str | None) -> None:
+    config = load(home.path, None, trusted=False, env=os.environ, options={}).config
     mode = LineMode(
-        journal, console, lambda action: wake(home, journal, console, [action.session_id]), workspace
+        journal,
+        console,
+        lambda action: wake(home, journal, console, [action.session_id]),
+        workspace,
+        require_seen=config.approvals.require_seen,
     )
     if not mode.look():
         console.say("Nothing waits. What comes is said here; ? for help, ctrl+c to leave.")

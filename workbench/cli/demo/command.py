@@ -129,7 +129,8 @@ async def _drive(demo: Demo, session: Session, lines: Lines) -> None:
     printer = HumanPrinter(journal, demo.console, says_how=False)
     start = journal.last_position() if session.status == "paused" else 0
     witness = Witness(journal, session.id, printer, start)
-    mode = LineMode(journal, demo.console)
+    # Its lines may come from a pipe, one an answer; the files are a throw-away copy.
+    mode = LineMode(journal, demo.console, require_seen=False)
     conversation = Conversation(lines, mode, lambda: journal.actions(session.id, states=("pending",)))
     kit = open_kit(demo.home, journal, demo.workspace, provider=provider_of)
     with DriverLock(journal, driver := identity(journal, demo.workspace, "run")):
