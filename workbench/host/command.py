@@ -122,7 +122,7 @@ class _Live:
 
 
 def _finished(desk: Desk, kept: Kept, end: Exit, spec: CommandSpec) -> CallFinished:
-    exact, clean = kept.texts()
+    exact, clean = (f"{text}{_left(end.leftovers)}" for text in kept.texts())
     limit, blobs = desk.kit.limits().tool_output_bytes, desk.kit.journal.blobs
     shown = record.output(exact, clean, limit, blobs, kept.total)
     detail, error = _ending(end, spec)
@@ -132,6 +132,16 @@ def _finished(desk: Desk, kept: Kept, end: Exit, spec: CommandSpec) -> CallFinis
         output_bytes=kept.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
         metadata=shown.noted({"leftovers_ended": end.leftovers} if end.leftovers else {}),
     )  # fmt: skip
+
+
+def _left(count: int) -> str:
+    """Return what the agent is told of processes that outlived the command."""
+    if not count:
+        return ""
+    what = (
+        "1 process that it left running was" if count == 1 else f"{count} processes that it left running were"
+    )
+    return f"\n[{what} ended with it]\n"
 
 
 def _state(end: Exit) -> Literal["cancelled", "succeeded", "failed"]:
