@@ -18,6 +18,7 @@ from workbench.policy.urls import UrlRules, objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub
+from workbench.text.shown import Where, oddities, strings
 
 __all__ = [
     "GateCall", "GateContext", "Glob", "Judgement", "Passed",
@@ -253,6 +254,8 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if asking is not None:
         said = _ruled("ask", "grants", asking, "asks for this")
         return said if context.can_ask else _nobody(said)
+    if _oddity(passed) is not None:
+        return None
     if passed.descriptor.command_parameter is not None:
         return _command_granted(passed, context)
     glob = first_match(context.allow, *_subject(passed), purpose="grant")
@@ -260,6 +263,20 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
         return _allowed_by(glob)
     rule = _rule("allow", passed, context)
     return _ruled("allowed", "grants", rule, "allows this") if rule else _read_granted(passed, context)
+
+
+def _oddity(passed: Passed) -> str | None:
+    """Return what is odd about the text of a call that changes something: then a human has to look."""
+    if passed.descriptor.capability == "read":
+        return None
+    for name, value in passed.parameters.items():
+        is_command = name == passed.descriptor.command_parameter
+        is_path = name in passed.descriptor.path_parameters
+        where: Where = "approval_command" if is_command else "file_name" if is_path else "diff_preview"
+        found = (oddity for text in strings(value) for oddity in oddities(text, where))
+        if odd := next((oddity for oddity in found if is_command or oddity != "long"), None):
+            return odd
+    return None
 
 
 def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
@@ -297,10 +314,25 @@ def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
 
 def _unanswered(passed: Passed, context: GateContext) -> Verdict:
     why = ""
-    if passed.view is not None and not passed.view.plain:
-        why = f"no rule can cover it: {', '.join(passed.view.reasons)}"
+    if passed.view is not None:
+        why = _uncovered(passed, passed.view, context)
     asked = Verdict(outcome="ask", step="ask", by="default", reason=why)
     return asked if context.can_ask else _nobody(asked)
+
+
+def _uncovered(passed: Passed, seen: ShellView, context: GateContext) -> str:
+    """Say why nothing lets a command pass: what makes it unplain, or the first part that nothing covers."""
+    if not seen.plain:
+        return f"no rule can cover it: {', '.join(seen.reasons)}"
+    if _oddity(passed) is not None:
+        return "no rule can cover it: it holds text that is not what it seems"
+    subject, allowing = _ruled_subject(passed), rules.in_force("allow", context.rules, _moment(context))
+    for simple in seen.commands:
+        if covering(context.allow, passed.descriptor, simple) is None and not rules.covering(
+            allowing, subject, simple
+        ):
+            return f"no pattern and no rule allows {one_line(scrub(simple.source[:4000]).text, 120)}"
+    return ""
 
 
 def _nobody(asked: Verdict) -> Verdict:

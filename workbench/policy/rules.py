@@ -6,10 +6,11 @@ to the journal. A rule that lets pass matches less in doubt, one that stands in 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
-from workbench.policy import globs, probes, regex
+from workbench.policy import backtracking, globs, probes, regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
@@ -17,6 +18,10 @@ from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import TOO_BROAD, program
 from workbench.text import canonical
 from workbench.text.safe import one_line
+
+
+Acceptance = Literal["accept", "reject_blanket", "reject_invalid", "reject_redos"]
+"""What is said of a pattern before it may become a rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,19 +108,44 @@ def _names(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
     return tool in (descriptor.id, descriptor.wire_name)
 
 
+def acceptance(tool: str, pattern: str, known_tools: Mapping[str, ToolDescriptor]) -> tuple[Acceptance, str]:
+    """Say whether a regular expression may become a rule that allows, and why not.
+
+    Args:
+        tool: Id or wire name of the tool.
+        pattern: Regular expression over canonical JSON.
+        known_tools: Descriptors by id.
+    """
+    covered = _covered(tool, "regex", known_tools)
+    if not covered:
+        return "reject_invalid", f"tool: {one_line(tool, 60)} is not registered"
+    found = next(_regex_objections(pattern, covered, "allow"), None)
+    return found or ("accept", "it says what it allows, and runs in linear time")
+
+
 def _regex_problems(pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect) -> Iterator[str]:
+    for _, why in _regex_objections(pattern, covered, effect):
+        yield why
+
+
+def _regex_objections(
+    pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect
+) -> Iterator[tuple[Acceptance, str]]:
     if why := regex.problem(pattern):
-        yield f"pattern: not a valid regular expression: {why}"
+        yield "reject_invalid", f"pattern: not a valid regular expression: {why}"
         return
-    compiled = regex.compiled(pattern)
     if effect != "allow":
         return
+    compiled = regex.compiled(pattern)
     for descriptor in covered:
         if probes.is_blanket(lambda sample: compiled.is_in(canonical.dumps(sample)), descriptor):
             yield (
+                "reject_blanket",
                 f"pattern: {one_line(pattern, 80)} would allow nearly every call of {descriptor.id}; "
-                "name what is allowed, for example a file or a folder"
+                "name what is allowed, for example a file or a folder",
             )
+    if why := backtracking.objection(pattern):
+        yield "reject_redos", f"pattern: {one_line(pattern, 80)} could run away in other programs: {why}"
 
 
 def _glob_problems(
@@ -235,7 +265,7 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
     return not _finds(rule.pattern, (_as_call(subject, name, " ".join(other)),), in_doubt=True)
 
 
-_UNRELATED = "qvx7kd"
+_UNRELATED: Final = "qvx7kd"
 """Takes the place of a script or program, to find out whether a pattern says which one it means."""
 
 

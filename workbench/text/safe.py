@@ -14,11 +14,28 @@ _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers, Mongolian
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"  # zero width, separators, bidi controls
+    "\u2800"  # the Braille pattern without dots
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"  # variation selectors, BOM, annotations
     "\ud800-\udfff"  # surrogates: alone in any str that Python holds
     "\U00013430-\U0001343f"  # joiners of hieroglyphs
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # shorthand and musical format controls
     "\U000e0000-\U000e0fff"  # tags and the second block of variation selectors
+)
+_SEQUENCE = (
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x06\x0a-\x1f\x7f-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …
+    r"|\x1b[ -/]{1,8}[0-~]|\x1b[0-OQ-WYZ\\`-~]"  # two and more characters
+)
+"""Escape sequences as terminals read them (ECMA-48); one that does not end is marked by its first character."""
+
+_LONGEST_SEQUENCE = 80
+
+_MOST_MARKS = 4
+"""Combining marks behind one character; languages need fewer, more only hide their neighbours."""
+
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 )
 _PRESENTATION = "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
@@ -30,8 +47,18 @@ def _hidden(keep_newlines: bool) -> re.Pattern[str]:
     return re.compile(f"[{_HIDDEN}{'' if keep_newlines else chr(9) + chr(10)}]")
 
 
+@cache
+def _sequence() -> re.Pattern[str]:
+    return re.compile(_SEQUENCE)
+
+
+@cache
+def _flood() -> re.Pattern[str]:
+    return re.compile(f"(?<=[{_MARKS}]{{{_MOST_MARKS}}})[{_MARKS}]++")
+
+
 def safe(text: str, *, keep_newlines: bool = True) -> str:
-    """Replace every character that cannot be seen by a visible mark.
+    """Replace every character that cannot be seen by a visible mark; escape sequences as a whole.
 
     A text or emoji presentation selector stays where it follows a symbol that it styles, once.
 
@@ -40,10 +67,13 @@ def safe(text: str, *, keep_newlines: bool = True) -> str:
         keep_newlines: Leave line feeds and tabs as they are.
 
     Returns:
-        Text without control, bidi, zero-width and other hidden characters. Applying it again changes nothing.
+        Text without control, bidi, zero-width and other hidden characters, and without more than four
+        combining marks in a row. Applying it again changes nothing.
     """
     if text.isascii() and text.isprintable():
         return text
+    if "\x1b" in text or not text.isascii():
+        text = _flood().sub(_flood_mark, _sequence().sub(_sequence_mark, text))
     return _hidden(keep_newlines).sub(_mark, text)
 
 
@@ -76,6 +106,18 @@ def one_line(text: str, limit: int) -> str:
     if len(head) < len(text):
         line += "…"
     return cut(safe(line), limit)
+
+
+def _sequence_mark(found: re.Match[str]) -> str:
+    """Name an escape sequence by what it says; its own controls at both ends are not repeated."""
+    sequence = found.group()
+    inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]
+    inner = inner.removesuffix("\x1b\\").rstrip("\x07\x9c")
+    return f"⟨ESC{inner if len(inner) <= _LONGEST_SEQUENCE else inner[:_LONGEST_SEQUENCE] + '…'}⟩"
+
+
+def _flood_mark(found: re.Match[str]) -> str:
+    return f"⟨{len(found.group())} more marks⟩"
 
 
 def _mark(found: re.Match[str]) -> str:

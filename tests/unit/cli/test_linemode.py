@@ -164,7 +164,7 @@ NOTHING = {
     "a 1 nonsense": "names no hunks",
     "k 1": "1 skipped, it goes on waiting.",
     "nonsense": "nothing that can be done",
-    "\x1b[31m": "⟨U+001B⟩",
+    "\x1b[31m": "⟨ESC[31m⟩",
     "?": "approve hunks 1 and 3",
     "": "",
 }

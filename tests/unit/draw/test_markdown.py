@@ -38,7 +38,7 @@ def shown(text, width=40, glyphs=UNICODE, painter=None):
         ("<script>\nx\n</script>", ["<script> x </script>"]),
         ("[@click=app.bell()]x[/] [bold]y", ["[@click=app.bell()]x[/] [bold]y"]),
         ("&#x202e;&#8203; &amp;", ["⟨U+202E⟩⟨U+200B⟩ &"]),
-        ("a\x1b[31mb", ["a⟨U+001B⟩[31mb"]),
+        ("a\x1b[31mb", ["a⟨ESC[31m⟩b"]),
         ("a\\\nb", ["a", "b"]),
         ("| a | b |\n|---|---|\n| 1 | two |", ["a  b", "──────", "1  two"]),
         ("one two three four five six seven eight nine", ["one two three four five six seven eight", "nine"]),

@@ -160,7 +160,7 @@ CALLED = [started(), reply(EDIT), proposed("c1"), opened()]
         ([approved(), executing(), finished(state="failed", exit_code=1)], "failed", "exit 1", "", ""),
         ([approved(), executing(), finished(state="failed", detail="timeout", error="60 s")], "failed", "timeout", "60 s", ""),
         ([approved(), executing(), finished(state="interrupted")], "unknown", "outcome unknown", "", ""),
-        ([event(e.ActionRejected(reason="too\x1b wide"), action_id="a1", by="user")], "rejected", "rejected", "you said no", "too⟨U+001B⟩ wide"),
+        ([event(e.ActionRejected(reason="too\x1b wide"), action_id="a1", by="user")], "rejected", "rejected", "you said no", "too⟨ESC w⟩ide"),
         ([event(e.ActionRejected(), action_id="a1", by="user")], "rejected", "rejected", "", ""),
         ([event(e.ActionExpired(), action_id="a1")], "expired", "expired, not done", "", ""),
         ([finished(state="cancelled", detail="withdrawn")], "cancelled", "cancelled", "", ""),

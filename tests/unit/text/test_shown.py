@@ -1,0 +1,83 @@
+"""Text as it is shown where somebody decides: nothing out of sight, nothing lost, and a warning where due."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.text.safe import has_hidden
+from workbench.text.shown import PLACES, show
+
+HARMLESS = [
+    ("approval_command", "git commit -m 'one\n\ntwo'\n\tls  -l"),
+    ("approval_command", "python3 - <<'E'\n                        deep()\nE"),
+    ("approval_command", "echo \u00e9 \u65e5\u672c \U0001f389 e\u0301"),
+    ("tool_output", "\u001f"[:0] + "total 4\n-rw-r--r--" + " " * 60 + "x\r\ny\n" + "\n" * 10 + "z" * 3000),
+    ("diff_preview", " " * 40 + "return 1\n+\tx"),
+    ("file_name", "src/a file.py"),
+    ("tool_title", "read src/a.py"),
+    ("log_line", "2026-01-01 ok   done"),
+]
+
+ODD = [
+    ("approval_command", "ls\u202e", "ls⟨U+202E⟩"),
+    ("approval_command", "ls\x1b[2K", "ls⟨ESC[2K⟩"),
+    ("approval_command", "ls" + " " * 40 + "; rm x", "ls ⟨40 blanks⟩ ; rm x"),
+    ("approval_command", "ls" + "\u3000" * 40 + "x", "ls ⟨40 blanks⟩ x"),
+    ("approval_command", "ls" + "\n" * 30 + "rm x", "ls\n⟨29 empty lines⟩\nrm x"),
+    ("approval_command", "ls" + "\n \t" * 30 + "\nrm x", "ls\n⟨30 empty lines⟩\nrm x"),
+    ("approval_command", "x" * 5000, "x" * 5000),
+    ("approval_command", " " * 200 + "rm x", " ⟨200 blanks⟩ rm x"),
+    ("diff_preview", "+x" + " " * 300 + "y", "+x ⟨300 blanks⟩ y"),
+    ("file_name", "a\nb", "a⟨U+000A⟩b"),
+    ("file_name", "invoice.pdf" + " " * 30 + ".exe", "invoice.pdf ⟨30 blanks⟩ .exe"),
+    ("file_name", "x" * 400, "x" * 255 + "…⟨145 more characters⟩"),
+    ("tool_title", "a\tb", "a⟨U+0009⟩b"),
+    ("log_line", "ok\nFAKE", "ok⟨U+000A⟩FAKE"),
+    ("tool_output", "half\ud800", "half⟨U+D800⟩"),
+    ("tool_output", "a\rb", "a⟨U+000D⟩b"),
+]
+
+
+@pytest.mark.parametrize(("where", "text"), HARMLESS)
+def test_ordinary_text_is_shown_as_it_is(where, text):
+    shown = show(text, where)
+    assert shown.text == text.replace("\r\n", "\n")
+    assert not shown.warn
+
+
+@pytest.mark.parametrize(("where", "text", "expected"), ODD)
+def test_what_cannot_be_seen_is_shown_and_warned_of(where, text, expected):
+    shown = show(text, where)
+    assert shown.text == expected
+    assert shown.warn
+
+
+def test_a_long_line_of_output_is_cut_without_a_warning():
+    shown = show("x" * 9000, "tool_output")
+    assert shown.text == "x" * 4000 + "…⟨5000 more characters⟩"
+    assert not shown.warn
+
+
+ANY = st.text(
+    st.one_of(st.characters(), st.sampled_from(" \t\n\r\u3000\u0301\x1b[]m;\x07\u202e⟨⟩")), max_size=200
+)
+
+
+@given(ANY, st.integers(1, 60), st.sampled_from(PLACES))
+def test_showing_twice_changes_nothing(text, times, where):
+    for some in (text, text * times, text.replace("a", " " * 50)):
+        once = show(some, where).text
+        assert show(once, where).text == once
+        assert not has_hidden(once)
+        once.encode()
+
+
+@pytest.mark.parametrize("piece", [" ", "\n ", "\u0301", "\x1b]", "1;", "a ", "\x9d"])
+def test_showing_takes_linear_time(piece):
+    hostile = "\x1b[" + piece * 100_000
+    started = time.process_time()
+    for where in PLACES:
+        show(hostile, where)
+    assert time.process_time() - started < 3

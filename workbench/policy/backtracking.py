@@ -1,0 +1,311 @@
+"""Whether a pattern could make a backtracking engine slow: read off the parsed pattern, never by running it.
+
+Owns the analysis for Python's `re`, to whose form rules are exported; RE2 itself runs every pattern in linear
+time. A pattern becomes an automaton of its characters (Glushkov 1961). It is exponential where a loop can read
+one text in two ways, and polynomial where loops that read the same stand beside one another.
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+_LOOP: Final = 10
+"""Repetitions from which on a bounded repeat counts as an unbounded one."""
+
+_COPIES: Final = 3
+_UNBOUNDED: Final = 0xFFFF_FFFF
+_MOST_POSITIONS: Final = 600
+_MOST_PAIRS: Final = 60_000
+_CHAIN: Final = 3
+"""Loops in a row, one character apart, that read the same text: more than quadratic."""
+
+_SAMPLES: Final = "aAzZ09_ \t\n-./\"'{}:,;\\é漢\U0001f600"
+
+
+class _Unsure(Exception):
+    """The pattern is too large, or holds something that is not known here."""
+
+
+def objection(pattern: str) -> str | None:
+    """Return why a pattern may backtrack super-linearly in Python's `re`; None if it does not.
+
+    Args:
+        pattern: One that compiles in `re` and in RE2.
+    """
+    try:
+        automaton = _built(pattern)
+        return automaton.objection()
+    except _Unsure as error:
+        return str(error)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A piece of a pattern: where it can begin and end, and whether it can be empty."""
+
+    first: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()
+    is_empty: bool = True
+
+
+@dataclass(slots=True)
+class _Automaton:
+    signs: list[str]
+    masks: list[int] = field(default_factory=list[int])
+    follow: list[Counter[int]] = field(default_factory=list[Counter[int]])
+    is_slow: str = ""
+
+    def position(self, mask: int) -> _Part:
+        if len(self.masks) >= _MOST_POSITIONS:
+            raise _Unsure("it is too large to be judged; write a shorter one")
+        self.masks.append(mask)
+        self.follow.append(Counter())
+        place = (len(self.masks) - 1,)
+        return _Part(first=place, last=place, is_empty=False)
+
+    def join(self, left: _Part, right: _Part) -> _Part:
+        self._link(left.last, right.first)
+        return _Part(
+            first=left.first + right.first if left.is_empty else left.first,
+            last=left.last + right.last if right.is_empty else right.last,
+            is_empty=left.is_empty and right.is_empty,
+        )
+
+    def loop(self, body: _Part) -> None:
+        self._link(body.last, body.first)
+
+    def _link(self, before: Iterable[int], after: Sequence[int]) -> None:
+        for place in before:
+            self.follow[place].update(after)
+
+    def objection(self) -> str | None:
+        if self.is_slow:
+            return self.is_slow
+        group = _groups([list(found) for found in self.follow])
+        for place, found in enumerate(self.follow):
+            if any(count > 1 and group[place] == group[other] for other, count in found.items()):
+                return "a repeat stands within a repeat that can read the same text"
+        if self._is_ambiguous(group):
+            return "a repeat can read the same text in more than one way"
+        return self._neighbours()
+
+    def _is_ambiguous(self, group: Sequence[int]) -> bool:
+        """Say whether two different ways through a loop read the same text and come together again."""
+        looping = [n for n, found in enumerate(self.follow) if any(group[n] == group[m] for m in found)]
+        index: dict[tuple[int, int], int] = {(n, n): at for at, n in enumerate(looping)}
+        pairs, edges = list(index), list[list[int]]()
+        while len(edges) < len(pairs):
+            edges.append([])
+            for pair in self._next(pairs[len(edges) - 1], group):
+                if pair not in index:
+                    if len(pairs) >= _MOST_PAIRS:
+                        raise _Unsure("it is too large to be judged; write a shorter one")
+                    index[pair] = len(pairs)
+                    pairs.append(pair)
+                edges[-1].append(index[pair])
+        together = _groups(edges)
+        same = {together[at] for at, (left, right) in enumerate(pairs) if left == right}
+        return any(left != right and together[at] in same for at, (left, right) in enumerate(pairs))
+
+    def _next(self, pair: tuple[int, int], group: Sequence[int]) -> Iterator[tuple[int, int]]:
+        left, right = pair
+        for one in self.follow[left]:
+            if group[one] != group[left]:
+                continue
+            for other in self.follow[right]:
+                if group[other] == group[right] and self.masks[one] & self.masks[other]:
+                    yield min(one, other), max(one, other)
+
+    def _neighbours(self) -> str | None:
+        loops = [place for place, found in enumerate(self.follow) if place in found]
+        depth: dict[int, int] = {}
+        for place in loops:
+            for other in self.follow[place]:
+                if other != place and other in self.follow[other] and self.masks[place] & self.masks[other]:
+                    return "two repeats that read the same text stand beside one another"
+        for place in loops:
+            depth[place] = (
+                max((depth[b] for b in loops if b < place and self._one_apart(b, place)), default=0) + 1
+            )
+        if max(depth.values(), default=0) >= _CHAIN:
+            return "several repeats that read the same text stand one character apart"
+        return None
+
+    def _one_apart(self, place: int, other: int) -> bool:
+        both = self.masks[place] & self.masks[other]
+        return any(
+            other in self.follow[between] and both & self.masks[between] for between in self.follow[place]
+        )
+
+
+def _groups(edges: Sequence[Sequence[int]]) -> list[int]:
+    """Return the number of its strongly connected component for each node (Tarjan 1972, without recursion)."""
+    order, low, group = [-1] * len(edges), [0] * len(edges), [-1] * len(edges)
+    open_nodes: list[int] = []
+    count = groups = 0
+    for root in range(len(edges)):
+        work = [(root, 0)] if order[root] < 0 else []
+        while work:
+            node, at = work.pop()
+            if at == 0:
+                order[node] = low[node] = count
+                count += 1
+                open_nodes.append(node)
+            elif group[edges[node][at - 1]] < 0:
+                low[node] = min(low[node], low[edges[node][at - 1]])
+            if at < len(edges[node]):
+                work.append((node, at + 1))
+                target = edges[node][at]
+                if order[target] < 0:
+                    work.append((target, 0))
+                continue
+            if low[node] == order[node]:
+                while group[node] < 0:
+                    group[open_nodes.pop()] = groups
+                groups += 1
+    return group
+
+
+# --- from a parsed pattern ---------------------------------------------------------------------------
+
+
+def _built(pattern: str) -> _Automaton:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parsed = _parser().parse(pattern)
+    tree = list(parsed)
+    automaton = _Automaton(signs=sorted({*_SAMPLES, *_signs(tree)}))
+    _Builder(
+        automaton, bool(parsed.state.flags & re.IGNORECASE), bool(parsed.state.flags & re.DOTALL)
+    ).sequence(tree)
+    return automaton
+
+
+def _parser() -> Any:
+    import importlib
+
+    return importlib.import_module("re._parser")  # sre_parse, under the name that it has since 3.11
+
+
+def _signs(tree: Any) -> Iterator[str]:
+    """Yield every character that a pattern names, and its neighbours."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < 0x110000:
+            near = (node - 1, node, node + 1)
+            yield from (chr(code) for code in near if 0 <= code < 0x110000)
+            yield from chr(node).swapcase()
+        elif isinstance(node, tuple | list) or hasattr(node, "data"):
+            stack.extend(cast("Iterable[Any]", node))
+
+
+class _Builder:
+    def __init__(self, automaton: _Automaton, ignores_case: bool, is_dotall: bool) -> None:
+        self._automaton, self._ignores_case, self._is_dotall = automaton, ignores_case, is_dotall
+        self._loops = 0
+
+    def sequence(self, nodes: Iterable[Any]) -> _Part:
+        whole = _Part()
+        for operation, argument in nodes:
+            whole = self._automaton.join(whole, self._part(str(operation), argument))
+        return whole
+
+    def _part(self, operation: str, argument: Any) -> _Part:
+        match operation:
+            case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
+                return self._automaton.position(self._mask(operation, argument))
+            case "AT":
+                return _Part()
+            case "SUBPATTERN":
+                return self._group(argument)
+            case "BRANCH":
+                return self._branch(argument[1])
+            case "MAX_REPEAT" | "MIN_REPEAT":
+                return self._repeat(*argument)
+            case _:
+                raise _Unsure(f"{operation.lower()} cannot be judged; write it another way")
+
+    def _group(self, argument: Any) -> _Part:
+        before = self._ignores_case, self._is_dotall
+        self._ignores_case = bool(
+            (before[0] or argument[1] & re.IGNORECASE) and not argument[2] & re.IGNORECASE
+        )
+        self._is_dotall = bool((before[1] or argument[1] & re.DOTALL) and not argument[2] & re.DOTALL)
+        found = self.sequence(argument[3])
+        self._ignores_case, self._is_dotall = before
+        return found
+
+    def _branch(self, branches: Iterable[Any]) -> _Part:
+        parts = [self.sequence(branch) for branch in branches]
+        if self._loops and sum(part.is_empty for part in parts) > 1:
+            self._automaton.is_slow = "a repeat can read the same text in more than one way"
+        return _Part(
+            first=tuple(place for part in parts for place in part.first),
+            last=tuple(place for part in parts for place in part.last),
+            is_empty=any(part.is_empty for part in parts),
+        )
+
+    def _repeat(self, least: int, most: int, body: Any) -> _Part:
+        start = len(self._automaton.masks)
+        self._loops += most >= _LOOP
+        part = self.sequence(body)
+        self._loops -= most >= _LOOP
+        is_single = len(self._automaton.masks) - start == 1
+        if most >= _LOOP and part.is_empty and int(most) < _UNBOUNDED:
+            self._automaton.is_slow = "a repeat of something that may be empty is counted"
+        if most >= _LOOP and not (least == most and is_single):
+            self._automaton.loop(part)
+            return _Part(first=part.first, last=part.last, is_empty=part.is_empty or least == 0)
+        whole = _Part(first=part.first, last=part.last, is_empty=part.is_empty or least == 0)
+        for number in range(1, min(int(most), _COPIES)):
+            more = self.sequence(body)
+            more.is_empty = more.is_empty or number >= least
+            whole = self._automaton.join(whole, more)
+        return whole if most > 0 else _Part()
+
+    def _mask(self, operation: str, argument: Any) -> int:
+        mask = 0
+        for at, sign in enumerate(self._automaton.signs):
+            forms = {sign, sign.lower(), sign.upper()} if self._ignores_case else {sign}
+            if any(self._matches(operation, argument, ord(form)) for form in forms if len(form) == 1):
+                mask |= 1 << at
+        return mask
+
+    def _matches(self, operation: str, argument: Any, code: int) -> bool:
+        match operation:
+            case "LITERAL":
+                return code == argument
+            case "NOT_LITERAL":
+                return code != argument
+            case "ANY":
+                return self._is_dotall or code != 10
+            case _:
+                return _is_in(argument, chr(code))
+
+
+def _is_in(items: Sequence[Any], sign: str) -> bool:
+    negated = bool(items) and str(items[0][0]) == "NEGATE"
+    return any(_is_item(str(kind), value, sign) for kind, value in items[negated:]) is not negated
+
+
+def _is_item(kind: str, value: Any, sign: str) -> bool:
+    match kind:
+        case "LITERAL":
+            return ord(sign) == value
+        case "RANGE":
+            return bool(value[0] <= ord(sign) <= value[1])
+        case _:
+            return _CATEGORIES[str(value)].match(sign) is not None
+
+
+_CATEGORIES: Final = {
+    f"CATEGORY_{name}": re.compile(sign)
+    for name, sign in (
+        ("DIGIT", r"\d"), ("NOT_DIGIT", r"\D"), ("SPACE", r"\s"), ("NOT_SPACE", r"\S"), ("WORD", r"\w"),
+        ("NOT_WORD", r"\W"),
+    )
+}  # fmt: skip
