@@ -101,6 +101,7 @@ COMMANDS: Mapping[str, Entry] = {
     "pipeline": Entry(summary="run pipelines and look at their runs", below=_PIPELINE),
     "host": Entry(summary="the process that acts for a workspace", below=_HOST),
     "trust": _leaf("trust", "trust a workspace, or take that back"),
+    "check": _leaf("check.command", "ask the guard about cases, one a line; nothing is done"),
     "config": Entry(summary="the configuration in effect", below=_CONFIG),
     "doctor": _leaf("doctor", "check the data folder and the journal"),
     "tools": Entry(summary="the tools that agents have", below=_TOOLS),

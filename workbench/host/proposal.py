@@ -6,7 +6,6 @@ after-image), sealing, the digest and the warnings. Never writes to the workspac
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 from workbench.changes.answer import ImagesGone, images, outcome
 from workbench.changes.digest import action_digest, digest_rows
@@ -16,14 +15,14 @@ from workbench.changes.result import plan
 from workbench.domain.codec import plain
 from workbench.domain.events import ActionOpened, CallProposed
 from workbench.domain.rows import Call
-from workbench.domain.values import FilePlan, Hunk, Json, JsonObject, Verdict
+from workbench.domain.values import FilePlan, Hunk, JsonObject, Verdict
 from workbench.effects.files import FileImage
 from workbench.host import record
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
 from workbench.policy.gate import Passed
 from workbench.text import canonical
-from workbench.text.safe import has_hidden
+from workbench.text.shown import Where, oddities, strings
 from workbench.tools.base import ActTool, CommitTool, Draft, Place, WriteTool
 
 LARGEST_INLINE_HUNKS = 262_144
@@ -204,24 +203,12 @@ def _target(proposal: Proposal) -> str:
     return record.scrubbed_line(target)
 
 
-def _strings(value: Json) -> Iterator[str]:
-    """Yield every string of a JSON value, the keys too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in cast("Mapping[str, Json]", value).items():
-            yield key
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in cast("list[Json]", value):
-            yield from _strings(item)
-
-
 def _warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:
     if was_scrubbed:
         yield "scrubbed"
-    if any(map(has_hidden, _strings(exact))):
-        yield "hidden"
+    yield from dict.fromkeys(_oddities(proposal.passed, exact))
+    if proposal.passed.view is not None:
+        yield from (mark for mark in proposal.passed.view.marks if mark == "runs net")
     sides = [
         side for change in proposal.changes for side in (change.before, change.after) if side is not None
     ]
@@ -231,3 +218,12 @@ def _warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iter
         yield "latin-1"
     if any(change.after is None for change in proposal.changes):
         yield "deletes"
+
+
+def _oddities(passed: Passed, exact: JsonObject) -> Iterator[str]:
+    """Yield what a reader would not see of the parameters by looking."""
+    for name, value in exact.items():
+        is_command = name == passed.descriptor.command_parameter
+        where: Where = "approval_command" if is_command else "diff_preview"
+        for text in strings(value):
+            yield from (oddity for oddity in oddities(text, where) if is_command or oddity != "long")

@@ -49,7 +49,7 @@ class Home:
             HomeRefused: It cannot be used; says why and what to do.
             JournalCorrupt: Its key file is damaged.
         """
-        wanted = (path or _default(env)).expanduser().absolute()
+        wanted = (path or default_folder(env)).expanduser().absolute()
         _refuse_network(wanted)
         _refuse_kind(wanted)
         try:
@@ -128,7 +128,8 @@ def create_once(path: Path, make: Callable[[], bytes]) -> None:
             return
 
 
-def _default(env: Mapping[str, str]) -> Path:
+def default_folder(env: Mapping[str, str]) -> Path:
+    """Return where the data folder is, without touching it."""
     if named := env.get("WORKBENCH_HOME"):
         return Path(named)
     import platformdirs

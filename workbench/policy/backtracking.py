@@ -1,8 +1,8 @@
 """Whether a pattern could make a backtracking engine slow: read off the parsed pattern, never by running it.
 
-Owns the analysis for Python's `re`, to whose form rules are exported; RE2 itself runs every pattern in linear
-time. A pattern becomes an automaton of its characters (Glushkov 1961). It is exponential where a loop can read
-one text in two ways, and polynomial where loops that read the same stand beside one another.
+Owns the analysis for Python's `re`, to whose form rules are exported; RE2 itself runs every pattern in
+linear time. A pattern becomes an automaton of its characters (Glushkov 1961). It is exponential where a loop
+can read one text in two ways, and polynomial where loops that read the same stand beside one another.
 """
 
 import re
@@ -142,7 +142,7 @@ class _Automaton:
 
 
 def _groups(edges: Sequence[Sequence[int]]) -> list[int]:
-    """Return the number of its strongly connected component for each node (Tarjan 1972, without recursion)."""
+    """Return for each node the number of its strongly connected component (Tarjan 1972, no recursion)."""
     order, low, group = [-1] * len(edges), [0] * len(edges), [-1] * len(edges)
     open_nodes: list[int] = []
     count = groups = 0
@@ -176,11 +176,9 @@ def _built(pattern: str) -> _Automaton:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = _parser().parse(pattern)
-    tree = list(parsed)
+    tree, flags = list(parsed), int(parsed.state.flags)
     automaton = _Automaton(signs=sorted({*_SAMPLES, *_signs(tree)}))
-    _Builder(
-        automaton, bool(parsed.state.flags & re.IGNORECASE), bool(parsed.state.flags & re.DOTALL)
-    ).sequence(tree)
+    _Builder(automaton, bool(flags & re.IGNORECASE), bool(flags & re.DOTALL)).sequence(tree)
     return automaton
 
 
@@ -205,7 +203,9 @@ def _signs(tree: Any) -> Iterator[str]:
 
 class _Builder:
     def __init__(self, automaton: _Automaton, ignores_case: bool, is_dotall: bool) -> None:
-        self._automaton, self._ignores_case, self._is_dotall = automaton, ignores_case, is_dotall
+        self._automaton = automaton
+        self._ignores_case: bool = ignores_case
+        self._is_dotall: bool = is_dotall
         self._loops = 0
 
     def sequence(self, nodes: Iterable[Any]) -> _Part:
@@ -231,10 +231,9 @@ class _Builder:
 
     def _group(self, argument: Any) -> _Part:
         before = self._ignores_case, self._is_dotall
-        self._ignores_case = bool(
-            (before[0] or argument[1] & re.IGNORECASE) and not argument[2] & re.IGNORECASE
-        )
-        self._is_dotall = bool((before[1] or argument[1] & re.DOTALL) and not argument[2] & re.DOTALL)
+        added, removed = int(argument[1]), int(argument[2])
+        self._ignores_case = bool((before[0] or added & re.IGNORECASE) and not removed & re.IGNORECASE)
+        self._is_dotall = bool((before[1] or added & re.DOTALL) and not removed & re.DOTALL)
         found = self.sequence(argument[3])
         self._ignores_case, self._is_dotall = before
         return found

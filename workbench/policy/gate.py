@@ -118,7 +118,7 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
     text = _checked(call, descriptor)
     if isinstance(text, Verdict):
         return text
-    targets = _targets(call, descriptor, context)
+    targets = targets_of(call.parameters, descriptor, context)
     if isinstance(targets, Verdict):
         return targets
     command = call.parameters.get(descriptor.command_parameter or "")
@@ -187,27 +187,28 @@ def _nul(call: GateCall, descriptor: ToolDescriptor) -> Iterator[str]:
 # --- 2: paths ----------------------------------------------------------------------------------------
 
 
-def _targets(
-    call: GateCall, descriptor: ToolDescriptor, context: GateContext
+def targets_of(
+    parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext
 ) -> dict[str, ResolvedPath] | Verdict:
+    """Take step 2: resolve the paths that a call names, and refuse those that it may not touch."""
     writes = descriptor.capability != "read"
     found: dict[str, ResolvedPath] = {}
     try:
         for name in descriptor.path_parameters:
-            if name in call.parameters:
-                found[name] = resolve(context.workspace, str(call.parameters[name]))
+            if name in parameters:
+                found[name] = resolve(context.workspace, str(parameters[name]))
         governing = _governing(context.workspace) if writes and found else ()
         for target in found.values():
             refuse_protected(target, context.workspace, context.protected, writes=writes, governing=governing)
     except PathRefused as error:
         return _refused("paths", str(error))
-    why = _unreachable(call, descriptor, context)
+    why = _unreachable(parameters, descriptor, context)
     return _refused("paths", why) if why else found
 
 
-def _unreachable(call: GateCall, descriptor: ToolDescriptor, context: GateContext) -> str | None:
+def _unreachable(parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext) -> str | None:
     """Return why a web address can be refused before a name server hears of it."""
-    url = call.parameters.get(descriptor.url_parameter or "")
+    url = parameters.get(descriptor.url_parameter or "")
     why = objection(url, context.urls) if isinstance(url, str) else None
     return why and f"{one_line(str(url), 160)}: {why}"
 

@@ -35,9 +35,11 @@ HOME_NAMES: Final = frozenset({
 class PathRefused(Exception):
     """A path may not be used; the message names it and says why."""
 
-    def __init__(self, given: str, why: str) -> None:
+    def __init__(self, given: str, why: str, leads_to: str | None = None) -> None:
         super().__init__(f"{one_line(given, 160) or 'an empty path'}: {why}")
         self.given, self.why = given, why
+        self.leads_to = leads_to
+        """Where it really leads, if that could be found out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def resolve(workspace: str, given: str) -> ResolvedPath:
     if real is None:
         raise PathRefused(given, "its links lead in a circle")
     if not is_below(real, root):
-        raise PathRefused(given, f"leads outside the workspace, to {one_line(real, 120)}")
+        raise PathRefused(given, f"leads outside the workspace, to {one_line(real, 120)}", real)
     return ResolvedPath(
         path=real, relative=os.path.relpath(real, root), exists=os.path.lexists(real), given=given
     )

@@ -19,7 +19,6 @@ from workbench.policy.shell_lists import TOO_BROAD, program
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
-
 Acceptance = Literal["accept", "reject_blanket", "reject_invalid", "reject_redos"]
 """What is said of a pattern before it may become a rule."""
 

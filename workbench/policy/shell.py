@@ -100,7 +100,7 @@ def view(command: str, folder: str | None = None, path: str | None = None) -> Sh
     seen = _view(command)
     if folder is None:
         return seen
-    more = dict.fromkeys((*seen.reach, *linked(seen.reach[1:], folder, path)))
+    more = dict.fromkeys((*seen.reach, *linked(seen.reach, folder, path)))
     return replace(seen, reach=tuple(more))
 
 

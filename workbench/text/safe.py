@@ -23,10 +23,11 @@ _HIDDEN = (
 )
 _SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x06\x0a-\x1f\x7f-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"  # OSC, DCS …
+    r"[^\x00-\x06\x0a-\x1f\x7f-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]{1,8}[0-~]|\x1b[0-OQ-WYZ\\`-~]"  # two and more characters
 )
-"""Escape sequences as terminals read them (ECMA-48); one that does not end is marked by its first character."""
+"""Escape sequences as terminals read them (ECMA-48); of one without an end the first character is marked."""
 
 _LONGEST_SEQUENCE = 80
 

@@ -18,7 +18,15 @@ NEW_FILE_MODE: Final = 0o644
 
 
 class ToolRefused(Exception):
-    """A tool cannot do what it was asked; the message is for the model and the human."""
+    """A tool cannot do what it was asked; the message is for the model and the human.
+
+    Attributes:
+        code: The kind of refusal in one word, for programs; empty where there is only one.
+    """
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

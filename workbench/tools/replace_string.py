@@ -58,13 +58,17 @@ class ReplaceString:
         path = str(parameters["path"])
         image = _image(base, path)
         old, new = str(parameters["old_string"]), str(parameters["new_string"])
+        if not old:
+            raise ToolRefused(
+                f"Not changed: old_string is empty; name the text to replace in {path}.", "empty_old"
+            )
         if old == new:
-            raise ToolRefused(f"Not changed: old_string and new_string are the same in {path}.")
+            raise ToolRefused(f"Not changed: old_string and new_string are the same in {path}.", "no_change")
         before = image.data
         found, replacement = _fitting(before, old, new, path)
         count = _count(before, found)
         if count != 1:
-            raise ToolRefused(_count_words(path, count))
+            raise ToolRefused(_count_words(path, count), "ambiguous" if count else "not_found")
         after = before.replace(found, replacement)
         return (FileChange(path=path, before=before, after=after, mode=image.mode),)
 
@@ -75,9 +79,9 @@ def _image(base: Base, path: str) -> FileImage:
     except FileRefused as error:
         raise ToolRefused(f"Not changed: {error}.") from None
     if image is None:
-        raise ToolRefused(f"Not changed: {path} does not exist; create_file makes a new file.")
+        raise ToolRefused(f"Not changed: {path} does not exist; create_file makes a new file.", "no_file")
     if b"\0" in image.data:
-        raise ToolRefused(f"Not changed: {path} is binary; this tool changes text.")
+        raise ToolRefused(f"Not changed: {path} is binary; this tool changes text.", "not_text")
     return image
 
 
@@ -88,7 +92,8 @@ def _fitting(data: bytes, old: str, new: str, path: str) -> tuple[bytes, bytes]:
         found, replacement = old.encode(encoding), new.encode(encoding)
     except UnicodeEncodeError:
         raise ToolRefused(
-            f"Not changed: {path} is not UTF-8 and has no place for some characters of the strings."
+            f"Not changed: {path} is not UTF-8 and has no place for some characters of the strings.",
+            "not_text",
         ) from None
     if found not in data and b"\r\n" in data and b"\r" not in found:
         found = found.replace(b"\n", b"\r\n")

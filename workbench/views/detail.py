@@ -194,6 +194,9 @@ _HIDDEN = ("content", "old_string", "new_string")
 _SENTENCES: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",
     "hidden": "It holds characters that cannot be seen. They are shown as ⟨U+…⟩.",
+    "padding": "It holds rows of blanks or empty lines with text behind them.",
+    "long": "It holds a very long line.",
+    "runs net": "It runs what it loads from the network.",
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",

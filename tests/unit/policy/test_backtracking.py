@@ -10,7 +10,7 @@ from workbench.policy.backtracking import objection
 SLOW = [
     r"(a+)+$", r"(a*)*$", r"(a|a)*$", r"(a|aa)+$", r"(a|ab|b)*c", r"([a-zA-Z]+)*$", r"(x+x+)+y", r"(.*a){20}",
     r"(.*a)*b", r"(?:.*?,){11}P", r"^(\d+)*$", r"\d+\d+$", r"\s*\s*$", r".*.*=.*", r"a*b?a*c", r"(a?){50}a{50}",
-    r"(a|b|ab)*c", r"(\w+\s?)*$", r"([^/]+/?)+x", r"^(([a-z])+.)+[A-Z]([a-z])+$", 
+    r"(a|b|ab)*c", r"(\w+\s?)*$", r"([^/]+/?)+x", r"^(([a-z])+.)+[A-Z]([a-z])+$",
     r"(.+)+x", r"((ab)*)*c", r"(a+|b)+c", r"(a*b*)*c", r".*a.*a.*a.*b", r"(a{1,50}){1,50}b", r"(?:a+?)+?b",
 ]  # fmt: skip
 

@@ -20,6 +20,9 @@ from workbench.text.safe import one_line, safe
 _WARNINGS: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",
     "hidden": "It holds characters that cannot be seen; they are shown as ⟨U+…⟩.",
+    "padding": "It holds rows of blanks or empty lines with text behind them.",
+    "long": "It holds a very long line.",
+    "runs net": "It runs what it loads from the network.",
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
