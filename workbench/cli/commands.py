@@ -66,6 +66,7 @@ _SESSIONS = {
     "fork": _leaf("sessions.fork", "begin a session where another one ended"),
     "end": _leaf("sessions.end", "end a session for good"),
     "delete": _leaf("sessions.delete", "delete sessions with everything that belongs to them"),
+    "import": _leaf("sessions.importing", "take in sessions of other programs, and exports of this one"),
     "export": _leaf("sessions.export", "a session as its events, or in the words of another system"),
 }
 

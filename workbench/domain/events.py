@@ -344,6 +344,8 @@ class FileChanged(Body):
     mode: Count = 0o644
     added: Count = 0
     removed: Count = 0
+    hunks: tuple[Hunk, ...] = ()
+    """What changed, where no action showed it: of imported sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

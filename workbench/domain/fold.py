@@ -44,7 +44,7 @@ from workbench.domain.machines import (
 )
 from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust
 from workbench.domain.run_fold import RUN_HANDLERS, RunLookup
-from workbench.domain.values import Actor, ApprovalMethod, ReplyCall, Verdict
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, Verdict
 from workbench.records import dataclass
 
 
@@ -134,15 +134,24 @@ class Tables:
         return self
 
 
+REACHING: tuple[type[Body], ...] = (RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
+"""What reaches beyond its session; of an imported one it is kept and shown, and grants nothing here."""
+
+
 def apply(event: Event, look: Lookup) -> tuple[Row, ...]:
     """Return the rows that an event changes, as they stand after it."""
     if not event.body.DURABLE:
         return ()
-    handler = _HANDLERS.get(type(event.body))
+    handler = None if _reaches_out(event) else _HANDLERS.get(type(event.body))
     rows = handler(event, look) if handler else ()
     if any(isinstance(row, Session) for row in rows):
         return rows
     return (*rows, *_touched(event, look))
+
+
+def _reaches_out(event: Event) -> bool:
+    is_imported = event.recorded_at is not None and event.session_id != SYSTEM_SESSION
+    return is_imported and isinstance(event.body, REACHING)
 
 
 def describe_actor(actor: Actor) -> str:

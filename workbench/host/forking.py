@@ -66,7 +66,7 @@ def fork(journal: Journal, session: Session, plan: ForkPlan, actor: Actor) -> st
     if not said:
         why = "Nothing was said in it."
         raise SessionRefused("The session was not forked.", why, "Begin a new one instead.")
-    journal.append([taking.created(plan), *taking.statuses("initializing")], strict=False)
+    journal.append([taking.created(plan), *taking.statuses("initializing")])
     for at in range(0, len(said), _CHUNK):
         journal.append(said[at : at + _CHUNK], strict=False)
     journal.append(list(taking.statuses("ready")))
@@ -99,8 +99,7 @@ class _Taking:
             configuration={**plan.configuration, "forked_from": old.id},
             telemetry_id=self._journal.clock.new_id(),
         )  # fmt: skip
-        now = self._journal.now()
-        return replace(self._journal.event(body, self.new_id, self._actor), recorded_at=now)
+        return self._journal.event(body, self.new_id, self._actor)
 
     def statuses(self, *names: str) -> Iterator[Event]:
         """Yield the moves of the new session."""

@@ -20,6 +20,7 @@ from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json
 from workbench.host import record
+from workbench.journal.importing import is_imported
 from workbench.journal.journal import Journal
 
 
@@ -97,7 +98,9 @@ def undo(journal: Journal, action_id: str, actor: Actor) -> str:
 def newest(journal: Journal, workspace: str) -> Session | None:
     """Return the newest session of a workspace that can go on; None when there is none."""
     live = (s for s in journal.sessions(workspace=workspace) if s.kind == "chat")
-    return next((s for s in live if s.status not in TERMINAL_SESSIONS), None)
+    return next(
+        (s for s in live if s.status not in TERMINAL_SESSIONS and not is_imported(journal, s.id)), None
+    )
 
 
 def _request_about(journal: Journal, action_id: str, body: Body, actor: Actor) -> str:

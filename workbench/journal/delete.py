@@ -120,14 +120,14 @@ def sweep(journal: Journal, older_than: float = SWEPT_AFTER) -> int:
         # Asked again inside the transaction; here it keeps the writer from walking over all that is in use.
         used = {row[0] for row in database.execute("SELECT DISTINCT ref FROM blob_ref")}
     stale = [ref for ref in journal.blobs.stale(older_than) if ref not in used]
-    return removed + _remove_unused(journal, stale)
+    return removed + remove_unused(journal, stale)
 
 
 def _clear(journal: Journal, session_id: str) -> None:
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass
     refs = journal.change(lambda live: _release(live, session_id))
-    _remove_unused(journal, refs)
+    remove_unused(journal, refs)
 
 
 def _remove_events(live: LiveTables, session_id: str) -> int:
@@ -145,7 +145,7 @@ def _release(live: LiveTables, session_id: str) -> list[BlobRef]:
     return [row[0] for row in live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)]
 
 
-def _remove_unused(journal: Journal, refs: Iterable[BlobRef]) -> int:
+def remove_unused(journal: Journal, refs: Iterable[BlobRef]) -> int:
     """Remove blobs without a `blob_ref`, inside transactions: who appends one now finds it missing."""
     waiting = list(refs)
     removed = 0

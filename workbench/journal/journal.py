@@ -155,6 +155,15 @@ class Journal:
         """Run a function in a durable transaction: for rows that are no events, such as hosts."""
         return self._do(work, True)
 
+    def change_later(self, work: Callable[[LiveTables], T], size: int) -> "Future[T]":
+        """Run a function in a transaction that a power loss may take back, without waiting: for imports.
+
+        Args:
+            work: What to do.
+            size: Bytes that it will store, roughly.
+        """
+        return cast("Future[T]", self._writer.submit(Job(run=work, is_durable=False, size=size)))
+
     def _do(self, run: Callable[[LiveTables], T], is_durable: bool) -> T:
         return cast("T", self._writer.submit(Job(run=run, is_durable=is_durable)).result())
 

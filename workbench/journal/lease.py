@@ -136,6 +136,7 @@ def take(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
     """
 
     def work(live: LiveTables, now: int) -> Sequence[Event]:
+        _refuse_imported(live, session_id)
         lease = live.lease(session_id)
         if lease and not lease.released and lease.host_id == driver.host_id:
             return ()
@@ -155,6 +156,14 @@ def take(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
             f"session {session_id} was not taken", "another driver took it at once", "look who drives it"
         )
     return lease
+
+
+def _refuse_imported(live: LiveTables, session_id: str) -> None:
+    """Refuse to go on with what came from a file: its words are not those of this human."""
+    first = "SELECT recorded_at FROM event WHERE session_id = ? AND sequence_number = 1"
+    if live.value(first, session_id) is not None:
+        what, why = f"session {session_id} was not taken", "it was imported, and nothing of it is run here"
+        raise GuardFailed(what, why, f"workbench sessions fork {session_id} goes on from its end")
 
 
 def release(journal: Journal, lease: Lease, seen: int | None = None) -> bool:

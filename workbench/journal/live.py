@@ -93,6 +93,7 @@ class LiveTables:
         self._rows: Rows = {} if found is None else found.rows
         self._sequences: dict[str, int] = {} if found is None else found.sequences
         self._deleted: dict[str, bool] = {} if found is None else found.deleted
+        self._held: Rows | None = None
 
     def keep(self) -> None:
         """Keep what was looked up for the next transaction; to be called once this one is committed."""
@@ -210,15 +211,32 @@ class LiveTables:
         cls = type(row)
         key = getattr(row, tables.KEYS[cls])
         old = self._get(cls, key)
+        if self._held is not None:
+            self._held.setdefault((cls, key), old)
+        else:
+            self._write(old, row)
+        self._rows[cls, key] = row
+        self.has_written = True
+
+    def _write(self, old: tables.AnyRow | None, row: tables.AnyRow) -> None:
         if old is None:
             tables.insert(self.database, row)
         else:
             tables.update(self.database, old, row)
-        self._rows[cls, key] = row
-        self.has_written = True
+
+    def hold(self) -> None:
+        """Keep changed rows here until `flush`: hundreds of events of one session change its row as often."""
+        self._held = {}
+
+    def flush(self) -> None:
+        """Write the rows that were held, each once."""
+        held, self._held = self._held or {}, None
+        for key, old in held.items():
+            self._write(old, self._rows[key])
 
     def forget(self) -> None:
         """Look everything up anew: what was written last has been taken back."""
+        self._held = None
         self._rows.clear()
         self._sequences.clear()
         self._deleted.clear()

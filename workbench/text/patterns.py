@@ -153,7 +153,9 @@ def _assignment(keyword: str) -> str:
 
 _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
 _SECRET_WORDS = "secret|credential"
-_KEY_WORDS = "(?:api|access|account|private|signing|encryption|master|auth|service|shared)[_-]?key"
+_KEY_OWNERS = "api|access|account|private|signing|encryption|master|auth|service|shared"
+_KEY_WORDS = f"(?:{_KEY_OWNERS})[_-]?key"
+_KEY_HINTS = tuple(f"{owner}{joint}key" for owner in _KEY_OWNERS.split("|") for joint in ("", "_", "-"))
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("pem", _PEM, ("-----begin",)),
@@ -213,7 +215,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned),
     Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential"), _is_assigned),
-    Pattern("api-key", _assignment(_KEY_WORDS), ("key",), _is_assigned_token),
+    Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token),
     Pattern("token", _assignment("token"), ("token",), _is_assigned_token),
     Pattern(
         "password",

@@ -38,11 +38,16 @@ def scrub(text: str) -> Scrubbed:
         found.append(known.KIND)
     folded = text.lower()
     for pattern in PATTERNS:
-        if any(hint in folded for hint in pattern.hints):
-            scrubbed = _replaced(text, pattern)
-            if scrubbed != text:
-                text = scrubbed
-                found.append(pattern.kind)
+        # A loop and not any(): the generator costs more than all of the looking, on a hundred short texts.
+        for hint in pattern.hints:
+            if hint in folded:
+                break
+        else:
+            continue
+        scrubbed = _replaced(text, pattern)
+        if scrubbed != text:
+            text = scrubbed
+            found.append(pattern.kind)
     return Scrubbed(text=text, found=tuple(dict.fromkeys(found)))
 
 

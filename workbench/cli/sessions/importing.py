@@ -1,0 +1,251 @@
+"""`workbench sessions import`: take in sessions of other programs, recognised by what is in the files.
+
+Owns which files are read, the progress that is shown, and the report. Nothing in a file is ever run. Ctrl+C
+takes back what was stored.
+"""
+
+import os
+import stat
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE, FAILED, Misuse
+from workbench.cli.place import opened
+from workbench.cli.render.facts import Facts
+from workbench.domain.events import Event
+from workbench.formats import recognising, taking
+from workbench.formats.assembling import Summary
+from workbench.formats.foreign import Problem
+from workbench.formats.recognising import NotRecognised
+from workbench.host.ancestry import refuse_inside_agents
+from workbench.journal.errors import GuardFailed
+from workbench.journal.importing import Intake
+from workbench.text.human import size
+from workbench.text.safe import one_line
+
+EXAMPLE = """workbench sessions import ~/.claude/projects
+workbench sessions import rollout.jsonl --dry-run
+cat session.json | workbench sessions import -"""
+
+MOST_PROBLEMS: Final = 1_000
+"""Problems of one session that are listed in JSON; a person sees the first 5."""
+
+_SHOWN: Final = 5
+_SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+_PAUSE: Final = 0.2
+
+
+@dataclass(slots=True)
+class FileReport:
+    """What came of one file."""
+
+    name: str
+    format: str = ""
+    why_not: str = ""
+    sessions: list[Summary] = field(default_factory=list[Summary])
+    strays: list[Problem] = field(default_factory=list[Problem])
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the files and how they are read."""
+    parser.add_argument("files", nargs="+", metavar="FILE|DIR|-", help="files, folders, or - for stdin")
+    parser.add_argument(
+        "--format",
+        choices=sorted(recognising.names()),
+        metavar="F",
+        help="do not guess: " + ", ".join(recognising.names()),
+    )
+    parser.add_argument("--dry-run", action="store_true", help="read and report, store nothing")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Import; 1 when a file that was named could not be read."""
+    if options.files.count("-") > 1:
+        raise Misuse("nothing was imported", "- is there twice", "stdin can be read once")
+    progress = Progress(console)
+    if options.dry_run:
+        reports = [_read(name, options.format, None, progress) for name in _files(options.files)]
+        added: dict[str, int] = {}
+    else:
+        reports, added = _stored(options, progress)
+    progress.clear()
+    if options.json:
+        console.json(_facts(reports, added, is_dry=options.dry_run))
+    else:
+        _tell(console, reports, added, is_dry=options.dry_run)
+    named = {name for name in options.files if name == "-" or not Path(name).is_dir()}
+    return FAILED if any(report.why_not for report in reports if report.name in named) else DONE
+
+
+def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport], dict[str, int]]:
+    with opened() as (home, journal):
+        refuse_inside_agents(journal, home, "import sessions")
+        intake = Intake(journal)
+        try:
+            reports = [_read(name, options.format, intake, progress) for name in _files(options.files)]
+            intake.finish()
+        except BaseException:
+            progress.clear()
+            intake.cancel()
+            raise
+        # A session that was there is in `added` only if it got something.
+        fresh = set(intake.begun)
+        return reports, {key: count if key in fresh else -count for key, count in intake.added.items()}
+
+
+def _files(given: list[str]) -> Iterator[str]:
+    for name in given:
+        if name != "-" and Path(name).is_dir():
+            yield from _below(name)
+        else:
+            yield name
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, in order; links are not followed."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in sorted(names):
+            path = Path(here) / name
+            if stat.S_ISREG(path.lstat().st_mode):
+                yield str(path)
+
+
+def _read(name: str, wanted: str | None, intake: Intake | None, progress: "Progress") -> FileReport:
+    report = FileReport(name=name)
+    try:
+        if name == "-":
+            _take(sys.stdin.buffer, time.time_ns() // 1_000, report, wanted, intake, progress)
+        else:
+            with Path(name).open("rb") as stream:
+                if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                    raise NotRecognised("it is no regular file")
+                changed = int(os.fstat(stream.fileno()).st_mtime * 1_000_000)
+                _take(stream, changed, report, wanted, intake, progress)
+    except NotRecognised as error:
+        report.why_not = str(error)
+    except GuardFailed as error:
+        report.why_not = error.why
+    except OSError as error:
+        report.why_not = error.strerror or str(error)
+    return report
+
+
+def _take(
+    stream: BinaryIO, at: int, report: FileReport, wanted: str | None, intake: Intake | None,
+    progress: "Progress",
+) -> None:  # fmt: skip
+    found = taking.open_file(
+        progress.counted(stream, report.name), report.name, at, wanted,
+        store=intake.store if intake else lambda _: None,
+        current_id=intake.current_id if intake else lambda key: key,
+    )  # fmt: skip
+    report.format, report.sessions, report.strays = found.format, found.summaries, found.strays
+    for event in found.events:
+        _keep(event, intake)
+
+
+def _keep(event: Event, intake: Intake | None) -> None:
+    if intake is not None:
+        intake.add(event)
+
+
+class Progress:
+    """One line on stderr that says how far it is; only on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._is_shown = console.err.isatty()
+        self._begin = self._last = time.monotonic()
+        self._bytes = 0
+        self._width = 0
+
+    def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
+        """Return the stream, with what is read of it counted."""
+        return cast("BinaryIO", taking.Counted(stream, lambda count: self._note(count, name)))
+
+    def _note(self, count: int, name: str) -> None:
+        self._bytes += count
+        now = time.monotonic()
+        if not self._is_shown or now - self._last < _PAUSE:
+            return
+        self._last = now
+        speed = self._bytes / max(0.001, now - self._begin)
+        text = f"{size(self._bytes)} read, {size(int(speed))}/s  {one_line(Path(name).name, 40)}"
+        self._console.err.write("\r" + text.ljust(self._width))
+        self._console.err.flush()
+        self._width = len(text)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._width:
+            self._console.err.write("\r" + " " * self._width + "\r")
+            self._console.err.flush()
+            self._width = 0
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+
+def _word(summary: Summary, added: dict[str, int], *, is_dry: bool) -> str:
+    if is_dry:
+        return "read"
+    count = added.get(summary.session_id, 0)
+    return "imported" if count > 0 else "grown" if count < 0 else "unchanged"
+
+
+def _facts(reports: list[FileReport], added: dict[str, int], *, is_dry: bool) -> Facts:
+    return {
+        "dry_run": is_dry,
+        "sessions": [
+            {
+                "id": one.session_id, "foreign_id": one.key, "title": one.title, "format": report.format,
+                "file": report.name, "result": _word(one, added, is_dry=is_dry), "events": one.events,
+                "added": abs(added.get(one.session_id, 0)), "not_understood": one.kept,
+                "problem_count": len(one.problems), "problems": _problems(one.problems),
+            }
+            for report in reports
+            for one in report.sessions
+        ],
+        "files": [
+            {"file": report.name, "format": report.format or None, "why_not": report.why_not or None,
+             "problems": _problems(report.strays)}
+            for report in reports
+        ],
+    }  # fmt: skip
+
+
+def _problems(found: list[Problem]) -> list[Facts]:
+    return [{"line": one.line, "why": one.why} for one in found[:MOST_PROBLEMS]]
+
+
+def _tell(console: Console, reports: list[FileReport], added: dict[str, int], *, is_dry: bool) -> None:
+    for report in reports:
+        for one in report.sessions:
+            word = _word(one, added, is_dry=is_dry)
+            title = one_line(one.title, 60) or one.key[:40]
+            console.say(
+                f"{word:<9}  {one.session_id[:8]}  {report.format:<14} {one.events:>6} events  {title}"
+            )
+            _tell_problems(console, report.name, one.problems)
+        _tell_problems(console, report.name, report.strays)
+        if report.why_not:
+            console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
+    sessions = [one for report in reports for one in report.sessions]
+    kept = sum(one.kept for one in sessions)
+    left = f", {kept} records not understood and kept" if kept else ""
+    console.say(f"{len(sessions)} sessions in {len(reports)} files{left}.")
+
+
+def _tell_problems(console: Console, name: str, problems: list[Problem]) -> None:
+    for one in problems[:_SHOWN]:
+        console.note(f"  {one_line(Path(name).name, 60)} line {one.line}: {one_line(one.why, 160)}")
+    if len(problems) > _SHOWN:
+        console.note(f"  … and {len(problems) - _SHOWN} more; --json lists them")

@@ -1,0 +1,107 @@
+"""Foreign values made fit to be recorded: scrubbed, bounded, whole characters only.
+
+Pure. Owns how much of a foreign text is kept. What is cut says so.
+"""
+
+from functools import lru_cache
+from typing import Final, cast
+
+from workbench.domain.values import Hunk, Json, JsonObject
+from workbench.text.scrub import scrub, scrub_value
+
+MOST_TEXT: Final = 1 << 20
+"""Characters of a prompt, a reply or an output."""
+
+MOST_STRING: Final = 8_000
+"""Characters of one string in parameters and in records that are kept."""
+
+_MOST_ITEMS: Final = 2_000
+_MOST_DEPTH: Final = 24
+_SHORT: Final = 120
+_BEYOND: Final = 8_192
+
+
+def clean(text: str, most: int = MOST_TEXT) -> str:
+    """Return a text as it may be recorded."""
+    if len(text) <= _SHORT:
+        return _clean_short(text)
+    if len(text) <= most:
+        return _scrubbed(text)
+    # Scrubbed a little beyond the cut, so that no secret is left in half.
+    return _scrubbed(text[: most + _BEYOND])[:most] + cut_mark(len(text), most)
+
+
+def cut_mark(length: int, most: int) -> str:
+    """Return what stands behind a text that was cut, empty if it was not."""
+    return f"\n[… cut: {length} characters in all]" if length > most else ""
+
+
+@lru_cache(maxsize=8192)
+def _clean_short(text: str) -> str:
+    return _scrubbed(text)
+
+
+def _scrubbed(text: str) -> str:
+    found = scrub(text).text
+    if found.isascii():
+        return found
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        return found.encode("utf-8", "replace").decode("utf-8")
+    return found
+
+
+def line(text: str, most: int = 500) -> str:
+    """Return the beginning of a text as one line."""
+    return clean(" ".join(text[: 4 * most].split())[:most])
+
+
+def value(found: Json) -> Json:
+    """Return a JSON value as it may be recorded."""
+    return scrub_value(_bounded(found, 0))[0]
+
+
+def members(found: JsonObject) -> JsonObject:
+    """Return an object as it may be recorded."""
+    return cast("JsonObject", value(dict(found)))
+
+
+def _bounded(found: Json, depth: int) -> Json:
+    if isinstance(found, str):
+        short = (
+            found if len(found) <= MOST_STRING else found[:MOST_STRING] + cut_mark(len(found), MOST_STRING)
+        )
+        return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(found, dict):
+        return _members(cast("dict[str, Json]", found), depth)
+    if isinstance(found, list):
+        items = cast("list[Json]", found)
+        return [_bounded(item, depth + 1) for item in items[:_MOST_ITEMS]] if depth < _MOST_DEPTH else "[…]"
+    return found if not isinstance(found, float) or found - found == 0 else None
+
+
+def _members(found: dict[str, Json], depth: int) -> Json:
+    if depth >= _MOST_DEPTH:
+        return "{…}"
+    some = list(found.items())[:_MOST_ITEMS]
+    return {str(_bounded(key, 0)): _bounded(item, depth + 1) for key, item in some}
+
+
+def hunks(found: tuple[Hunk, ...]) -> tuple[Hunk, ...]:
+    """Return hunks whose lines may be recorded; a secret over several lines is taken out of all of them."""
+    return tuple(_hunk(one) for one in found)
+
+
+def _hunk(hunk: Hunk) -> Hunk:
+    texts = [text for _, text in hunk.lines]
+    whole = "\n".join(texts)
+    cleaned = clean(whole)
+    parts = cleaned.split("\n")
+    if len(parts) != len(texts):
+        parts = [clean(text) for text in texts] if cleaned == whole else [*parts, *([""] * len(texts))]
+    rows = tuple((sign, part) for (sign, _), part in zip(hunk.lines, parts, strict=False))
+    return Hunk(
+        index=hunk.index, path=clean(hunk.path), old_start=hunk.old_start, old_count=hunk.old_count,
+        new_start=hunk.new_start, new_count=hunk.new_count, lines=rows,
+    )  # fmt: skip

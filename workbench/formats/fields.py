@@ -1,0 +1,114 @@
+"""Values out of JSON that nobody vouches for: every question has an answer of the right type.
+
+Pure. Owns how a missing or wrong value reads (as empty), how times in all their spellings read, and how
+content blocks become one text. It never raises.
+"""
+
+from collections.abc import Iterator
+from typing import Final, cast
+
+from workbench.domain.values import Json, JsonObject
+from workbench.text.human import parse_iso
+
+_EMPTY: Final[JsonObject] = {}
+_NEVER: Final = 253_402_300_800_000_000
+"""Microseconds of the year 10000, which ISO 8601 cannot write."""
+
+
+def obj(value: Json) -> JsonObject:
+    """Return an object, or an empty one."""
+    return cast("JsonObject", value) if isinstance(value, dict) else _EMPTY
+
+
+def arr(value: Json) -> list[Json]:
+    """Return an array, or an empty one."""
+    return cast("list[Json]", value) if isinstance(value, list) else []
+
+
+def objs(value: Json) -> list[JsonObject]:
+    """Return the objects of an array."""
+    return [cast("JsonObject", item) for item in arr(value) if isinstance(item, dict)]
+
+
+def text(value: Json) -> str:
+    """Return a string, or an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def first(holder: JsonObject, *names: str) -> str:
+    """Return the first of some fields that holds a text."""
+    return next((found for name in names if (found := text(holder.get(name)))), "")
+
+
+def count(value: Json) -> int:
+    """Return a whole number from 0 on, or 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value < 1 << 53 else 0
+
+
+def whole(value: Json) -> int | None:
+    """Return a whole number, None for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53:
+        return value
+    return None
+
+
+def moment(value: Json) -> int | None:
+    """Return a time in microseconds: ISO 8601, or a number of s, ms, µs or ns since 1970; None if neither."""
+    if isinstance(value, str):
+        try:
+            found = parse_iso(value)
+        except ValueError:
+            return None
+        return found if 0 <= found < _NEVER else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e19:
+        return None
+    for limit, factor in ((1e11, 1_000_000.0), (1e14, 1_000.0), (1e17, 1.0)):
+        if value < limit:
+            return int(value * factor)
+    return int(value) // 1000
+
+
+def is_naive(value: Json) -> bool:
+    """Return whether a time is written without a zone."""
+    return isinstance(value, str) and "T" in value and value[-1:].isdigit() and not _has_offset(value)
+
+
+def _has_offset(value: str) -> bool:
+    return any(sign in value[19:] for sign in "+-")
+
+
+def content(value: Json) -> str:
+    """Return content as one text: a string, or blocks of which only text is taken whole."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(part for part in map(_block, arr(value)) if part)
+
+
+def _block(block: Json) -> str:
+    if isinstance(block, str):
+        return block
+    found = obj(block)
+    said = first(found, "text", "input_text", "output_text", "thinking")
+    if said or not found:
+        return said
+    kind = text(found.get("type")) or text(found.get("mime"))
+    if kind == "tool_result":
+        return content(found.get("content"))
+    if "image" in kind or "source" in found:
+        return image(found)
+    return ""
+
+
+def image(block: JsonObject) -> str:
+    """Return what is kept of an image: that there was one, its type and its size."""
+    source = obj(block.get("source"))
+    data = text(source.get("data")) or text(block.get("data")) or text(block.get("image_url"))
+    kind = first(source, "media_type") or first(block, "mimeType", "mime", "media_type") or "image"
+    return f"[{kind}, {len(data) * 3 // 4} bytes, not kept]" if data else f"[{kind}]"
+
+
+def names(value: Json) -> Iterator[str]:
+    """Yield the strings of an array."""
+    yield from (item for item in arr(value) if isinstance(item, str))

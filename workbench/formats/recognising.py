@@ -1,0 +1,182 @@
+"""Which format a file has, by what is in it, and the reader for it: one table.
+
+Owns the order of the tests. The name of a file is never looked at. Reading is lazy: lines are a stream.
+"""
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from workbench.domain.values import Json, JsonObject
+from workbench.formats import claude_code
+from workbench.formats.fields import obj
+from workbench.formats.foreign import Item, Problem
+from workbench.formats.lines import (
+    MOST_DOCUMENT,
+    MOST_LINE,
+    Line,
+    document,
+    raw_lines,
+    values,
+)
+
+HEAD: Final = 1 << 18
+"""Bytes that are looked at."""
+
+_SAMPLE: Final = 5
+_LOOKED_AT: Final = 40
+
+LineReader = Callable[[Iterable[Line | Problem], str], Iterator[Item]]
+DocumentReader = Callable[[Json, str], Iterator[Item]]
+TextReader = Callable[[Iterable[str], str], Iterator[Item]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfLines:
+    """A format of JSON lines."""
+
+    name: str
+    is_it: Callable[[list[JsonObject]], bool]
+    read: LineReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfDocument:
+    """A format of one JSON document."""
+
+    name: str
+    is_it: Callable[[Json], bool]
+    read: DocumentReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfText:
+    """A format of plain text."""
+
+    name: str
+    is_it: Callable[[str], bool]
+    read: TextReader
+
+
+LINES: Final = (
+    OfLines(name="claude-code", is_it=claude_code.is_session, read=claude_code.read),
+    OfLines(name="claude-code-history", is_it=claude_code.is_history, read=claude_code.read_history),
+)
+DOCUMENTS: Final[tuple[OfDocument, ...]] = ()
+TEXTS: Final[tuple[OfText, ...]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """A file whose format is known; `items` reads it, once."""
+
+    format: str
+    items: Iterator[Item]
+
+
+class NotRecognised(ValueError):
+    """A file has no format that is known here; says why."""
+
+
+def names() -> list[str]:
+    """Return every format by name."""
+    return [one.name for one in (*LINES, *DOCUMENTS, *TEXTS)]
+
+
+def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recognised:
+    """Find out what a file is and return it ready to be read.
+
+    Args:
+        stream: Its bytes, from the start.
+        name: How it is called in problems and where a session has no id of its own.
+        wanted: A format that the user named; the others are not tried.
+
+    Raises:
+        NotRecognised: It is none of the formats.
+    """
+    head = stream.read(HEAD)
+    whole = _Replayed(head, stream)
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not start:
+        raise NotRecognised("it is empty")
+    if start[:4] == b"PK\x03\x04":
+        raise NotRecognised("zip")
+    if start[:1] in (b"{", b"["):
+        return _json(whole, head, name, wanted)
+    return _text(whole, head, name, wanted)
+
+
+def _json(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Recognised:
+    sample = _sample(head)
+    if found := _of_lines(sample, wanted):
+        return Recognised(format=found.name, items=found.read(values(raw_lines(whole)), name))
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise NotRecognised(f"it is one document of over {MOST_DOCUMENT >> 20} MB")
+    value, problems = document(data)
+    for one in DOCUMENTS:
+        if wanted in (None, one.name) and value is not None and one.is_it(value):
+            return Recognised(format=one.name, items=_with(problems, one.read(value, name)))
+    why = problems[0].why if problems else "its keys are those of no format that is known"
+    raise NotRecognised(why)
+
+
+def _with(problems: list[Problem], items: Iterator[Item]) -> Iterator[Item]:
+    yield from problems
+    yield from items
+
+
+def _sample(head: bytes) -> list[JsonObject]:
+    """Return the first objects that stand alone in a line; none for a document over several lines."""
+    found: list[JsonObject] = []
+    lines = head.split(b"\n")
+    for line in values(iter(lines[:_LOOKED_AT])):
+        if isinstance(line, Line) and (value := obj(line.value)):
+            found.append(value)
+        if len(found) == _SAMPLE:
+            break
+    return found
+
+
+def _of_lines(sample: list[JsonObject], wanted: str | None) -> OfLines | None:
+    return next((one for one in LINES if sample and wanted in (None, one.name) and one.is_it(sample)), None)
+
+
+def _text(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Recognised:
+    beginning = head.decode("utf-8", "replace")
+    for one in TEXTS:
+        if wanted in (None, one.name) and one.is_it(beginning):
+            return Recognised(format=one.name, items=one.read(_lines_of_text(whole), name))
+    if (sample := _sample(head)) and (found := _of_lines(sample, wanted)):
+        return Recognised(format=found.name, items=found.read(values(raw_lines(whole)), name))
+    raise NotRecognised("it is neither JSON nor a history in text that is known")
+
+
+def _lines_of_text(whole: "_Replayed") -> Iterator[str]:
+    for line in raw_lines(whole, MOST_LINE):
+        yield line.decode("utf-8", "replace") if isinstance(line, bytes) else ""
+
+
+class _Replayed(io.BufferedReader):
+    """A stream that begins again with what was read of it."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        super().__init__(_Joined(head, rest), 1 << 18)
+
+
+class _Joined(io.RawIOBase):
+    """Bytes in memory, and a stream behind them."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head, self._rest = io.BytesIO(head), rest
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
+        """Fill a buffer with what comes next."""
+        data = self._head.read(len(buffer)) or self._rest.read(len(buffer)) or b""
+        buffer[: len(data)] = data
+        return len(data)
