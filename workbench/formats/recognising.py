@@ -5,11 +5,25 @@ Owns the order of the tests. The name of a file is never looked at. Reading is l
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
 from workbench.domain.values import Json, JsonObject
-from workbench.formats import claude_code
+from workbench.formats import (
+    acp,
+    aider,
+    atif,
+    claude_code,
+    codex,
+    gemini,
+    inspect_log,
+    opencode,
+    openhands,
+    own,
+    pi,
+    seeds,
+    swe_agent,
+)
 from workbench.formats.fields import obj
 from workbench.formats.foreign import Item, Problem
 from workbench.formats.lines import (
@@ -60,11 +74,35 @@ class OfText:
 
 
 LINES: Final = (
+    OfLines(name="kaiak", is_it=seeds.is_kaiak, read=seeds.read_kaiak),
+    OfLines(name="assistant", is_it=seeds.is_assistant_lines, read=seeds.read_assistant_lines),
+    OfLines(name="codex", is_it=codex.is_rollout, read=codex.read),
+    OfLines(name="codex-exec", is_it=codex.is_exec, read=codex.read_exec),
+    OfLines(name="acp", is_it=acp.is_trace, read=acp.read),
+    OfLines(name="pi", is_it=pi.is_session, read=pi.read),
+    OfLines(name="openhands", is_it=openhands.is_rows, read=openhands.read_rows),
     OfLines(name="claude-code", is_it=claude_code.is_session, read=claude_code.read),
     OfLines(name="claude-code-history", is_it=claude_code.is_history, read=claude_code.read_history),
+    OfLines(name="codex-history", is_it=codex.is_history, read=codex.read_history),
+    OfLines(name="gemini", is_it=gemini.is_lines, read=gemini.read_lines),
 )
-DOCUMENTS: Final[tuple[OfDocument, ...]] = ()
-TEXTS: Final[tuple[OfText, ...]] = ()
+"""In the order in which they are tried: the most particular first."""
+
+DOCUMENTS: Final = (
+    OfDocument(name="atif", is_it=atif.is_trajectory, read=atif.read),
+    OfDocument(name="wink", is_it=seeds.is_wink, read=seeds.read_wink),
+    OfDocument(name="cmd", is_it=seeds.is_command_log, read=seeds.read_command_log),
+    OfDocument(name="assistant", is_it=seeds.is_assistant, read=seeds.read_assistant),
+    OfDocument(name="kaiak", is_it=seeds.is_kaiak_document, read=seeds.read_kaiak_document),
+    OfDocument(name="gemini", is_it=gemini.is_chat, read=gemini.read),
+    OfDocument(name="gemini-log", is_it=gemini.is_log, read=gemini.read_log),
+    OfDocument(name="opencode", is_it=opencode.is_export, read=opencode.read),
+    OfDocument(name="inspect", is_it=inspect_log.is_log, read=inspect_log.read),
+    OfDocument(name="openhands", is_it=openhands.is_trajectory, read=openhands.read),
+    OfDocument(name="mini-swe-agent", is_it=swe_agent.is_mini, read=swe_agent.read_mini),
+    OfDocument(name="swe-agent", is_it=swe_agent.is_swe_agent, read=swe_agent.read),
+)
+TEXTS: Final = (OfText(name="aider", is_it=aider.is_history, read=aider.read),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +110,9 @@ class Recognised:
     """A file whose format is known; `items` reads it, once."""
 
     format: str
-    items: Iterator[Item]
+    items: Iterator[Item] = field(default_factory=lambda: iter(()))
+    lines: Iterator[Line | Problem] | None = None
+    """Of a session of this program, which needs no reader: its lines are events."""
 
 
 class NotRecognised(ValueError):
@@ -81,7 +121,7 @@ class NotRecognised(ValueError):
 
 def names() -> list[str]:
     """Return every format by name."""
-    return [one.name for one in (*LINES, *DOCUMENTS, *TEXTS)]
+    return sorted({one.name for one in (*LINES, *DOCUMENTS, *TEXTS)} | {own.NAME})
 
 
 def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recognised:
@@ -101,14 +141,26 @@ def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recogni
     if not start:
         raise NotRecognised("it is empty")
     if start[:4] == b"PK\x03\x04":
-        raise NotRecognised("zip")
+        return _zipped(whole, name)
     if start[:1] in (b"{", b"["):
         return _json(whole, head, name, wanted)
     return _text(whole, head, name, wanted)
 
 
+def _zipped(whole: "_Replayed", name: str) -> Recognised:
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise NotRecognised(f"it is a zip of over {MOST_DOCUMENT >> 20} MB")
+    try:
+        return Recognised(format="inspect", items=inspect_log.read_zip(data, name))
+    except ValueError as error:
+        raise NotRecognised(str(error)) from None
+
+
 def _json(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Recognised:
     sample = _sample(head)
+    if wanted in (None, own.NAME) and own.is_session(sample):
+        return Recognised(format=own.NAME, lines=values(raw_lines(whole)))
     if found := _of_lines(sample, wanted):
         return Recognised(format=found.name, items=found.read(values(raw_lines(whole)), name))
     data = whole.read(MOST_DOCUMENT + 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from workbench.domain.events import Event
+from workbench.formats import own
 from workbench.formats.assembling import Assembler, Generation, Store, Summary
 from workbench.formats.foreign import Problem
 from workbench.formats.recognising import Recognised, recognise
@@ -43,6 +44,11 @@ def open_file(
         NotRecognised: It has no format that is known.
     """
     found = recognise(stream, name, wanted)
+    if found.lines is not None:
+        ours = Opened(format=found.format, events=iter(()))
+        reading = own.Reading(store, current_id, ours.summaries)
+        ours.events, ours.strays = reading.events(found.lines), reading.strays
+        return ours
     assembler = Assembler(found.format, at, store, current_id)
     opened = Opened(format=found.format, events=iter(()), summaries=assembler.summaries)
     opened.events = _events(found, assembler, opened)

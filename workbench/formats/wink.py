@@ -72,13 +72,14 @@ def read(data: bytes | str) -> WinkSession:
     missing = [name for name in ("id", "working_dir", "model", "messages") if name not in found]
     if missing:
         raise NotWink(f"it has no {', '.join(missing)}")
-    return WinkSession(document=found, problems=tuple(_problems(found)))
+    return WinkSession(document=found, problems=tuple(problems(found)))
 
 
-def _problems(document: JsonObject) -> Iterator[Problem]:
+def problems(document: JsonObject) -> Iterator[Problem]:
+    """Yield everything in a session's document that breaks a rule of S0."""
     if document.get("status", "active") not in STATUSES:
         yield Problem(where="status", why=f"it is none of {', '.join(STATUSES)}")
-    if not PurePosixPath(str(document["working_dir"])).is_absolute():
+    if not PurePosixPath(str(document.get("working_dir", ""))).is_absolute():
         yield Problem(where="working_dir", why="it is no absolute path")
     if not str(document["model"]).strip():
         yield Problem(where="model", why="it is empty")

@@ -6,8 +6,13 @@ import pytest
 
 from tests.support.stage import Stage, exchange, recording, text
 from workbench.cli.dispatch import dispatch
-from workbench.domain.codec import parse_line
+from workbench.domain.codec import EVENTS_VERSION, parse_line
 from workbench.formats import wink
+from workbench.journal.errors import GuardFailed
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverIdentity, DriverLock, take
+from workbench.journal.rebuild import differences
 
 
 @pytest.fixture
@@ -27,7 +32,9 @@ def exported(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.spec(213)
 def test_events_come_out_as_they_are_stored(exported):
-    events = [parse_line(line) for line in exported().splitlines()]
+    head, *lines = exported().splitlines()
+    assert json.loads(head) == {"workbench_session": 1, "schema": EVENTS_VERSION}
+    events = [parse_line(line) for line in lines]
     assert events == exported.stage.journal.events(exported.stage.session_id)
 
 
@@ -43,5 +50,53 @@ def test_the_formats_of_others(exported):
 
 
 def test_no_hidden_character_reaches_a_terminal(exported):
-    for form in ("events", "wink", "kaiak", "assistant"):
+    for form in ("events", "wink", "kaiak", "assistant", "atif", "markdown"):
         assert "\u202e" not in exported("--format", form)
+
+
+@pytest.mark.spec(213)
+def test_an_export_comes_back_as_an_equal_session(exported, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "session.jsonl"
+    path.write_text(exported(), encoding="utf-8")
+    assert dispatch(["sessions", "import", str(path), "--json"]) == 1
+    assert "was made here" in json.loads(capsys.readouterr().out)["files"][0]["why_not"]
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "other"))
+    for result in ("imported", "unchanged"):
+        assert dispatch(["sessions", "import", str(path), "--json"]) == 0
+        assert [one["result"] for one in json.loads(capsys.readouterr().out)["sessions"]] == [result]
+    again = exported()
+    stored = ("recorded_at", "position")
+
+    def plain(text):
+        lines = [json.loads(line) for line in text.splitlines()]
+        return [{key: value for key, value in line.items() if key not in stored} for line in lines]
+
+    assert plain(again) == plain(path.read_text(encoding="utf-8"))
+    assert dispatch(["sessions", "show", exported.stage.session_id, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["status"], shown["kind"]) == ("ready", "chat")
+
+
+def test_an_imported_session_is_not_driven(exported, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "session.jsonl"
+    path.write_text(exported(), encoding="utf-8")
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "other"))
+    assert dispatch(["sessions", "import", str(path)]) == 0
+    with Journal.open(Home.open(tmp_path / "other")) as journal:
+        driver = DriverIdentity(host_id="h", pid=7)
+        with DriverLock(journal, driver), pytest.raises(GuardFailed, match="imported"):
+            take(journal, exported.stage.session_id, driver)
+        assert differences(journal) == []
+
+
+def test_markdown_is_to_be_read(exported):
+    text = exported("--format", "markdown")
+    assert text.startswith("# test\n")
+    assert "## You\n\nhi" in text
+    assert "Hello ⟨U+202E⟩there." in text
+
+
+def test_atif_numbers_its_steps(exported):
+    found = json.loads(exported("--format", "atif"))
+    assert [(one["step_id"], one["source"]) for one in found["steps"]] == [(1, "user"), (2, "agent")]
+    assert found["schema_version"].startswith("ATIF-v1.")

@@ -1,6 +1,7 @@
-"""`workbench sessions export`: a session as the events it is made of, or in the words of another system.
+"""`workbench sessions export`: a session as its events, in the words of another system, or to be read.
 
-Owns the choice of the format; the formats are `workbench.formats`. Only recorded text leaves the machine.
+Owns which formats there are; what they say is `workbench.formats`. Only recorded text leaves the machine, and
+nothing that steers a terminal.
 """
 
 import json
@@ -11,25 +12,27 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE
 from workbench.cli.lookup import session_named
 from workbench.cli.place import opened
-from workbench.domain.codec import to_object
+from workbench.cli.sessions.naming import SESSION_HELP
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
-from workbench.formats import assistant, kaiak, wink
+from workbench.formats import assistant, atif, kaiak, markdown, own, wink
 from workbench.journal.journal import Journal
 
-EXAMPLE = "workbench sessions export 3f2a --format wink > session.json"
+EXAMPLE = """workbench sessions export 3f2a > session.jsonl
+workbench sessions export 3f2a --format markdown"""
 
-_Lines = Iterator[Json]
+_Texts = Iterator[str]
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the id and the format."""
-    parser.add_argument("id", metavar="ID", help="the session, or at least the first 4 characters of its id")
+    parser.add_argument("id", metavar="ID", help=SESSION_HELP)
     parser.add_argument(
         "--format",
         choices=sorted(_FORMATS),
         default="events",
-        help="events, one a line (default); wink, a session file; kaiak, messages; assistant, turns",
+        help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
+        " assistant, turns and records; atif, a trajectory; markdown, to be read",
     )
 
 
@@ -37,35 +40,55 @@ def execute(options: Namespace, console: Console) -> int:
     """Print a session."""
     with opened() as (_, journal):
         session = session_named(journal, options.id)
-        for value in _FORMATS[options.format](journal, session):
-            console.json_line(json.dumps(value, ensure_ascii=False))
+        if options.format == "markdown":
+            for block in _markdown(journal, session):
+                console.say(f"{block}\n")
+            return DONE
+        for text in _FORMATS[options.format](journal, session):
+            console.json_line(text)
     return DONE
 
 
-def _events(journal: Journal, session: Session) -> _Lines:
-    yield from map(to_object, journal.events(session.id))
+def _events(journal: Journal, session: Session) -> _Texts:
+    yield from own.lines(journal.events(session.id), journal.blobs.read)
 
 
-def _wink(journal: Journal, session: Session) -> _Lines:
-    yield wink.write(session, journal.events(session.id), journal.calls(session.id))
+def _wink(journal: Journal, session: Session) -> _Texts:
+    yield _text(wink.write(session, journal.events(session.id), journal.calls(session.id)))
 
 
-def _kaiak(journal: Journal, session: Session) -> _Lines:
-    yield {"session": kaiak.session(session)}
+def _kaiak(journal: Journal, session: Session) -> _Texts:
+    yield _text({"session": kaiak.session(session)})
     for call in journal.calls(session.id):
-        yield {"tool_call": kaiak.tool_call(call, journal.action(call.action_id) if call.action_id else None)}
-    yield from kaiak.messages(journal.events(session.id))
+        action = journal.action(call.action_id) if call.action_id else None
+        yield _text({"tool_call": kaiak.tool_call(call, action)})
+    yield from map(_text, kaiak.messages(journal.events(session.id)))
 
 
-def _assistant(journal: Journal, session: Session) -> _Lines:
+def _assistant(journal: Journal, session: Session) -> _Texts:
     actions = journal.actions(session_id=session.id)
-    yield assistant.session(session, journal.events(session.id), actions)
-    yield from map(assistant.record, journal.calls(session.id))
+    yield _text(assistant.session(session, journal.events(session.id), actions))
+    yield from map(_text, map(assistant.record, journal.calls(session.id)))
 
 
-_FORMATS: dict[str, Callable[[Journal, Session], _Lines]] = {
+def _atif(journal: Journal, session: Session) -> _Texts:
+    yield _text(atif.write(session, journal.events(session.id), journal.calls(session.id)))
+
+
+def _markdown(journal: Journal, session: Session) -> _Texts:
+    events, calls = journal.events(session.id), journal.calls(session.id)
+    yield from markdown.write(session, events, calls, journal.actions(session_id=session.id))
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_FORMATS: dict[str, Callable[[Journal, Session], _Texts]] = {
     "events": _events,
     "wink": _wink,
     "kaiak": _kaiak,
     "assistant": _assistant,
+    "atif": _atif,
+    "markdown": _markdown,
 }

@@ -1,0 +1,115 @@
+"""Taking sessions in: once each, growing, cancelled without a trace, and touching nothing else."""
+
+import pytest
+
+from tests.unit.journal.scenes import USER, ask, assert_sound, start
+from workbench.domain.events import (
+    ActionApproved,
+    Event,
+    PromptSubmitted,
+    ReplyCompleted,
+    RuleAdded,
+    SessionCreated,
+    WorkspaceTrusted,
+)
+from workbench.domain.values import ReplyCall
+from workbench.journal import importing
+from workbench.journal.delete import delete_session
+from workbench.journal.errors import GuardFailed
+from workbench.journal.importing import Intake, is_imported
+from workbench.journal.journal import Journal
+
+
+def foreign(number: int, body: object = None, session: str = "f", **more: object) -> Event:
+    found = body or (PromptSubmitted(text=f"xylophone {number}") if number else SessionCreated(title="t"))
+    return Event(
+        id=f"{session}.{number}", session_id=session, at=1_000 + number, actor=USER, body=found, **more
+    )  # type: ignore[arg-type]
+
+
+def take(journal: Journal, *events: Event) -> Intake:
+    intake = Intake(journal)
+    for event in events:
+        intake.add(event)
+    intake.finish()
+    return intake
+
+
+def test_twice_is_once_and_a_longer_file_brings_what_is_new(journal: Journal) -> None:
+    assert take(journal, foreign(0), foreign(1)).added == {"f": 2}
+    assert take(journal, foreign(0), foreign(1)).added == {}
+    assert take(journal, foreign(0), foreign(1), foreign(2)).added == {"f": 1}
+    assert [event.id for event in journal.events("f")] == ["f.0", "f.1", "f.2"]
+    assert [event.at for event in journal.events("f")] == [1_000, 1_001, 1_002]
+    assert is_imported(journal, "f")
+    assert_sound(journal)
+
+
+def test_cancelling_leaves_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "CHUNK_EVENTS", 2)
+    take(journal, foreign(0, session="old"), foreign(1, session="old"))
+    before = journal.events("old")
+    intake = Intake(journal)
+    ref = intake.store(b"whole")
+    for event in (*(foreign(n) for n in range(5)), *(foreign(n, session="old") for n in range(2, 7))):
+        intake.add(event)
+    intake.cancel()
+    assert journal.session("f") is None
+    assert [(event.id, event.body) for event in journal.events("old")] == [(e.id, e.body) for e in before]
+    assert not journal.blobs.has(ref)
+    assert_sound(journal)
+    assert take(journal, foreign(0), foreign(1)).added == {"f": 2}
+
+
+def test_a_deleted_session_comes_back_under_the_next_id(journal: Journal) -> None:
+    take(journal, foreign(0))
+    intake = Intake(journal)
+    assert intake.current_id("f") == "f"
+    delete_session(journal, "f", USER)
+    again = intake.current_id("f")
+    assert again != "f"
+    assert Intake(journal).current_id("f") == again
+
+
+def test_a_session_that_was_made_here_takes_nothing(journal: Journal) -> None:
+    start(journal)
+    with pytest.raises(GuardFailed, match="was made here"):
+        take(journal, foreign(1, session="s"))
+    with pytest.raises(GuardFailed, match="was made here"):
+        take(journal, foreign(1, session="system"))
+
+
+@pytest.mark.parametrize(
+    "reaching",
+    [
+        foreign(1, ReplyCompleted(calls=(ReplyCall(call_id="c1", provider_call_id="p", tool="t"),))),
+        foreign(1, ActionApproved(digest="d", approved_until=9**15, result_digest="d"), action_id="a1"),
+        foreign(1, PromptSubmitted(text="x"), call_id="c1"),
+    ],
+)
+def test_an_event_that_reaches_into_another_session_is_refused(journal: Journal, reaching: Event) -> None:
+    start(journal)
+    ask(journal, "s", "c1", "a1")
+    before = (journal.call("c1"), journal.action("a1"))
+    intake = Intake(journal)
+    with pytest.raises(GuardFailed, match="belongs to another session"):
+        for event in (foreign(0), reaching):
+            intake.add(event)
+        intake.finish()
+    intake.cancel()
+    assert (journal.call("c1"), journal.action("a1")) == before
+    assert journal.session("f") is None
+
+
+@pytest.mark.spec(218)
+def test_an_imported_rule_or_trust_grants_nothing(journal: Journal) -> None:
+    rule = RuleAdded(
+        rule="R1", effect="allow", origin="user", scope="always", tool="run_in_terminal",
+        pattern_kind="glob", pattern="*", description="all",
+    )  # fmt: skip
+    take(
+        journal, foreign(0), foreign(1, rule), foreign(2, WorkspaceTrusted(workspace="/w", content_hash="h"))
+    )
+    assert (journal.rules(), journal.trust("/w")) == ([], None)
+    assert len(journal.events("f")) == 3
+    assert_sound(journal)

@@ -1,0 +1,326 @@
+"""Codex CLI: rollouts (with and without the wrapper of newer versions), `exec --json`, its history.
+
+Pure. Owns what each record means. What `event_msg` repeats of `response_item` is taken once.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal
+
+import orjson
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import foreign
+from workbench.formats.fields import arr, content, count, first, moment, obj, objs, text, whole
+from workbench.formats.foreign import Asked, Change, Head, Item, Kept, Problem, Prompt, Reply, Result
+from workbench.formats.lines import Line
+from workbench.formats.patches import begin_patch
+
+_WRAPPED: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_HIDDEN: Final = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions",
+    "<turn_aborted>",
+    "# AGENTS.md",
+)
+_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+
+
+def is_rollout(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are a rollout of any version."""
+    if any(line.get("type") in _WRAPPED and isinstance(line.get("payload"), dict) for line in sample):
+        return True
+    start = obj(sample[0] if sample else None)
+    is_old = {"id", "timestamp"} <= start.keys() and ("instructions" in start or "git" in start)
+    return is_old and "type" not in start
+
+
+def is_exec(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are the events of `codex exec --json`."""
+    kinds = {text(line.get("type")) for line in sample}
+    return "thread.started" in kinds or bool(kinds & {"item.completed", "item.started"})
+
+
+def is_history(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are the list of what was typed."""
+    return any({"session_id", "ts", "text"} <= line.keys() for line in sample)
+
+
+def read_history(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
+    """Yield one session for each id, with what was typed."""
+    del name
+    typed: dict[str, list[Prompt]] = {}
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+            continue
+        found = obj(line.value)
+        said = Prompt(text=text(found.get("text")), at=moment(found.get("ts")), line=line.number)
+        typed.setdefault(text(found.get("session_id")), []).append(said)
+    for key, prompts in typed.items():
+        yield Head(key=f"history:{key}", at=prompts[0].at)
+        yield from prompts
+
+
+def read(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
+    """Yield a session from a rollout."""
+    reader = _Rollout(name)
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+        elif found := obj(line.value):
+            yield from reader.record(found, line.number)
+        else:
+            yield Problem(line=line.number, why="it is no object")
+
+
+class _Rollout:
+    """What has to be remembered between lines."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._has_begun = False
+        self._model = ""
+        self._thinking: list[str] = []
+        self._patches: dict[str, tuple[Change, ...]] = {}
+        self._last_usage = ""
+        self._asks: set[str] = set()
+
+    def record(self, found: JsonObject, number: int) -> Iterator[Item]:
+        kind, payload = text(found.get("type")), obj(found.get("payload"))
+        at = moment(found.get("timestamp"))
+        if kind not in _WRAPPED:
+            kind, payload = ("session_meta", found) if self._is_old_head(found) else ("response_item", found)
+        if not self._has_begun:
+            yield self._head(payload if kind == "session_meta" else {}, at)
+        match kind:
+            case "session_meta":
+                return
+            case "turn_context":
+                self._model = text(payload.get("model")) or self._model
+            case "response_item":
+                yield from self._item(payload, at, number)
+            case "event_msg":
+                yield from self._event(payload, at, number)
+            case _:
+                yield Kept(kind=kind, content=payload, at=at, line=number)
+
+    def _is_old_head(self, found: JsonObject) -> bool:
+        return not self._has_begun and "id" in found and "type" not in found
+
+    def _head(self, meta: JsonObject, at: int | None) -> Head:
+        self._has_begun = True
+        git = obj(meta.get("git"))
+        facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
+        if git:
+            facts = {**facts, "git": git}
+        return Head(
+            key=text(meta.get("id")) or self._name, workspace=text(meta.get("cwd")), provider="openai",
+            model=text(meta.get("model")), at=moment(meta.get("timestamp")) or at, facts=facts,
+            system_prompt=content(meta.get("instructions")),
+        )  # fmt: skip
+
+    def _item(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        kind = text(payload.get("type")) or ("message" if "role" in payload else "")
+        if kind == "message":
+            yield from self._message(payload, at, number)
+        elif kind == "reasoning":
+            said = content(payload.get("summary")) or content(payload.get("content"))
+            if said:
+                self._thinking.append(said)
+        elif kind in _CALLS:
+            yield self._call(kind, payload, at, number)
+        elif kind.endswith("_output"):
+            yield self._output(payload, at, number)
+        elif payload.get("record_type") == "state" or kind in ("ghost_snapshot", "compaction", "other"):
+            yield Kept(kind=kind or "state", content=payload, at=at, line=number)
+        else:
+            yield Kept(kind=kind or "record", content=payload, at=at, line=number, is_understood=False)
+
+    def _message(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        said, role = content(payload.get("content")), text(payload.get("role"))
+        if role == "assistant":
+            yield self._reply(said, (), at, number)
+        elif role == "user" and not said.startswith(_HIDDEN):
+            yield Prompt(text=said, at=at, line=number)
+        else:
+            yield Kept(kind=f"context.{role}", content=said, at=at, line=number)
+
+    def _reply(self, said: str, calls: tuple[Asked, ...], at: int | None, number: int) -> Reply:
+        thinking, self._thinking = "\n\n".join(self._thinking), []
+        return Reply(text=said, thinking=thinking, calls=calls, model=self._model, at=at, line=number)
+
+    def _call(self, kind: str, payload: JsonObject, at: int | None, number: int) -> Item:
+        if kind == "web_search_call":
+            kept = obj(payload.get("action"))
+            return Kept(kind="web_search", content=kept, at=at, line=number)
+        tool = text(payload.get("name")) or "shell"
+        given = payload.get("arguments", payload.get("action", payload.get("input")))
+        arguments = _arguments(given)
+        key = first(payload, "call_id", "id")
+        self._patches[key] = begin_patch(_patch_text(given, arguments))
+        if arguments.get("with_escalated_permissions") is True or arguments.get("sandbox_permissions") == (
+            "require_escalated"
+        ):
+            self._asks.add(key)
+        return self._reply("", (Asked(id=key, tool=tool, arguments=arguments),), at, number)
+
+    def _output(self, payload: JsonObject, at: int | None, number: int) -> Result:
+        key = first(payload, "call_id", "id")
+        said, code, seconds = _outcome(payload.get("output"))
+        is_bad = code not in (None, 0) or obj(payload.get("output")).get("success") is False
+        lower = said[:400].casefold()
+        state: foreign.ResultState = "failed" if is_bad else "succeeded"
+        if "rejected by user" in lower or "declined" in lower:
+            state = "rejected"
+        elif "aborted by user" in lower or said.startswith("aborted"):
+            state = "cancelled"
+        return Result(
+            call=key, text=said, state=state, error=said[:2_000] if state == "failed" else "", exit_code=code,
+            duration_ms=None if seconds is None else int(seconds * 1000), at=at, line=number,
+            changes=self._patches.pop(key, ()),
+        )  # fmt: skip
+
+    def _event(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        match text(payload.get("type")):
+            case "token_count":
+                yield from self._tokens(obj(payload.get("info")))
+            case "turn_aborted":
+                yield foreign.Stopped(outcome="interrupted", detail=text(payload.get("reason")), at=at)
+            case "error" | "stream_error":
+                yield foreign.Failure(code="error", message=text(payload.get("message")), at=at)
+            case "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content":
+                return
+            case kind:
+                yield Kept(kind=f"event.{kind}", content=payload, at=at, line=number)
+
+    def _tokens(self, info: JsonObject) -> Iterator[Item]:
+        """Count the tokens of the last request; the same count is often told twice."""
+        total, last = obj(info.get("total_token_usage")), obj(info.get("last_token_usage"))
+        told = str(sorted(total.items()))
+        if last and told != self._last_usage:
+            self._last_usage = told
+            yield foreign.Spent(usage=usage(last))
+
+
+def usage(found: JsonObject) -> Usage:
+    """Return tokens as Codex counts them; cached ones are among the input."""
+    return Usage(
+        input_tokens=count(found.get("input_tokens")), output_tokens=count(found.get("output_tokens"))
+    )
+
+
+def _arguments(given: Json) -> JsonObject:
+    if isinstance(given, str):
+        try:
+            found = orjson.loads(given)
+        except ValueError:
+            return {"input": given}
+        return obj(found) or {"input": given}
+    return obj(given)
+
+
+def _patch_text(given: Json, arguments: JsonObject) -> str:
+    """Return the text in which a patch may stand: the input itself, or a shell command."""
+    parts = [text(item) for item in arr(arguments.get("command"))] or [
+        first(arguments, "input", "patch", "command")
+    ]
+    return "\n".join([*parts, given if isinstance(given, str) and not arguments else ""])
+
+
+def _outcome(given: Json) -> tuple[str, int | None, float | None]:
+    """Return what a call said, its exit code and its seconds, in the three spellings there are."""
+    if isinstance(given, str) and given.startswith("{"):
+        try:
+            given = orjson.loads(given)
+        except ValueError:
+            return str(given), None, None
+    if isinstance(given, str):
+        return given, _number_behind(given, "Exit code:"), _seconds_behind(given, "Wall time:")
+    found = obj(given)
+    meta = obj(found.get("metadata"))
+    seconds = meta.get("duration_seconds")
+    said = text(found.get("output")) or content(found.get("content")) or content(given)
+    return said, whole(meta.get("exit_code")), float(seconds) if isinstance(seconds, int | float) else None
+
+
+def _number_behind(said: str, words: str) -> int | None:
+    digits = said[:400].partition(words)[2].split()
+    return int(digits[0]) if digits and digits[0].isascii() and digits[0].isdigit() else None
+
+
+def _seconds_behind(said: str, words: str) -> float | None:
+    digits = said[:400].partition(words)[2].split()
+    try:
+        return float(digits[0]) if digits else None
+    except ValueError:
+        return None
+
+
+def read_exec(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
+    """Yield a session from the events of `codex exec --json`; they have no times."""
+    has_begun = False
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line
+            continue
+        found = obj(line.value)
+        kind = text(found.get("type"))
+        if not has_begun:
+            has_begun = True
+            yield Head(key=text(found.get("thread_id")) or name, provider="openai")
+        if kind == "item.completed":
+            yield from _exec_item(obj(found.get("item")), line.number)
+        elif kind == "turn.completed":
+            yield foreign.Spent(usage=usage(obj(found.get("usage"))))
+        elif kind in ("turn.failed", "error"):
+            why = text(obj(found.get("error")).get("message")) or text(found.get("message"))
+            yield foreign.Failure(code="turn_failed", message=why)
+        elif kind not in ("thread.started", "turn.started", "item.started", "item.updated"):
+            yield Kept(kind=kind or "record", content=found, line=line.number, is_understood=False)
+
+
+def _exec_item(item: JsonObject, number: int) -> Iterator[Item]:
+    key, kind = text(item.get("id")), text(item.get("type")) or text(item.get("item_type"))
+    match kind:
+        case "agent_message" | "assistant_message":
+            yield Reply(text=text(item.get("text")), line=number)
+        case "reasoning":
+            yield Reply(thinking=text(item.get("text")), line=number)
+        case "command_execution":
+            asked = Asked(id=key, tool="shell", arguments={"command": text(item.get("command"))})
+            yield Reply(calls=(asked,), line=number)
+            code = whole(item.get("exit_code"))
+            state = _STATES.get(text(item.get("status")), "succeeded" if not code else "failed")
+            yield Result(
+                call=key, text=text(item.get("aggregated_output")), state=state, exit_code=code, line=number
+            )
+        case "file_change":
+            changes = tuple(
+                Change(path=text(one.get("path")), change=_KINDS.get(text(one.get("kind")), "modify"))
+                for one in objs(item.get("changes"))
+            )  # fmt: skip
+            paths = [change.path for change in changes]
+            yield Reply(
+                calls=(Asked(id=key, tool="apply_patch", arguments={"path": " ".join(paths)}),), line=number
+            )
+            yield Result(call=key, changes=changes, state=_STATES.get(text(item.get("status")), "succeeded"))
+        case "error":
+            yield foreign.Failure(code="error", message=text(item.get("message")))
+        case "todo_list" | "web_search":
+            yield Kept(kind=kind, content=item, line=number)
+        case "mcp_tool_call":
+            tool = f"{text(item.get('server'))}.{text(item.get('tool'))}"
+            yield Reply(calls=(Asked(id=key, tool=tool, arguments=obj(item.get("arguments"))),), line=number)
+            said = content(obj(item.get("result")).get("content"))
+            yield Result(call=key, text=said, state=_STATES.get(text(item.get("status")), "succeeded"))
+        case _:
+            yield Kept(kind=f"item.{kind}", content=item, line=number, is_understood=False)
+
+
+_STATES: Final[dict[str, foreign.ResultState]] = {
+    "completed": "succeeded", "failed": "failed", "declined": "rejected", "in_progress": "interrupted",
+}  # fmt: skip
+_KINDS: Final[dict[str, Literal["create", "modify", "delete"]]] = {
+    "add": "create", "update": "modify", "delete": "delete",
+}  # fmt: skip
