@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.changes.model import FileChange
 from workbench.domain import events as e
-from workbench.domain.values import ToolDescriptor
+from workbench.domain.values import Example, ToolDescriptor
 from workbench.host import config_rules, sessions
 from workbench.journal.decide import expire_due
 from workbench.tools.create_file import CreateFile
@@ -40,6 +40,8 @@ class ChangeFiles:
             "required": ["files"],
             "additionalProperties": False,
         },
+        output_schema={"type": "object"},
+        examples=(Example(parameters={"files": {"a.txt": "A\n"}}, description="one file"),),
     )
 
     def propose(self, parameters, base):

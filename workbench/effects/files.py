@@ -127,6 +127,13 @@ class Root:
             os.close(self._folder)
             self._folder = -1
 
+    def is_in_place(self) -> bool:
+        """Return whether its path still leads to the folder that was opened."""
+        try:
+            return os.path.samestat(Path(self.path).stat(), os.fstat(self._folder))
+        except OSError:
+            return False
+
     def __enter__(self) -> Self:
         return self
 

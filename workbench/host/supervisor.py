@@ -47,6 +47,9 @@ class Supervisor:
         try:
             while not stop.is_set():
                 self._rung.clear()
+                if self._is_homeless():
+                    LOG.error("%s is gone; what waits there goes on waiting", self._kit.workspace)
+                    return
                 self._look()
                 if self._driven or self._is_attached():
                     idle_since = self._kit.clock.monotonic()
@@ -65,6 +68,10 @@ class Supervisor:
             days = self._kit.loaded().config.retention.sealed_days
             await asyncio.to_thread(tidy_if_due, self._kit.home, self._kit.journal, days)
             await asyncio.sleep(EVERY)
+
+    def _is_homeless(self) -> bool:
+        """Return whether the workspace is another folder now, or none: nothing may be done in the old one."""
+        return not self._kit.root.is_in_place()
 
     def _look(self) -> None:
         for session in unfinished(self._kit.journal, self._kit.workspace):

@@ -153,3 +153,24 @@ def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
     stage.journal.wait(stage.journal.last_position(), 1.0)
     assert "call.executing" not in stage.kinds()
     stage.lock.close()
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted, comes_back):
+    stage = staged(recording(exchange(CREATE), exchange(text("ok")))).begin()
+    process = hosted(stage)
+    (action,) = eventually(stage, stage.waiting)
+    stage.workspace.rename(stage.root / "elsewhere")
+    if comes_back:
+        stage.workspace.mkdir()
+    assert process.wait(20) == 0
+    assert b"is gone; what waits there goes on waiting" in process.stdout.read()
+    assert stage.journal.action(action.id).state == "pending"
+    assert not is_held(host_lock(stage.home, str(stage.workspace)))
+    if comes_back:
+        stage.workspace.rmdir()
+    (stage.root / "elsewhere").rename(stage.workspace)
+    assert stage.approve(action).ok
+    hosted(stage)
+    eventually(stage, lambda: stage.session().status == "ready")
+    assert stage.read("n.txt") == b"new\n"

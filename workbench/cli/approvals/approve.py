@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.changes.answer import action_hunks, decision
-from workbench.cli.approvals.deciding import answer_all, ready
+from workbench.cli.approvals.deciding import NotAnswered, answer_all, ready
+from workbench.cli.approvals.present import moved_now
 from workbench.cli.approvals.selecting import of_file, taken_of
 from workbench.cli.console import Console
-from workbench.cli.errors import Misuse, Refusal
+from workbench.cli.errors import FAILED, Misuse, Refusal
 from workbench.cli.lookup import ID_HELP, proposal_of
 from workbench.cli.place import opened
+from workbench.cli.render.rows import target_of
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action
 from workbench.domain.values import Decision, Taken
@@ -45,9 +47,23 @@ def execute(options: Namespace, console: Console) -> int:
         ready(home, journal, "approve")
 
         def make(action: Action) -> Decision:
+            require_unmoved(journal, action)
             return approval(journal, action, selection, options.file, options.edited, options.reason)
 
         return answer_all(home, journal, console, options.ids, make, "approved")
+
+
+def require_unmoved(journal: Journal, action: Action) -> None:
+    """Refuse to approve what could not be carried out: nobody may have been there to notice that it is stale.
+
+    Raises:
+        NotAnswered: Names the files that changed.
+    """
+    paths = () if action.stale_paths else moved_now(journal, action)
+    if paths:
+        why = f"changed since it was proposed: {', '.join(paths)}"
+        remedy = f"workbench approvals refresh {action.id} makes the new diff"
+        raise NotAnswered(f"not approved: {action.verb} {target_of(action)}", why, remedy, FAILED)
 
 
 def approval(

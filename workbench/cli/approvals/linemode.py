@@ -13,6 +13,7 @@ from workbench.cli.approvals.commands import HELP, PROMPT, Typed, understood
 from workbench.cli.approvals.deciding import refused
 from workbench.cli.approvals.extend import extended
 from workbench.cli.approvals.numbers import Bound, Numbers
+from workbench.cli.approvals.present import moved_now
 from workbench.cli.approvals.selecting import taken_of
 from workbench.cli.approvals.show import lines, shown
 from workbench.cli.console import Console
@@ -182,7 +183,8 @@ class LineMode:
                 self._console.say(f"{bound.number} skipped, it goes on waiting.")
 
     def _decide(self, typed: Typed, bound: Bound, action: Action) -> None:
-        if action.stale_paths and action.state == "pending" and typed.verb == "approve":
+        is_stale = bool(action.stale_paths or moved_now(self._journal, action))
+        if is_stale and action.state == "pending" and typed.verb == "approve":
             self._refresh(bound, action)
             return
         if typed.verb == "approve" and self._is_unseen(action):

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.approvals.deciding import NotAnswered, each, ready, wake
+from workbench.cli.approvals.present import moved_now
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, UNANSWERED
 from workbench.cli.lookup import ID_HELP, action_named
@@ -10,6 +11,7 @@ from workbench.cli.place import opened, person
 from workbench.cli.render.rows import target_of
 from workbench.domain.rows import Action
 from workbench.host.sessions import refresh
+from workbench.journal.journal import Journal
 
 EXAMPLE = "workbench approvals refresh 3f2a"
 
@@ -27,7 +29,7 @@ def execute(options: Namespace, console: Console) -> int:
 
         def one(given: str) -> int:
             action = action_named(journal, given)
-            require_stale(action)
+            require_stale(journal, action)
             refresh(journal, action.id, person())
             sessions.append(action.session_id)
             console.say(
@@ -40,7 +42,7 @@ def execute(options: Namespace, console: Console) -> int:
     return code
 
 
-def require_stale(action: Action) -> None:
+def require_stale(journal: Journal, action: Action) -> None:
     """Refuse what does not wait, or is not stale."""
     what = f"not refreshed: {action.verb} {target_of(action)}"
     if action.state != "pending":
@@ -50,5 +52,5 @@ def require_stale(action: Action) -> None:
         raise NotAnswered(
             what, why, f"workbench approvals show {action.successor or action.id} shows it", code
         )
-    if not action.stale_paths:
+    if not action.stale_paths and not moved_now(journal, action):
         raise NotAnswered(what, "its files are as they were", "approve or reject it", FAILED)
