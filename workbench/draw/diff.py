@@ -13,10 +13,13 @@ from textual.strip import Strip
 from workbench.draw import diffrow
 from workbench.draw.diffrow import DiffRow, Geometry, Look, RowKind, Side, heads_strip
 from workbench.draw.glyphs import Glyphs
-from workbench.draw.hunkrows import NOTE, HunkRows, Layout
+from workbench.draw.hunkrows import NOTE, HunkRows, Layout, widened
 from workbench.draw.tokens import Ink
 from workbench.records import dataclass
 from workbench.views.detail import FileDetail
+
+HELD = 3
+"""Equal lines that hunks hold around a change."""
 
 __all__ = ["Diff", "DiffRow", "Layout", "Look", "RowKind", "Side", "heads_strip"]
 
@@ -46,7 +49,7 @@ class Diff:
             files: of the action, or one of them.
             width: cells of the pane.
             layout: `split` needs about 100 cells to be of use.
-            context: equal lines shown around a change, at most those the hunks have.
+            context: equal lines shown around a change; more than hunks hold where files have their base.
         """
         self.files = tuple(files)
         self.width = width
@@ -131,7 +134,7 @@ class Diff:
                 parts.append(_Part(kind="file", file=number))
             if file.note and not file.hunks:
                 parts.append(_Part(kind="note", file=number))
-            for hunk in file.hunks:
+            for hunk in widened(file.hunks, file.base, self.context - HELD):
                 rows = HunkRows(hunk, self._geometry.room, self.layout, self.context)
                 parts.append(_Part(kind="hunk", file=number, rows=rows))
         return parts

@@ -5,6 +5,7 @@ Owns line numbers, wrapping, pairing side by side, and the name of the place a h
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final, Literal
 
@@ -137,6 +138,43 @@ class HunkRows:
                 found |= {removed[n]: marks for n, marks in old.items()}
                 found |= {added[n]: marks for n, marks in new.items()}
         return found
+
+
+def widened(hunks: Sequence[Hunk], base: Sequence[str], more: int) -> list[Hunk]:
+    """Return the hunks of a file with more equal lines around them, never the same line twice.
+
+    Args:
+        hunks: of one file, in order.
+        base: the lines of the file as it is now.
+        more: lines to add at each side, as far as there are any.
+    """
+    if more <= 0 or not base:
+        return list(hunks)
+    found: list[Hunk] = []
+    firsts = [_first(hunk.old_start, hunk.old_count) for hunk in hunks]
+    shown = 0
+    for hunk, first, limit in zip(hunks, firsts, [*firsts[1:], len(base)], strict=True):
+        before = base[max(shown, first - more) : first]
+        end = first + hunk.old_count
+        after = base[end : min(end + more, limit)]
+        shown = end + len(after)
+        found.append(_with_lines(hunk, first, before, after))
+    return found
+
+
+def _first(start: int, count: int) -> int:
+    """Return the index of a hunk's first line; a side without lines names the line before it."""
+    return start - 1 if count else start
+
+
+def _with_lines(hunk: Hunk, first: int, before: Sequence[str], after: Sequence[str]) -> Hunk:
+    extra = len(before) + len(after)
+    lines = (*((" ", text) for text in before), *hunk.lines, *((" ", text) for text in after))
+    return replace(
+        hunk, old_start=first + 1 - len(before), old_count=hunk.old_count + extra,
+        new_start=_first(hunk.new_start, hunk.new_count) + 1 - len(before),
+        new_count=hunk.new_count + extra, lines=lines,
+    )  # fmt: skip
 
 
 def _runs(hunk: Hunk, kept: Sequence[int]) -> Iterator[tuple[list[int], list[int], list[int]]]:

@@ -156,6 +156,8 @@ CONVERSATION: Final = (
         footer=10),
     Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
         group=_DECIDE, footer=12),
+    Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
+        group=_DECIDE, footer=14),
 )  # fmt: skip
 
 TOOLS: Final = (

@@ -5,10 +5,11 @@ a second, and not at all while it is silent. It never writes.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from workbench.changes.answer import ImagesGone, action_hunks, exact_parameters
+from workbench.changes.answer import ImagesGone, action_hunks, exact_parameters, images
+from workbench.changes.hunks import decode
 from workbench.domain.events import ActionOpened, Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
@@ -168,6 +169,21 @@ class JournalSource:
             except ImagesGone as error:
                 raise Gone(error.why) from None
         return found
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return the lines of the files of a pending action; empty when their bytes are gone."""
+        opened = self.opened(action)
+        if opened is None or action.state != "pending":
+            return {}
+        try:
+            changes = images(opened.files, self._journal.blobs)
+        except ImagesGone:
+            return {}
+        return {
+            one.path: tuple(decode(one.before)[0].removesuffix("\n").split("\n"))
+            for one in changes
+            if one.before
+        }
 
     def exact_parameters(self, action: Action) -> JsonObject:
         """Return the parameters: of a pending action as the agent wrote them, else as recorded.

@@ -9,6 +9,7 @@ from textual.widget import Widget
 from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
+from workbench.views.blocks import ErrorBlock
 
 
 @dataclass
@@ -216,3 +217,10 @@ class CommandTyped(Message):
 
     name: str
     rest: str = ""
+
+
+@dataclass
+class LogWanted(Message):
+    """The user wants to read what is known of an error."""
+
+    error: ErrorBlock

@@ -66,5 +66,9 @@ class Services:
     """Return the branch that is checked out, empty when there is none. Called in a thread."""
     has_model: Callable[[], bool] = lambda: True
     """Return whether a session can be begun: a model is set up."""
+    host_log: Callable[[], Sequence[str]] = lambda: ()
+    """Return the last lines of the newest host's log, scrubbed as it was written."""
+    end: Callable[[str], str] = _no_session
+    """Session id: end it for good, what it asks is withdrawn; returns the status it has then."""
     pipelines: Callable[[], Sequence[str]] = lambda: ()
     """Return the pipelines found in the workspace."""

@@ -5,6 +5,7 @@ answered, it says why a thing cannot be.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from workbench.domain.events import ActionOpened
@@ -38,6 +39,8 @@ class FileDetail:
     hunks: tuple[Hunk, ...] = ()
     added: int = 0
     removed: int = 0
+    base: tuple[str, ...] = ()
+    """Its lines as they are now, for more context than hunks hold; empty where nobody asked for it."""
     note: str = ""
     """Why there are no hunks to see: `binary`, `new and empty`, `deleted`, `only its mode changes`."""
 
@@ -121,6 +124,7 @@ def detail(
     call: Call | None = None,
     parameters: JsonObject | None = None,
     verdict: Verdict | None = None,
+    bases: Mapping[str, tuple[str, ...]] | None = None,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -133,12 +137,13 @@ def detail(
         call: what came of it.
         parameters: `Source.exact_parameters`; None shows the recorded ones.
         verdict: what the gate said of its call.
+        bases: by path, the lines of files as they are now.
     """
     sign, word = action_sign(action, call)
     decision_sign, decision_word = action_sign(action)
     left = seconds_left(action, now)
     given = opened.parameters if parameters is None else parameters
-    files = _files(opened, hunks)
+    files = tuple(replace(file, base=(bases or {}).get(file.path, ())) for file in _files(opened, hunks))
     command = _command(action, given)
     return ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=action.verb,

@@ -15,13 +15,14 @@ from workbench.domain.events import (
     WorkspaceTrusted,
 )
 from workbench.domain.machines import PauseReason
+from workbench.text.human import spoken
 from workbench.text.safe import one_line
 from workbench.views.blocks import NoticeKind
 
 Keys = tuple[tuple[str, str], ...]
 
 PAUSE_KEYS: Final[Keys] = (("c", "go on"), ("i", "say something first"))
-ERROR_KEYS: Final[Keys] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
+ERROR_KEYS: Final[Keys] = (("r", "ask again"), ("l", "the log"))
 
 _PAUSES: Final[Mapping[PauseReason, str]] = {
     "user": "You stopped the agent.",
@@ -38,16 +39,19 @@ _ENDS: Final[Mapping[str, str]] = {
 }
 
 
-def notice_of(body: Body, *, was_stopped: bool) -> tuple[NoticeKind, str, Keys] | None:
+def notice_of(
+    body: Body, *, was_stopped: bool, window_seconds: float | None = None
+) -> tuple[NoticeKind, str, Keys] | None:
     """Return the notice that an event is, None if it is none.
 
     Args:
         body: what happened.
         was_stopped: the last block says already that a human stopped the agent.
+        window_seconds: how long the last question that expired had waited; None if none did.
     """
     match body:
         case SessionStatusChanged(status="paused", reason=reason):
-            return None if reason == "user" and was_stopped else _paused(reason)
+            return None if reason == "user" and was_stopped else _paused(reason, window_seconds)
         case SessionStatusChanged(status=status) if status in _ENDS:
             return ("ended", _ENDS[status], ())
         case ContinueRequested():
@@ -62,5 +66,7 @@ def notice_of(body: Body, *, was_stopped: bool) -> tuple[NoticeKind, str, Keys] 
             return None
 
 
-def _paused(reason: PauseReason | None) -> tuple[NoticeKind, str, Keys]:
+def _paused(reason: PauseReason | None, window: float | None) -> tuple[NoticeKind, str, Keys]:
+    if reason == "unattended" and window:
+        return ("paused", f"Nobody answered for {spoken(window)}. Nothing was done.", PAUSE_KEYS)
     return ("paused", _PAUSES.get(reason, "It is paused.") if reason else "It is paused.", PAUSE_KEYS)

@@ -4,7 +4,7 @@ A Source answers questions and never changes anything. `tui.live` implements it 
 over a fold of recorded events.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from workbench.domain.events import ActionOpened, Event
@@ -81,6 +81,13 @@ class Source(Protocol):
 
         Raises:
             Gone: the bytes of a pending action are not there any more.
+        """
+        ...
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return, by path, the lines of the files that a live pending action would change, as they are now.
+
+        Empty where the bytes are not kept: decided actions, replays.
         """
         ...
 

@@ -325,9 +325,18 @@ class Transcript:
 
     def _said(self, event: Event) -> None:
         last = self._blocks.last()
-        found = notice_of(event.body, was_stopped=isinstance(last, Notice) and last.kind == "stopped")
+        found = notice_of(
+            event.body, was_stopped=isinstance(last, Notice) and last.kind == "stopped",
+            window_seconds=self._expired_window(),
+        )  # fmt: skip
         if found is not None:
             self._notice(event, *found)
+
+    def _expired_window(self) -> float | None:
+        """Return how long the newest question that expired had been open, in seconds."""
+        expired = [one for one in self._rows.actions.values() if one.state == "expired" and one.expires_at]
+        newest = max(expired, key=lambda action: action.expires_at or 0, default=None)
+        return None if newest is None else ((newest.expires_at or 0) - newest.created_at) / 1_000_000
 
     def _notice(self, event: Event, kind: NoticeKind, text: str, keys: tuple[tuple[str, str], ...]) -> None:
         self._blocks.retire_keys()

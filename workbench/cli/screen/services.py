@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.host.choosing import Choice
 
 MOST_FILES = 20_000
+LOG_TAIL, LOG_LINES = 65_536, 400
+"""Bytes and lines that are read of a host's log."""
 
 
 def person() -> Actor:
@@ -46,6 +48,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         list_files=wiring.list_files,
         branch=wiring.branch,
         has_model=wiring.has_model,
+        host_log=wiring.host_log,
     )
 
 
@@ -156,6 +159,15 @@ class Wiring:
         if listed is None:
             return _walked(self._workspace)
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
+
+    def host_log(self) -> Sequence[str]:
+        """Return the last lines of the host's log that was written last."""
+        logs = sorted(self._home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
+        if not logs:
+            return ()
+        with logs[-1].open("rb") as file:
+            file.seek(max(0, logs[-1].stat().st_size - LOG_TAIL))
+            return file.read(LOG_TAIL).decode("utf-8", "replace").splitlines()[-LOG_LINES:]
 
     def branch(self) -> str:
         """Return the branch that is checked out, as `.git/HEAD` names it."""

@@ -7,13 +7,23 @@ what was drawn.
 from typing import Final
 
 from workbench.domain.values import Approval
-from workbench.tui.messages import BatchAsked, Decide, EditAction, Extend, LineAsked, Refresh, Said, Undo
+from workbench.tui.messages import (
+    BatchAsked,
+    Decide,
+    DetailWanted,
+    EditAction,
+    Extend,
+    LineAsked,
+    Refresh,
+    Said,
+    Undo,
+)
 from workbench.tui.panes.answers import REJECTING
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.views.detail import ActionDetail
 
-_MOST_CONTEXT: Final = 3
-"""Equal lines that hunks hold around a change."""
+_CONTEXTS: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
+"""Equal lines around a change, step by step."""
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -238,8 +248,10 @@ def context_more(pane: ApprovalsPane) -> None:
 
 
 def _context(pane: ApprovalsPane, step: int) -> None:
-    pane.context = max(0, min(pane.context + step, _MOST_CONTEXT))
-    pane.draw_detail(has_moved=True)
+    at = _CONTEXTS.index(pane.context) + step
+    pane.context = _CONTEXTS[max(0, min(at, len(_CONTEXTS) - 1))]
+    if pane.detail is not None:
+        pane.post_message(DetailWanted(pane.detail.id))
     pane.post_message(Said(f"{pane.context} equal lines around a change."))
 
 

@@ -1,6 +1,6 @@
 """Keys of the conversation: what they ask of the pane and of the screen."""
 
-from workbench.tui.messages import CommandTyped, Continue, Retry
+from workbench.tui.messages import Continue, LogWanted, Retry
 from workbench.tui.panes.conversation import ConversationPane
 
 
@@ -24,11 +24,7 @@ def retry(pane: ConversationPane) -> None:
     pane.post_message(Retry())
 
 
-def model(pane: ConversationPane) -> None:
-    """Take another model after an error."""
-    pane.post_message(CommandTyped("model"))
-
-
 def log(pane: ConversationPane) -> None:
     """Look at the log after an error."""
-    pane.post_message(CommandTyped("log"))
+    if pane.error is not None:
+        pane.post_message(LogWanted(pane.error))

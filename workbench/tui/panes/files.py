@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.strip import Strip
 
 from workbench.draw import cells
+from workbench.draw.wrapping import plain_wrap
 from workbench.text.width import cut_middle
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.theme import glyphs, ink
@@ -26,12 +27,20 @@ class FileColumn(LineView):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self._lines: list[Content] = []
+        self._shown: tuple[ActionDetail, Choosing] | None = None
 
     def show(self, detail: ActionDetail | None, choosing: Choosing) -> None:
         """Show the files with what is taken of them."""
+        self._shown = None if detail is None else (detail, choosing)
         self._lines = [] if detail is None else self._made(detail, choosing)
         self.set_line_count(len(self._lines))
         self.invalidate()
+
+    def on_width(self, width: int) -> None:
+        """Cut the paths anew."""
+        del width
+        if self._shown is not None:
+            self.show(*self._shown)
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw a line."""
@@ -50,7 +59,16 @@ class FileColumn(LineView):
                     " ", (f"{keys:<6}", colours.of("info", bold=True)), (words, colours.of("muted"))
                 )
             )
-        return lines
+        return lines + self._why(detail)
+
+    def _why(self, detail: ActionDetail) -> list[Content]:
+        if not detail.why_asked:
+            return []
+        colours = ink(self)
+        room = max(1, self.width - 2)
+        texts = [Content(" ") + line for line in plain_wrap(detail.why_asked, room, colours)]
+        head = Content.styled(" why it asks", colours.of("faint"))
+        return [Content(""), head, *(text.stylize_before(colours.of("muted")) for text in texts)]
 
     def _file(self, file: FileDetail, detail: ActionDetail, choosing: Choosing) -> Content:
         taken, colours, signs = choosing.taken_of(detail), ink(self), glyphs(self)

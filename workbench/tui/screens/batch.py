@@ -33,6 +33,8 @@ from workbench.views.queue import QueueRow
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
 
+_ALONE = {"gate": "gates are answered one by one", "ask": "questions are answered one by one"}
+_MOST_LEFT_OUT = 3
 _ON_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
 
 
@@ -52,10 +54,23 @@ def open_batch(screen: "MainScreen", verdict: Approval) -> None:
             detail = screen.showing.detail_of(row.id)
             if detail is not None and not detail.is_stale:
                 rows.append(BatchRow(row=row, detail=detail))
+    taken = {one.row.id for one in rows}
+    left_out = [
+        row for row in screen.approvals.rows if row.is_pending and row.id not in taken and _why_alone(row)
+    ]
     if not rows:
         screen.say("Nothing that is marked waits any more.")
         return
-    screen.textual.push_screen(BatchScreen(screen, rows, verdict))
+    screen.textual.push_screen(BatchScreen(screen, rows, left_out, verdict))
+
+
+def _why_alone(row: QueueRow) -> str:
+    """Return why a row is answered by itself; empty for one that can be answered with others."""
+    if row.sign == "stale":
+        return "stale, its new diff comes first"
+    if row.verb in _ALONE:
+        return _ALONE[row.verb]
+    return "" if row.can_batch else "marked !, answered one by one"
 
 
 class BatchList(RowList):
@@ -107,8 +122,11 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
 
     BINDINGS = keymap.bindings("batch")
 
-    def __init__(self, main: "MainScreen", rows: list[BatchRow], verdict: Approval) -> None:
+    def __init__(
+        self, main: "MainScreen", rows: list[BatchRow], left_out: list[QueueRow], verdict: Approval
+    ) -> None:
         super().__init__(id="batch-screen")
+        self._left_out = left_out
         self._main, self._rows, self._verdict = main, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
         self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
@@ -157,7 +175,7 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
             if unseen
             else " All of them were on your screen."
         )
-        self._note.update(Content.assemble("\n ", sign, words, "\n"))
+        self._note.update(Content.assemble("\n", self._left_out_lines(), " ", sign, words, "\n"))
         info, faint = colours.of("info", bold=True), colours.of("faint")
         approve = (f"a approve {count}", faint) if unseen else ("a", info)
         parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
@@ -172,6 +190,18 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
         ]
         self._keys.update(Content.assemble(" ", Content("   ").join(parts), "\n"))
         self.call_after_refresh(self._drawn)
+
+    def _left_out_lines(self) -> Content:
+        """Return what waits and is not in the table, and why."""
+        muted, lines = ink(self).of("muted"), [Content("")]
+        for row in self._left_out[:_MOST_LEFT_OUT]:
+            head = " left out:  " if row is self._left_out[0] else " " * 12
+            target = cells.shorten(cells.content(f"{row.verb} {row.target}"), 40, glyphs(self)).pad_right(1)
+            lines.append(Content.assemble((head, muted), target, " ", (_why_alone(row), muted), "\n"))
+        more = len(self._left_out) - _MOST_LEFT_OUT
+        if more > 0:
+            lines.append(Content.styled(f"{' ' * 12}and {more} more\n", muted))
+        return Content("").join([*lines, "\n" if self._left_out else ""])
 
     def _drawn(self) -> None:
         if not self._unseen() and self.is_current:

@@ -288,6 +288,21 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
         else:
             self.say(f"/{name}: not there yet.")
 
+    @on(messages.LogWanted)
+    def _log_wanted(self, message: messages.LogWanted) -> None:
+        from workbench.tui.screens.reading import ReadingScreen
+
+        error = message.error
+        facts = (
+            ("code", error.code),
+            ("what", error.message),
+            ("why", error.details),
+            ("to do", error.remedy),
+        )
+        lines = [f"{name:<6} {text}" for name, text in facts if text]
+        found = self.services.host_log() or ("No host has written a log.",)
+        self.textual.push_screen(ReadingScreen("The log", [*lines, "", *found]))
+
     @on(messages.BatchAsked)
     def _batch_asked(self, message: messages.BatchAsked) -> None:
         from workbench.tui.screens.batch import open_batch

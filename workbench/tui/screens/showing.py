@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.domain.events import CallProposed
 from workbench.domain.values import Verdict
+from workbench.draw.diff import HELD
 from workbench.tui import keymap
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.captions import NARROW
@@ -157,7 +158,7 @@ class Showing:
         session = screen.state.sessions.get(action.session_id)
         return action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
-            verdict=verdict,
+            verdict=verdict, bases=source.base_lines(action) if screen.approvals.context > HELD else None,
         )  # fmt: skip
 
     def _verdict(self, call_id: str) -> Verdict | None:
