@@ -68,7 +68,7 @@ class Services:
     """Return whether a session can be begun: a model is set up."""
     host_log: Callable[[], Sequence[str]] = lambda: ()
     """Return the last lines of the newest host's log, scrubbed as it was written."""
-    end: Callable[[str], str] = _no_session
-    """Session id: end it for good, what it asks is withdrawn; returns the status it has then."""
+    end: Callable[[str], None] = _not_here
+    """Session id: end it for good; what it asks is withdrawn, what it did stays."""
     pipelines: Callable[[], Sequence[str]] = lambda: ()
     """Return the pipelines found in the workspace."""

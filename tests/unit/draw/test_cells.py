@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from tests.unit.draw.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
-from workbench.draw import cells
+from workbench.draw import cells, wrapping
 from workbench.draw.cells import Column, content
 from workbench.draw.wrapping import breaks, hard_wrap, plain_wrap, safe_lines, wrap
+from workbench.text.width import cells as text_cells
 
 texts = st.text(max_size=30) | st.sampled_from(HOSTILE)
 
@@ -153,3 +154,22 @@ def test_no_line_is_too_wide(text, width):
     for start, end in breaks(text, width):
         assert Content(text[start:end]).cell_length <= width
     assert all(line.cell_length <= width for line in hard_wrap([Content(text)], width))
+
+
+@given(st.text(alphabet="ab ,;(){}=é漢", max_size=80), st.integers(6, 40))
+def test_long_code_is_broken_without_losing_anything(text, width):
+    hang = wrapping.hanging(text, width)
+    pieces = wrapping.code_breaks(text, width, hang)
+    assert "".join(text[start:end] for start, end in pieces) == text
+    for at, (start, end) in enumerate(pieces):
+        room = width - (hang if at else 0)
+        assert text_cells(text[start:end]) <= max(room, 2)
+
+
+@pytest.mark.parametrize("room", range(1, 24))
+@pytest.mark.parametrize("keeps_end", [False, True])
+def test_a_mark_of_a_hidden_character_is_shown_whole_or_not_at_all(room, keeps_end):
+    line = cells.shorten(cells.content("src/fix\u202egnp/it.exe"), room, keeps_end=keeps_end).plain
+    assert len(line) <= room
+    assert "⟨" not in line.replace("⟨U+202E⟩", "")
+    assert "⟩" not in line.replace("⟨U+202E⟩", "")

@@ -8,6 +8,7 @@ from tests.unit.draw.inks import ASCII, DARK, HOSTILE, UNICODE, ansi_ink, change
 from workbench.domain.values import Hunk
 from workbench.draw import changedwords, hunkrows
 from workbench.draw.diff import Diff, Look, heads_strip
+from workbench.draw.hunkrows import widened
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import LIGHT, Ink
 from workbench.views.detail import FileDetail
@@ -410,3 +411,45 @@ def test_a_painter_knows_languages_and_limits():
     assert painter.lines("b.py", ["x" * 2000]) == ()
     assert painter.lines("b.py", ["x = 1"] * 20_000) == ()
     assert painter.lines("b.py", ["y = 1"]) is painter.lines("b.py", ["y = 1"])
+
+
+BASE = tuple(f"line {n}" for n in range(1, 41))
+
+
+def hunk_at(index, first, count, *, added=1):
+    """Return a hunk that puts `added` lines in the place of `count`, at the line `first`, without context."""
+    lines = [*(("-", BASE[n]) for n in range(first - 1, first - 1 + count)), *((("+", "new"),) * added)]
+    start = first if count else first - 1
+    return Hunk(
+        index=index, path="a", old_start=start, old_count=count, new_start=start if added else first - 1,
+        new_count=added, lines=tuple(lines),
+    )  # fmt: skip
+
+
+@given(st.integers(0, 60))
+def test_more_context_shows_every_line_of_the_file_at_most_once(more):
+    hunks = [hunk_at(1, 4, 1), hunk_at(2, 10, 0), hunk_at(3, 12, 2), hunk_at(4, 39, 1)]
+    wide = widened(hunks, BASE, more)
+    old = [text for hunk in wide for sign, text in hunk.lines if sign in " -"]
+    assert old == sorted(set(old), key=BASE.index)
+    for hunk in wide:
+        shown = [text for sign, text in hunk.lines if sign in " -"]
+        assert len(shown) == hunk.old_count
+        first = hunk.old_start - 1 if hunk.old_count else hunk.old_start
+        assert tuple(shown) == BASE[first : first + hunk.old_count]
+    assert [[line for line in hunk.lines if line[0] != " "] for hunk in wide] == [
+        list(h.lines) for h in hunks
+    ]
+    if more >= 60:
+        assert tuple(old) == BASE
+
+
+def test_a_diff_with_more_context_numbers_what_it_adds():
+    file = FileDetail(path="a", change="modify", hunks=(hunk_at(1, 10, 1),), base=BASE)
+    lines = texts(Diff([file], 72, context=5))
+    assert [line.split() for line in lines[1:4]] == [
+        ["8", "line", "8"],
+        ["9", "line", "9"],
+        ["10", "-", "line", "10"],
+    ]
+    assert lines[0].endswith("@@ 8,5 → 8,5")

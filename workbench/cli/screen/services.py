@@ -39,6 +39,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         go_on=lambda session_id: sessions.continue_(journal, session_id, person()),
         refresh=lambda action_id: sessions.refresh(journal, action_id, person()),
         undo=wiring.undo,
+        end=wiring.end,
         begin=wiring.begin,
         ensure_host=wiring.ensure_host,
         may_answer=wiring.may_answer,
@@ -62,6 +63,14 @@ class Wiring:
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""
         sessions.undo(self._journal, action_id, person())
+
+    def end(self, session_id: str) -> None:
+        """End a session for good; an agent that works is asked to stop first."""
+        from workbench.host.filing import end
+
+        session = self._journal.session(session_id)
+        if session is not None:
+            end(self._journal, session, person())
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""

@@ -15,6 +15,7 @@ LIMIT: Final = 8
 
 COMMANDS: Final = (
     ("/continue", "go on after a pause"),
+    ("/end", "end this session for good"),
     ("/help", "keys and signs"),
     ("/new", "another session"),
     ("/stop", "stop the agent"),

@@ -285,6 +285,8 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
             keymap.run(known[name], self)
         elif name in ("continue", "go"):
             self.about_session(self.services.go_on, "Goes on.")
+        elif name == "end":
+            self.about_session(self.services.end, "The session is ended; ctrl+n begins another.")
         else:
             self.say(f"/{name}: not there yet.")
 
