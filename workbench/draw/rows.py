@@ -129,7 +129,7 @@ def _usual(row: QueueRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> lis
 
 
 def _title_cells(width: int) -> int:
-    return 14 if width < 72 else 18
+    return 16 if width < 72 else 18
 
 
 def _zoomed(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:

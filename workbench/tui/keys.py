@@ -128,12 +128,12 @@ DIFF: Final = (
     Key(id="diff.find", keys=("/",), label="find", tooltip="find in the diff", group=_MOVE, footer=62,
         is_override=True),
     Key(id="diff.close", keys=("escape", "enter"), label="back", tooltip="back to the list", group=_MOVE,
-        is_override=True, in_palette=False),
+        footer=30, is_override=True, in_palette=False),
 )  # fmt: skip
 
 TRUST: Final = (
     Key(id="trust.trust", keys=("t",), label="trust", tooltip="trust this workspace", group=_DECIDE,
-        footer=3, is_override=True),
+        is_override=True),
     Key(id="trust.trust-and-read", keys=("T",), label="trust, agents may read",
         tooltip="trust it, and let agents read here without asking", group=_DECIDE, footer=4,
         is_override=True),

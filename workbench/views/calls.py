@@ -10,6 +10,7 @@ from workbench.domain import events as e
 from workbench.domain.codec import to_object
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call
+from workbench.domain.values import Verdict
 from workbench.records import dataclass
 from workbench.text.human import duration, size
 from workbench.text.safe import one_line
@@ -119,8 +120,7 @@ def _gate(events: Iterable[Event]) -> Iterable[str]:
     for event in events:
         match event.body:
             case e.CallProposed(verdict=verdict):
-                why = f": {verdict.reason}" if verdict.reason else ""
-                yield f"{verdict.outcome} at step {verdict.step}, by {verdict.by}{why}"
+                yield _said(verdict)
             case e.HookRan() as hook:
                 blocked = ", it blocks the call" if hook.blocked else ""
                 yield f"{hook.event} {hook.command}: exit {hook.exit_code}{blocked}"
@@ -129,6 +129,19 @@ def _gate(events: Iterable[Event]) -> Iterable[str]:
                 yield f"an answer did not count: {refused.why}"
             case _:
                 pass
+
+
+def _said(verdict: Verdict) -> str:
+    """Return what the gate said, as a sentence that names who spoke and at which step."""
+    speaker = "" if verdict.by in ("", "default") else f" by {verdict.by}"
+    default = "no rule or setting lets it pass" if verdict.outcome == "ask" else ""
+    why = verdict.reason or default
+    return f"{_SAID[verdict.outcome]}{speaker}{f': {why}' if why else ''} (step {verdict.step})"
+
+
+_SAID: Mapping[str, str] = {
+    "ask": "it asks you", "allowed": "let pass", "denied": "denied", "refused": "refused",
+}  # fmt: skip
 
 
 def _changes(events: Iterable[Event]) -> Iterable[str]:

@@ -137,7 +137,11 @@ def test_one_call_in_full():
     assert [part.name for part in found.sections] == ["Output", "Parameters", "Gate", "Changes", "Raw"]
     assert found.title == "run_in_terminal exit 1"
     assert section(found, "Output") == ("F..", "1 failed")
-    assert section(found, "Gate") == ("ask at step ask, by default", "PreToolUse check: exit 0", "  fine")
+    assert section(found, "Gate") == (
+        "it asks you: no rule or setting lets it pass (step ask)",
+        "PreToolUse check: exit 0",
+        "  fine",
+    )
     assert section(found, "Changes") == ("create x  +2 −0",)
     assert len(section(found, "Raw")) == 8
     assert found.moments == (

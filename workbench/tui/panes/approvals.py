@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from textual import on
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
 from workbench.draw import detail as words
 from workbench.draw import rows
-from workbench.draw.diff import Layout
+from workbench.draw.diff import Layout, heads_strip
 from workbench.records import dataclass
 from workbench.tui import keymap
 from workbench.tui.messages import Decide, Decided, DetailWanted, HunksShown, KeysChanged, LineAsked, Said
@@ -25,6 +25,7 @@ from workbench.tui.panes.base import Pane
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.panes.detail import DetailLook, DetailView
 from workbench.tui.panes.files import FileColumn
+from workbench.tui.panes.lingering import Lingering
 from workbench.tui.panes.queue import QueueList
 from workbench.tui.panes.shown import QueueShown
 from workbench.tui.panes.standing import Standing
@@ -37,7 +38,6 @@ from workbench.views import queue
 from workbench.views.detail import ActionDetail
 from workbench.views.queue import Order, QueueRow
 
-LINGER_SECONDS: Final = 4.0
 _ORDERS: Final[tuple[Order, ...]] = ("time", "new", "session")
 
 
@@ -61,6 +61,7 @@ class ApprovalsPane(Pane):
         self.heads = Heads(lambda width: rows.queue_heads(width, ink(self), glyphs(self)), key="queue-heads")
         self.detail_title = PaneTitle("", key="detail-title")
         self.detail_view = DetailView(key="detail")
+        self.sides = Heads(lambda width: heads_strip(width, ink(self), glyphs(self)), key="detail-sides")
         self.files = FileColumn(key="files")
         self.choosing, self.standing = Choosing(), Standing(self)
         self.detail: ActionDetail | None = None
@@ -71,7 +72,7 @@ class ApprovalsPane(Pane):
         self.context = 3
         self.is_full, self.is_zoomed = False, False
         self._shown: QueueShown | None = None
-        self._lingering: dict[str, int] = {}
+        self._lingering = Lingering(self, self.queue, self.reshow)
         self._must_sort = True
         self.deciding: set[str] = set()
         self.line_about: ActionDetail | None = None
@@ -87,7 +88,9 @@ class ApprovalsPane(Pane):
         with Horizontal(id="detail-body"):
             yield self.files
             yield Divider(id="files-divider")
-            yield self.detail_view
+            with Vertical(id="detail-column"):
+                yield self.sides
+                yield self.detail_view
 
     @property
     def focus_view(self) -> Widget:
@@ -145,7 +148,7 @@ class ApprovalsPane(Pane):
             marks=self.choosing.marks,
             calls=view.calls,
             hunk_sizes=view.hunk_sizes,
-            lingering=self._lingering.keys() | self.deciding,
+            lingering=self._lingering.ids | self.deciding,
             ruled=view.ruled,
         )
 
@@ -175,6 +178,7 @@ class ApprovalsPane(Pane):
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
         self.detail_view.show(self.detail, self._look())
+        self.sides.display = self.detail_view.is_split
         if has_moved:
             self.detail_view.reveal_hunk()
         self.files.show(self.detail, self.choosing)
@@ -207,14 +211,21 @@ class ApprovalsPane(Pane):
         by = f"filter “{self.text_filter}”" if self.text_filter else queue.ORDER_WORDS[self.order]
         self.set_title(
             captions.waiting_facts(
-                queue.summary(view.actions, view.now), colours, signs, is_zoomed=self.is_zoomed
+                queue.summary(view.actions, view.now),
+                colours,
+                signs,
+                is_zoomed=self.is_zoomed,
+                has_rows=bool(self.queue.rows),
             ),
             captions.arranged_by(by, colours, signs, is_zoomed=self.is_zoomed),
         )
         if self.detail is not None:
             left = words.title_left(self.detail, colours, signs)
-            where = captions.place(self.detail, self.choosing)
-            self.detail_title.show(left, Content.styled(where, colours.of("muted")))
+            where = Content.styled(captions.place(self.detail, self.choosing), colours.of("muted"))
+            if self.is_full:
+                left = captions.full_title(self.detail, left, colours)
+                where += captions.time_left(self.queue.current, colours, signs)
+            self.detail_title.show(left, where)
         else:
             self.detail_title.show(Content(" "), Content(" "))
 
@@ -269,19 +280,11 @@ class ApprovalsPane(Pane):
             self.post_message(Said(sentence, is_error=True))
             return
         self.choosing.marks.discard(message.action_id)
-        self._linger(message.action_id)
+        self._lingering.add(message.action_id)
         if message.verdict in ("approve", "reject") and self.queue.cursor == message.action_id:
             following = queue.next_waiting(self.rows, message.action_id)
             if following and following not in self.deciding:
                 self.queue.put_cursor(following)
-
-    def _linger(self, action_id: str) -> None:
-        self._lingering[action_id] = 0
-        self.set_timer(LINGER_SECONDS, lambda: self._stop_lingering(action_id))
-
-    def _stop_lingering(self, action_id: str) -> None:
-        if self._lingering.pop(action_id, None) is not None:
-            self.reshow()
 
     # --- messages of its own widgets ------------------------------------------------------------
 
@@ -289,14 +292,8 @@ class ApprovalsPane(Pane):
     def _moved(self, message: RowList.Moved) -> None:
         message.stop()
         self.standing.arming.disarm()
-        here = self.queue.line_of(message.row_id or "")
-        for key in [key for key in self._lingering if self._is_left(key, here)]:
-            self._stop_lingering(key)
+        self._lingering.cursor_came_to(message.row_id)
         self.post_message(DetailWanted(message.row_id))
-
-    def _is_left(self, key: str, here: int | None) -> bool:
-        line = self.queue.line_of(key)
-        return line is None or (here is not None and abs(here - line) >= 2)
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:
@@ -374,6 +371,7 @@ class ApprovalsPane(Pane):
     def set_full(self, *, is_full: bool) -> None:
         """Begin or end the full-screen diff."""
         self.is_full = is_full
+        self._show_titles()
         self.post_message(self.FullChanged(is_full))
         self.disarm()
 

@@ -8,20 +8,25 @@ from typing import Final
 from textual.content import Content
 
 from workbench.draw.glyphs import Glyphs
+from workbench.draw.rows import URGENT
 from workbench.draw.tokens import Ink
+from workbench.draw.words import left
 from workbench.tui.panes import answers
 from workbench.tui.panes.choosing import Choosing
 from workbench.views.detail import ActionDetail
-from workbench.views.queue import QueueSummary
+from workbench.views.queue import QueueRow, QueueSummary
 
 NARROW: Final = 100
 """Columns below which labels are short."""
 
 
-def waiting_facts(summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) -> Content:
-    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`."""
+def waiting_facts(
+    summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool, has_rows: bool
+) -> Content:
+    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`; over decided rows that none waits."""
     if not summary.waiting:
-        return Content(" ")
+        ok = Content.styled(glyphs.of("ok"), colours.sign("ok"))
+        return Content.assemble(ok, (" nothing waits", colours.of("muted"))) if has_rows else Content(" ")
     facts = Content.styled(f"{glyphs.of('waiting')} {summary.waiting}", colours.of("waiting", bold=True))
     if not is_zoomed:
         return facts
@@ -36,6 +41,21 @@ def arranged_by(words: str, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) ->
     if not is_zoomed:
         return said
     return Content.assemble(said, "  ", ("o", key), (" order  ", muted), ("/", key), (" filter", muted))
+
+
+def full_title(detail: ActionDetail, title: Content, colours: Ink) -> Content:
+    """Return the title of a full-screen detail, where no row says what it is and who asks."""
+    verb = Content.styled(f"{detail.verb}  ", colours.of("muted"))
+    by = f"   {detail.session_title}" if detail.session_title and detail.hunks else ""
+    return Content.assemble(verb, title, (by, colours.of("muted")))
+
+
+def time_left(row: QueueRow | None, colours: Ink, glyphs: Glyphs) -> Content:
+    """Return the countdown of a row for a title, with its fuse; empty for what does not expire."""
+    if row is None or row.left_seconds is None:
+        return Content("")
+    style = colours.of(URGENT[row.urgency], bold=row.urgency != "calm")
+    return Content.styled(f"    {glyphs.fuse(row.left_seconds)}  {left(row.left_seconds)}", style)
 
 
 def place(detail: ActionDetail, choosing: Choosing) -> str:

@@ -84,6 +84,11 @@ class DetailView(LineView):
         """Return whether there is room for both sides."""
         return self.width >= SPLIT_FROM
 
+    @property
+    def is_split(self) -> bool:
+        """Return whether both sides are shown."""
+        return self.can_split and self.look.layout == "split" and bool(self.detail and self.detail.files)
+
     def on_width(self, width: int) -> None:
         """Lay out in another width."""
         del width

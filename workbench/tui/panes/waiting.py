@@ -13,6 +13,7 @@ from workbench.draw.cells import content
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink
 from workbench.draw.words import clock
+from workbench.views.detail import who
 from workbench.views.queue import QueueRow
 
 _ANSWERED: Final = ("approved", "rejected", "expired")
@@ -63,7 +64,8 @@ def idle_lines(
             *(Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST),
         ]
     last = max(decided, key=lambda action: action.decided_at or 0)
-    words = f"     Last: {clock(last.decided_at)}, {last.state} {last.target}"
+    by = f"{who(last.decided_by)} " if last.state != "expired" else ""
+    words = f"     Last: {clock(last.decided_at)}, {by}{last.state} {last.target}."
     return [Content(""), ok, content(words, colours.of("muted"))]
 
 

@@ -277,6 +277,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         pane = self.focused_pane
         if pane is not None and self.place != pane.PLACE:
             self.place = pane.PLACE
+            self.showing.head()
             if self.arrangement is not None and self.arrangement.is_alone:
                 self.rearrange()
         self.showing.footer()

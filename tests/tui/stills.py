@@ -1,0 +1,143 @@
+"""Still screens: journals made of golden sessions as they stood at a moment, with questions that none of them asks.
+
+Owns what a picture shows; the pictures themselves are `test_stills`.
+"""
+
+from screenshots.make import SHOP, Recorded, load
+from tests.support import golden
+from workbench.domain.events import ActionOpened, ErrorRaised, TurnEnded
+from workbench.domain.values import Actor, Choice
+from workbench.effects.clock import ManualClock
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.services import Services
+
+WORKSPACE = "/workspace/shop"
+MINUTE = 60_000_000
+HOST = Actor(kind="host", pid=4000)
+FILES = ("src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py", "docs/routing.md")
+ENDS = (
+    Choice(key="approve", label="Deploy to staging"),
+    Choice(key="later", label="Ask again when the nightly run is green"),
+    Choice(key="reject", label="Do not deploy"),
+)
+
+
+class Still(Recorded):
+    """Recorded proposals, over the files that the sessions began with."""
+
+    def base_lines(self, action):
+        files = {plan.path: golden.FOLDER / "rename-handler" / "project" / plan.path for plan in action.files}
+        return {
+            name: tuple(file.read_text().split("\n")[:-1]) for name, file in files.items() if file.exists()
+        }
+
+
+def cut(name, holds):
+    """Return the events of a golden session up to the first one that `holds` is true of, and that one."""
+    found = []
+    for event in golden.events(name):
+        found.append(event)
+        if holds(event.body):
+            return found
+    raise AssertionError(f"{name} has no such event")
+
+
+def shop(home):
+    return load(SHOP, home)
+
+
+def of(name):
+    return lambda home: golden.load(name, home)
+
+
+def ended_by_an_error(home):
+    """A turn that ended with an error, and nothing since."""
+    journal = _empty(home)
+    part = cut("provider-errors", lambda body: isinstance(body, TurnEnded) and body.outcome == "error")
+    _put(journal, "provider-errors", part)
+    assert any(isinstance(event.body, ErrorRaised) for event in part)
+    return journal
+
+
+def asks_for_trust(home):
+    """The first minute of a workspace: its only question is whether it is trusted."""
+    journal = _empty(home)
+    part = cut("trust-question", lambda body: isinstance(body, ActionOpened))
+    _put(journal, "trust-question", part)
+    return journal
+
+
+def nothing(home):
+    return _empty(home)
+
+
+def gate(home):
+    return _asks(
+        home, "gate", "deploy to staging?", "Deploy to staging?\nThe tests of 214 steps are green.", ENDS
+    )
+
+
+def question(home):
+    prompt = "Two routes have the same path. Which one should win,\nthe older or the longer one?"
+    return _asks(home, "question", "which route wins?", prompt, ())
+
+
+def _asks(home, kind, target, prompt, choices):
+    journal = shop(home)
+    now, session = journal.now(), journal.sessions(WORKSPACE)[0].id
+    body = ActionOpened(
+        action_kind=kind, tool=None, target=target, digest="0" * 64, created_at=now, expires_at=now + 4 * MINUTE,
+        verb="gate" if kind == "gate" else "ask", prompt=prompt, choices=choices,
+        subject={"run": "nightly #41", "step": "deploy"} if kind == "gate" else {},
+    )  # fmt: skip
+    event = journal.event(body, session, HOST, action_id=journal.clock.new_id())
+    journal.append([event], strict=False)
+    return journal
+
+
+def _empty(home):
+    home.mkdir(mode=0o700, parents=True)
+    (home / "key").write_bytes(golden.KEY)
+    (home / "key").chmod(0o600)
+    return Journal.open(Home.open(home), ManualClock(1_795_262_400_000_000))
+
+
+def _put(journal, name, part):
+    for data in golden.blobs(name).values():
+        journal.blobs.record(data)
+    journal.append(part, strict=False)
+
+
+def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
+    """Return a screen on a still journal; every answer is refused."""
+    made = WorkbenchApp(
+        journal,
+        Services(branch=lambda: "main", list_files=lambda: FILES, has_model=lambda: has_model),
+        WORKSPACE,
+        home="/workspace",
+        source=Still(journal, WORKSPACE),
+        monotonic=hand,
+        **more,
+    )
+    made.theme = theme
+    return made
+
+
+async def play(pilot, keys, hand):
+    """Press keys, each after the screen has stood for a while, and end with nothing said by chance."""
+    while pilot.app.painter is None:
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+    for key in (None, *keys):
+        if key is not None:
+            await pilot.press(key)
+        for _ in range(2):
+            await pilot.app.workers.wait_for_complete()
+            await pilot.pause()
+        hand.waits()
+    main = pilot.app.main
+    main.rule.say("")
+    main.showing.footer()
+    await pilot.pause()

@@ -1,0 +1,73 @@
+"""Pictures of every state of the screen in three sizes; look at each beside the hand-off before keeping it."""
+
+import pytest
+
+from tests.tui import stills
+from tests.tui.screens import Hand
+from workbench.draw.glyphs import ASCII
+
+SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+RENAME = ("0", "j", "enter", "2", "l", "space")
+STATES = {
+    "main": (stills.shop, RENAME),
+    "split": (stills.shop, (*RENAME, "enter", "t")),
+    "some-lines": (stills.shop, (*RENAME, "v", "space")),
+    "context": (stills.shop, (*RENAME, "}", "}")),
+    "conversation": (stills.shop, ("0", "j", "enter", "1", "z")),
+    "sessions": (stills.shop, ("0",)),
+    "gate": (stills.gate, ()),
+    "question": (stills.question, ("a",)),
+    "trust": (stills.asks_for_trust, ()),
+    "error": (stills.ended_by_an_error, ("escape", "1")),
+    "idle": (stills.of("rename-handler"), ()),
+    "files": (stills.of("rename-handler"), (*"now in @rou",)),
+    "commands": (stills.of("rename-handler"), ("/",)),
+    "tools": (stills.of("commands"), ("escape", "3", "z")),
+    "tool-parts": (stills.of("commands"), ("escape", "3", "z", "]", "]")),
+    "pipeline": (stills.of("commands"), ("escape", "4", "z")),
+    "first-page": (stills.nothing, ()),
+}
+
+
+@pytest.fixture
+def still(tmp_path, snap_compare):
+    journals = []
+
+    def compare(made, *keys, size, **more):
+        journal = made(tmp_path / "home")
+        journals.append(journal)
+        hand = Hand()
+        app = stills.app(journal, hand, has_model=made is not stills.nothing, **more)
+
+        async def before(pilot):
+            await stills.play(pilot, keys, hand)
+
+        return snap_compare(app, run_before=before, terminal_size=size)
+
+    yield compare
+    for journal in journals:
+        journal.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("state", STATES)
+def test_states(still, state, size):
+    made, keys = STATES[state]
+    assert still(made, *keys, size=SIZES[size])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["workbench-light", "ansi-dark"])
+def test_main_in_other_colours(still, theme, size):
+    assert still(stills.shop, *RENAME, size=SIZES[size], theme=theme)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_main_without_colours(still, size, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert still(stills.shop, *RENAME, size=SIZES[size])
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_main_in_ascii(still, size):
+    assert still(stills.shop, *RENAME, size=SIZES[size], glyphs=ASCII)
