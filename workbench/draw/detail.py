@@ -18,6 +18,8 @@ from workbench.draw.wrapping import hard_wrap, plain_wrap, safe_lines
 from workbench.views.detail import ActionDetail
 
 INDENT: Final = 3
+NAME_CELLS: Final = 20
+"""Up to here names of facts make a column; longer ones stand for themselves."""
 CHOICE_KEYS: Final = {"trust": "t", "trust_and_read": "T", "not_now": "r", "reject": "r"}
 """Choices that a key of their own gives at once, as the table of keys has them."""
 TITLE_CELLS: Final = 60
@@ -121,8 +123,10 @@ def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyp
 
 def _pairs(pairs: Sequence[tuple[str, str]], room: int, ink: Ink) -> list[Content]:
     lines: list[Content] = []
+    longest = max((len(name) for name, _ in pairs if len(name) <= NAME_CELLS), default=0)
     for name, text in pairs:
-        head = content(name, ink.of("muted"), ink) + "  "
+        label = content(name, ink.of("muted"), ink)
+        head = label.pad_right(max(0, longest - label.cell_length)) + "  "
         texts = safe_lines(text.removesuffix("\n"))
         if len(texts) == 1 and head.cell_length + len(texts[0]) <= room:
             lines.append(head + mark_hidden(Content(texts[0]), ink))

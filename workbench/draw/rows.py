@@ -79,6 +79,7 @@ def queue_row(
     is_cursor: bool = False,
     has_focus: bool = False,
     shows_marks: bool = False,
+    in_minutes: bool = False,
 ) -> Strip:
     """Return one row of the queue.
 
@@ -90,6 +91,7 @@ def queue_row(
         now: for the day of decided ones, in microseconds.
         is_cursor: whether the cursor is on it.
         has_focus: whether the pane has focus.
+        in_minutes: countdowns without seconds, for screens without motion.
         shows_marks: the zoomed queue: a column for batch marks, columns of fixed width.
     """
     mark = styled(glyphs.of("taken") if row.mark else " ", ink.of("info"))
@@ -97,7 +99,10 @@ def queue_row(
     columns += [Column(content=mark, width=1, gap=0)] if shows_marks else []
     columns.append(sign(row.sign, ink, glyphs, gap=int(shows_marks)))
     columns += _what(row, ink, is_cursor=is_cursor)
-    columns += _zoomed(row, ink, glyphs, now) if shows_marks else _usual(row, width, ink, glyphs, now)
+    left = _left(row, ink, glyphs, in_minutes=in_minutes) if row.is_pending else []
+    columns += (
+        _zoomed(row, ink, glyphs, now, left) if shows_marks else _usual(row, width, ink, glyphs, now, left)
+    )
     style = _style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row([*columns, _END], width, style, glyphs=glyphs)
 
@@ -113,7 +118,9 @@ def _what(row: QueueRow, ink: Ink, *, is_cursor: bool) -> list[Column]:
     return [Column(content=content(row.verb, style), width=5), target]
 
 
-def _usual(row: QueueRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
+def _usual(
+    row: QueueRow, width: int, ink: Ink, glyphs: Glyphs, now: int, left: Sequence[Column]
+) -> list[Column]:
     state = content(row.state_word, ink.sign(_word_meaning(row)))
     if not row.is_pending:
         return [Column(content=state, align="right", gap=2, drop=1), _clock(row, ink, now, gap=3)]
@@ -124,7 +131,7 @@ def _usual(row: QueueRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> lis
         Column(content=size, width=room, align="right", drop=2),
         Column(content=state, drop=1, gap=2),
         Column(content=title, width=_title_cells(width), drop=3, gap=2),
-        *_left(row, ink, glyphs),
+        *left,
     ]
 
 
@@ -132,23 +139,23 @@ def _title_cells(width: int) -> int:
     return 16 if width < 72 else 18
 
 
-def _zoomed(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int) -> list[Column]:
+def _zoomed(row: QueueRow, ink: Ink, glyphs: Glyphs, now: int, left: Sequence[Column]) -> list[Column]:
     state = content(row.state_word, ink.sign(_word_meaning(row)))
     columns = [
         Column(content=sizes(row.added, row.removed, ink, glyphs), width=8, drop=2),
         Column(content=state, width=13, drop=1),
         Column(content=content(row.session_title, ink.of("muted"), ink), width=18, drop=3),
     ]
-    return columns + (_left(row, ink, glyphs) if row.is_pending else [_clock(row, ink, now, gap=5)])
+    return columns + (list(left) if row.is_pending else [_clock(row, ink, now, gap=5)])
 
 
 def _word_meaning(row: QueueRow) -> Meaning:
     return "risk" if row.is_pending and row.warnings else row.sign
 
 
-def _left(row: QueueRow, ink: Ink, glyphs: Glyphs) -> list[Column]:
+def _left(row: QueueRow, ink: Ink, glyphs: Glyphs, *, in_minutes: bool) -> list[Column]:
     color = ink.of(URGENT[row.urgency], bold=row.urgency != "calm")
-    left = words.left(row.left_seconds)
+    left = words.left(row.left_seconds, in_minutes=in_minutes)
     return [
         Column(content=styled(glyphs.fuse(row.left_seconds), color), width=1, gap=3),
         Column(content=styled(left, color), width=max(5, len(left)), align="right"),

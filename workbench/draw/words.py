@@ -10,9 +10,13 @@ from workbench.text.human import countdown
 _MICROS = 1_000_000
 
 
-def left(seconds: float | None) -> str:
-    """Return a countdown, empty for what does not expire."""
-    return "" if seconds is None else countdown(seconds)
+def left(seconds: float | None, *, in_minutes: bool = False) -> str:
+    """Return a countdown, empty for what does not expire; without motion in whole minutes: `14 min`."""
+    if seconds is None:
+        return ""
+    if not in_minutes:
+        return countdown(seconds)
+    return f"{int(seconds) // 60} min" if seconds >= 60 else "<1 min"
 
 
 def clock(micros: int | None, now: int | None = None) -> str:

@@ -127,6 +127,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self._ui.notify if self._ui else None,
         )
         self.main = main
+        main.conversation.view.is_compact = self._ui is not None and self._ui.density == "compact"
         self.push_screen(main)
         for sentence in wrong:
             main.call_after_refresh(main.say, sentence, is_error=True)

@@ -187,6 +187,13 @@ def next_waiting(rows: Sequence[QueueRow], after: str | None, *, step: int = 1) 
     return None
 
 
+def in_minutes(row: QueueRow) -> QueueRow:
+    """Return a row whose countdown moves once a minute, for screens without motion."""
+    if row.left_seconds is None:
+        return row
+    return replace(row, left_seconds=max(float(NOW_SECONDS - 1), row.left_seconds // 60 * 60))
+
+
 def matches(row: QueueRow, text_filter: str) -> bool:
     """Return whether a row holds every word of a filter, whatever the case."""
     text = f"{row.verb} {row.target} {row.state_word} {row.session_title}".casefold()

@@ -55,11 +55,11 @@ def drawn(width, glyphs=UNICODE, **more):
     ("width", "expected"),
     [
         (71, [
-            " ◆ write docs/api.md                     +40  rename handler   ▁  0:41",
-            " ◆ edit  src/shop/router.py            +6 −3  rename handler   ▇  4:52",
-            " ≠ edit  src/shop/cache.py             stale  rename handler      9:10",
-            " ◆ run   curl -fsS https://get.ac…  ! hidden  rename handler     11:40",
-            " ◆ edit  src/shop/router.py  and 2 m… +52 −6  rename handler     13:20",
+            " ◆ write docs/api.md                   +40  rename handler     ▁  0:41",
+            " ◆ edit  src/shop/router.py          +6 −3  rename handler     ▇  4:52",
+            " ≠ edit  src/shop/cache.py           stale  rename handler        9:10",
+            " ◆ run   curl -fsS https://get.…  ! hidden  rename handler       11:40",
+            " ◆ edit  src/shop/router.py  and 2… +52 −6  rename handler       13:20",
             f" ◑ edit  src/shop/app.py                          2 of 3 hunks   {CLOCK}",
         ]),
         (46, [

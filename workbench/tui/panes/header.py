@@ -13,11 +13,12 @@ from textual.widget import Widget
 
 from workbench.draw import cells
 from workbench.draw.words import clock
+from workbench.draw.words import left as left_words
 from workbench.records import dataclass
 from workbench.text import human
 from workbench.text.width import cut, cut_middle
 from workbench.tui.messages import GoTo, SessionChosen
-from workbench.tui.theme import glyphs, ink
+from workbench.tui.theme import glyphs, has_motion, ink
 from workbench.views import sessions
 from workbench.views.header import HeaderFacts
 from workbench.views.sessions import SessionRow
@@ -96,7 +97,8 @@ class Header(Widget):
             return sign
         first = " first " if self.size.width < 100 else " first in "
         tone = {"calm": "foreground", "soon": "waiting", "now": "failed"}[facts.urgency]
-        left = Content.styled(human.countdown(facts.first_left), colours.of(tone, bold=True))  # type: ignore[arg-type]
+        words = left_words(facts.first_left, in_minutes=not has_motion(self))
+        left = Content.styled(words, colours.of(tone, bold=True))  # type: ignore[arg-type]
         return Content("").join([sign, Content(first), left])
 
     def _right(self, facts: HeaderFacts) -> list[Content]:

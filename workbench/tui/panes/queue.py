@@ -12,8 +12,9 @@ from textual.content import Content
 from textual.strip import Strip
 
 from workbench.draw import cells, rows
-from workbench.tui.theme import glyphs, ink
+from workbench.tui.theme import glyphs, has_motion, ink
 from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views import queue
 from workbench.views.queue import QueueRow
 
 DECIDED: Final = "-decided"
@@ -40,6 +41,8 @@ class QueueList(RowList):
             now: the moment, in microseconds.
             is_zoomed: with marks and the caption of the decided.
         """
+        if not has_motion(self):
+            shown = [queue.in_minutes(row) for row in shown]
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) != row}
         self._decided = sum(not row.is_pending for row in shown)
@@ -98,6 +101,7 @@ class QueueList(RowList):
             is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
             shows_marks=self.is_zoomed,
+            in_minutes=not has_motion(self),
         )
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 

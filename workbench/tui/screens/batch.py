@@ -19,6 +19,8 @@ from textual.widgets import Static
 from workbench.domain.values import Approval
 from workbench.draw import cells
 from workbench.draw.cells import Column
+from workbench.draw.glyphs import Glyphs
+from workbench.draw.tokens import Ink
 from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui.arming import ARM_SECONDS, TOO_QUICK, Arming
@@ -26,6 +28,7 @@ from workbench.tui.messages import Decide, HunksShown
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.panes.detail import DetailLook, DetailView
 from workbench.tui.theme import drawing, glyphs, ink
+from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views.detail import ActionDetail
 from workbench.views.queue import QueueRow
@@ -117,6 +120,23 @@ class BatchList(RowList):
         return strip.apply_style(RichStyle(reverse=True)) if placed.is_flashing else strip
 
 
+def _heads(width: int, colours: Ink, signs: Glyphs) -> Strip:
+    """Return the column heads over the rows."""
+    faint = colours.of("faint")
+    columns = [
+        Column(content=Content(""), width=2, gap=0),
+        Column(content=Content.styled("seen", faint), width=5),
+        Column(content=Content.styled("what", faint), width=5),
+        Column(content=Content.styled("target", faint), grows=True, least=16),
+        Column(content=Content.styled("lines", faint), width=9, align="right", drop=2),
+        Column(content=Content.styled("session", faint), width=16, drop=3, gap=2),
+        Column(content=Content.styled("left", faint), width=6, align="right"),
+        Column(content=Content.styled("on approval", faint), width=16, gap=2, drop=1),
+        Column(content=Content(" "), gap=0),
+    ]
+    return cells.row(columns, width, colours.on("background"), glyphs=signs)
+
+
 class BatchScreen(ModalScreen[None], inherit_bindings=False):
     """The table over the main screen."""
 
@@ -129,6 +149,7 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
         self._left_out = left_out
         self._main, self._rows, self._verdict = main, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
+        self._heads = Heads(lambda width: _heads(width, ink(self), glyphs(self)), key="batch-heads")
         self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
         self._arming = Arming()
         self._opened_at = drawing(main.approvals).monotonic()
@@ -136,6 +157,7 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """Yield table, notes, keys, detail."""
         with Vertical(id="batch-box"):
+            yield self._heads
             yield self._list
             yield self._note
             yield self._keys
