@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks import homes
 
-ASKS = f"Conversation {homes.TITLE}.*{homes.FIRST_HUNK}"
+ASKS = f"Conversation\\s+{homes.TITLE}.*{homes.FIRST_HUNK}"
 SIZE = (160, 48)
 KEYS = 60
 

@@ -26,10 +26,10 @@ def test_the_screen_takes_changed_settings_over_while_it_is_shown(tmp_path):
             False,
             False,
         )
-        assert "Configuration: ui.theme changed." in shown.main.notices.kept
+        assert "Configuration: ui.theme changed." in [one.text for one in shown.main.notices.kept]
         app.configure(replace(new, theme="nonsense", keymap={"no.such": "f1"}), "changed")
         await shown.settle()
         assert app.theme == "workbench-light"
-        assert any("no.such" in said for said in shown.main.notices.kept)
+        assert any("no.such" in one.text for one in shown.main.notices.kept)
 
     play(staged(tmp_path / "stage"), body)

@@ -16,13 +16,22 @@ BURST_SECONDS: Final = 2.0
 _KEPT: Final = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One sentence that the screen said, and when, in microseconds."""
+
+    at: int
+    text: str
+    is_error: bool = False
+
+
 @dataclass(slots=True)
 class Notices:
     """What the user was told."""
 
     wishes: Notify | None = None
     """What the user wants to be told of; None is bell and title."""
-    kept: deque[str] = field(default_factory=lambda: deque[str](maxlen=_KEPT))
+    kept: deque[Kept] = field(default_factory=lambda: deque[Kept](maxlen=_KEPT))
     rings: bool = False
     """Whether the bell is to ring for what was looked at last."""
     begins: bool = False

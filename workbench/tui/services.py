@@ -25,6 +25,10 @@ def _no_session(_: str) -> str:
     raise NotDone("No session was begun. This screen only shows.")
 
 
+def _no_host() -> str:
+    raise NotDone("No host was restarted. This screen only shows.")
+
+
 def _unable(*_: object) -> bool:
     return False
 
@@ -50,6 +54,10 @@ class Services:
     """First prompt: begin a session in the workspace, say it, and return the session's id."""
     ensure_host: Callable[[str], str] = lambda _: ""
     """Workspace: see to it that a host drives it; returns why not, empty when one does. May take seconds."""
+    host_trouble: Callable[[], tuple[str, str]] = lambda: ("", "")
+    """Return what keeps the host from its work, in a few words and as a sentence; empty when all is well."""
+    restart_host: Callable[[], str] = _no_host
+    """End the workspace's host and start another; returns what to say. May take seconds."""
     may_answer: Callable[[], str] = lambda: ""
     """Return why nothing may be answered here (inside an agent), empty when it may."""
     open_editor: Callable[[str, bytes], bytes | None] = lambda _name, _data: None

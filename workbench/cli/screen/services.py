@@ -42,6 +42,8 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         end=wiring.end,
         begin=wiring.begin,
         ensure_host=wiring.ensure_host,
+        host_trouble=wiring.host_trouble,
+        restart_host=wiring.restart_host,
         may_answer=wiring.may_answer,
         open_editor=wiring.open_editor,
         pipe_to=wiring.pipe_to,
@@ -82,6 +84,39 @@ class Wiring:
         found = " ".join(found_remarks(self._home, self._journal, workspace))
         is_new, self._remarked = found != self._remarked, found
         return found if is_new else ""
+
+    def host_trouble(self) -> tuple[str, str]:
+        """Return what keeps the host from its work, as a few words and a sentence."""
+        from workbench.cli.host.remarks import variables_here
+        from workbench.host.standing import standing, suspended
+
+        variables = variables_here(self._home, self._journal, self._workspace)
+        found = standing(self._home, self._journal, self._workspace, variables)
+        if found.state == "stopped":
+            return "host is suspended, /restart replaces it", suspended(found.pid)
+        if found.differences:
+            words = " ".join(found.differences)
+            return "host differs, /restart replaces it", f"The host differs from this screen. {words}"
+        if found.state == "absent" and self._is_wanted():
+            whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
+            return "no host runs, /restart starts one", whole
+        return "", ""
+
+    def _is_wanted(self) -> bool:
+        """Return whether something was asked of a session that nobody drives."""
+        from workbench.journal.lease import is_live
+
+        asked = self._journal.reader.awaiting(self._workspace)
+        return any(not is_live(self._home, self._journal.lease(session.id)) for session in asked)
+
+    def restart_host(self) -> str:
+        """End the workspace's host if there is one, and start another."""
+        from workbench.host.control import stop
+
+        stop(self._home, self._workspace)
+        if why := self.ensure_host(self._workspace):
+            raise NotDone(why)
+        return "Another host works here now."
 
     def may_answer(self) -> str:
         """Return why this process may not answer for a human."""

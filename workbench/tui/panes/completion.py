@@ -18,6 +18,8 @@ COMMANDS: Final = (
     ("/end", "end this session for good"),
     ("/help", "keys and signs"),
     ("/new", "another session"),
+    ("/messages", "everything this screen said"),
+    ("/restart", "end the host, start another"),
     ("/stop", "stop the agent"),
 )
 """Command and what it does; the screen carries them out."""

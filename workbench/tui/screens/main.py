@@ -18,7 +18,7 @@ from workbench.tui.answering import Answering
 from workbench.tui.arrangement import Arrangement, arrange
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
-from workbench.tui.notices import Notices
+from workbench.tui.notices import Kept, Notices
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
@@ -38,6 +38,10 @@ from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
 
 _MINUTE: Final = 60.0
+_LOOK_AT_HOST_AFTER: Final = 3.0
+"""Seconds after the first frame: a host that is being started is no trouble."""
+_LOOK_AT_HOST_EVERY: Final = 10
+"""Seconds between two looks while something works or waits."""
 _LOW: Final = 24
 """Rows up to which a narrow screen gives the list one row less, for the diff."""
 
@@ -125,6 +129,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     def _after_first_frame(self) -> None:
         self.requests.read_branch()
+        self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_trouble)
         if self.state.pending or self.answering.awaits(self.workspace):
             self.requests.ensure_host(self.workspace)
 
@@ -189,6 +194,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         now = self.state.source.now()
         if self.state.is_due(now):
             self.requests.expire()
+        if now // 1_000_000 % _LOOK_AT_HOST_EVERY == 0:
+            self.requests.read_trouble()
         self.showing.head()
         for pane in self.panes:
             if self.is_shown(pane):
@@ -196,6 +203,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self._notify()
 
     def _minute(self) -> None:
+        self.requests.read_trouble()
         self.showing.head()
 
     # --- where things are -----------------------------------------------------------------------
@@ -288,7 +296,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     def say(self, text: str, *, is_error: bool = False) -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
-        self.notices.kept.append(text)
+        self.notices.kept.append(Kept(self.state.source.now(), text, is_error))
         self.rule.say(text, is_error=is_error)
 
     # --- keys of everywhere ---------------------------------------------------------------------

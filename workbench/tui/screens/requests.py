@@ -120,6 +120,40 @@ class Requests:
 
         self._thread(work, "branch", "read the branch")
 
+    def read_trouble(self) -> None:
+        """Look whether the host can do what is asked of it; the header says if not."""
+        screen = self._screen
+
+        def work() -> None:
+            short, whole = screen.services.host_trouble()
+            screen.textual.call_from_thread(self._tell_trouble, short, whole)
+
+        self._thread(work, "trouble", "look at the host")
+
+    def _tell_trouble(self, short: str, whole: str) -> None:
+        screen = self._screen
+        if short != screen.trouble:
+            screen.trouble = short
+            screen.showing.head()
+            if short:
+                screen.say(whole, is_error=True)
+
+    def restart_host(self) -> None:
+        """End the host and start another; agents go on where they were."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                said = screen.services.restart_host()
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(_words(error), is_error=True)
+                return
+            self._say(said)
+            self.read_trouble()
+
+        self._say("The host is being restarted.")
+        self._thread(work, "host", "restart the host")
+
     def edit(self, action_id: str) -> None:
         """Let the user change a proposal in an editor; the diff then shows their text."""
         screen = self._screen

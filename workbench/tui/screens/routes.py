@@ -283,6 +283,12 @@ class RoutedScreen(Screen[None], inherit_bindings=False):
         name = message.name.lstrip("/")
         if name in known:
             keymap.run(known[name], self)
+        elif name == "messages":
+            from workbench.tui.screens.said import open_messages
+
+            open_messages(cast("Any", self))
+        elif name == "restart":
+            self.requests.restart_host()
         elif name in ("continue", "go"):
             self.about_session(self.services.go_on, "Goes on.")
         elif name == "end":

@@ -1,0 +1,60 @@
+"""What is wrong with the host is said in the header, and what was said is kept on a page."""
+
+import pytest
+
+from tests.tui.screens import play, staged
+
+
+@pytest.fixture
+def stage(tmp_path):
+    return staged(tmp_path)
+
+
+def test_trouble_is_in_the_header_until_it_is_over(stage):
+    found = [("host differs, /restart replaces it", "The host differs. It runs version 0.")]
+
+    async def body(shown):
+        for _ in range(2):
+            shown.main.requests.read_trouble()
+            await shown.settle()
+        assert "host differs, /restart replaces it" in shown.text.splitlines()[0]
+        told = [one for one in shown.main.notices.kept if one.text == found[0][1]]
+        assert len(told) == 1, "said once, not at every look"
+        assert told[0].is_error
+        found[0] = ("", "")
+        shown.main.requests.read_trouble()
+        await shown.settle()
+        assert "differs" not in shown.text.splitlines()[0]
+
+    play(stage, body, host_trouble=lambda: found[0])
+
+
+def test_the_host_is_restarted_by_a_command(stage):
+    asked = []
+
+    def restart():
+        asked.append(True)
+        return "Another host works here now."
+
+    async def body(shown):
+        await shown.press("i", *"/restart", "enter")
+        await shown.settle()
+        assert asked == [True]
+        assert "Another host works here now." in [one.text for one in shown.main.notices.kept]
+
+    play(stage, body, restart_host=restart)
+
+
+def test_the_page_of_messages_shows_what_was_said(stage):
+    async def body(shown):
+        shown.main.say("The first.")
+        shown.main.say("The second [red]x[/red].", is_error=True)
+        await shown.press("i", *"/messages", "enter")
+        await shown.settle()
+        lines = shown.text.splitlines()
+        assert any("Messages of this screen" in line for line in lines)
+        assert any("✗ The second [red]x[/red]." in line for line in lines)
+        await shown.press("escape")
+        assert "Messages of this screen" not in shown.text
+
+    play(stage, body)
