@@ -196,4 +196,7 @@ def test_a_models_call_goes_through_the_queue_of_a_screen_into_a_file(shop, call
     assert (decided["id"], decided["state"]) == (action["id"], "approved")
     assert [(file["path"], file["change"]) for file in shown["files"]] == [("greeting.txt", "create")]
     told = shop.call("sessions", "show", session["id"]).stdout
-    assert all(word in told for word in ("write greeting.txt", "approved", "screen", "Done."))
+    assert all(
+        word in told
+        for word in ("› write greeting.txt", "approved", "wrote greeting.txt (create) +1", "Done.")
+    )

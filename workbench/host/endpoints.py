@@ -140,7 +140,8 @@ def _from_environment(name: str, env: Mapping[str, str]) -> str:
     value = env.get(name, "").strip()
     if not value:
         why = f"the variable {name} is not set here, and it should hold the key"
-        raise NoKey(why, f"export {name}=… in the shell, then workbench host restart, and continue.")
+        remedy = f"Set it in a shell (export {name}=…), there workbench host restart, and continue."
+        raise NoKey(why, remedy)
     return _checked(value, f"the variable {name}")
 
 

@@ -43,7 +43,7 @@ from workbench.host.patience import Patience
 from workbench.host.stream import Deltas
 from workbench.providers.endpoint import MOST_ARGUMENT_CHARACTERS
 from workbench.providers.failures import LOADING
-from workbench.text import canonical
+from workbench.text import canonical, known
 
 EXHAUSTED = "recording_exhausted"
 """What a recording says that has no answer to a second try; the first failure is then the reason."""
@@ -122,7 +122,7 @@ class ModelCall:
             if wait is None:
                 await self._failed(failure, patience.last_words(failure))
                 return
-            if first is None or failure.code != LOADING:
+            if first is None or failure.code != LOADING or first.code != LOADING:
                 # Nobody has to do anything yet, so there is no remedy.
                 await self._desk.append(
                     self._error(replace(failure, remedy=""), patience.words(failure, wait))
@@ -225,8 +225,9 @@ class ModelCall:
 
     def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
         blobs = self._desk.kit.journal.blobs
-        text, ref = record.text(self.reply.text, blobs)
-        thinking, _ = record.text(self.reply.thinking, blobs)
+        # A key that a server says back is not even sealed.
+        text, ref = record.text(known.replaced(self.reply.text), blobs)
+        thinking, _ = record.text(known.replaced(self.reply.thinking), blobs)
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
             model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,
@@ -234,12 +235,12 @@ class ModelCall:
 
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
         descriptor = self._desk.kit.tools.descriptors().get(part.name)
-        exact, malformed = _arguments(part.arguments)
+        exact, malformed = _arguments(known.replaced(part.arguments))
         if malformed and self.reply.stop == "length":
             malformed = f"{CUT['length']} ({malformed})"
         arguments, ref = record.parameters(exact, self._desk.kit.journal.blobs)
         return ReplyCall(
-            call_id=self._desk.new_id(), provider_call_id=part.id,
+            call_id=self._desk.new_id(), provider_call_id=known.replaced(part.id),
             tool=descriptor.id if descriptor else record.scrubbed_line(part.name, 64),
             arguments=arguments, arguments_ref=ref, malformed=malformed,
         )  # fmt: skip
@@ -253,8 +254,8 @@ class ModelCall:
     async def _failed(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
         status = self._event(SessionStatusChanged(status="ready"))
-        kept = await self.stopped()
-        await self._desk.append(*kept, self._error(failure, details), ended, status)
+        # What came of the reply is no answer: to go on means to ask again.
+        await self._desk.append(self._error(failure, details), ended, status)
 
     def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
         body = ErrorRaised(

@@ -26,6 +26,7 @@ from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Decision
 from workbench.host import config_rules, trusting
+from workbench.host.endpoints import teach
 from workbench.host.kit import Settings, open_kit
 from workbench.host.models import ProviderMaker, provider_of
 from workbench.host.upkeep import tidy_if_due
@@ -102,6 +103,7 @@ def execute(options: Namespace, console: Console) -> int:
         loaded = Settings(home, workspace, {}).loaded(trusted=trusting.is_trusted(journal, workspace))
         require_usable(loaded, console)
         plan = None if session else limited(planned(options, loaded.config), options)
+        teach(loaded.config)
         config_rules.sync(journal, loaded, catalogue().descriptors())
         prepare(journal, workspace, console)
         start, since = journal.last_position(), journal.now()
