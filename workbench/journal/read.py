@@ -41,7 +41,8 @@ NEWEST: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position D
 """When the newest event was stored."""
 
 _KEPT: Final = 4
-_STREAMED: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
+STREAMED: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
+"""Kinds that are pieces of something; no row changes with them."""
 _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
 
 
@@ -146,10 +147,10 @@ class Reader:
             after: Without `before`: only those with a greater number, and of these the first.
             limit: At most so many.
         """
-        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(_STREAMED))})"
+        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED))})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
         found = self._all(
-            f"{EVENTS} {where} AND sequence_number {order} LIMIT ?", session_id, *_STREAMED, number, limit
+            f"{EVENTS} {where} AND sequence_number {order} LIMIT ?", session_id, *STREAMED, number, limit
         )
         return [decode(values) for values in (found if before is None else reversed(found))]
 

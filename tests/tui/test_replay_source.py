@@ -1,0 +1,89 @@
+"""A recording as the screen reads it: every moment equals a plain fold of the events until then."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support import golden
+from workbench.domain.fold import Tables
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.live import JournalSource
+from workbench.tui.replay_source import ReplaySource
+from workbench.tui.state import State
+
+
+WHOLE = 1_000_000
+"""Events: all that a session has, so that nothing streamed is left out of a window."""
+
+
+def opened(name, folder):
+    journal = golden.load(name, folder / "home")
+    every = journal.events()
+    newest = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None)
+    return journal, every, newest
+
+
+def here(rows, workspace):
+    return {key: one for key, one in rows.sessions.items() if one.workspace == workspace}
+
+
+@pytest.mark.spec(140, 144)
+@pytest.mark.parametrize("name", golden.names())
+def test_every_moment_is_the_fold_of_what_was_until_then(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.views.rewind.STRETCH", 7)
+    journal, every, session = opened(name, tmp_path)
+    with journal:
+        source = ReplaySource(journal, session)
+        step = max(1, len(source.reel) // 12)
+        for index in [*range(0, len(source.reel) + 1, step), len(source.reel), 1, 0]:
+            source.seek(index)
+            told = Tables().fold(event for event in every if event.position <= source.position())
+            assert here(source.rows, session.workspace) == here(told, session.workspace)
+            mine = {key for key, one in told.calls.items() if one.session_id == session.id}
+            assert {key: source.rows.calls[key] for key in mine} == {key: told.calls[key] for key in mine}
+            asked = {key: one for key, one in told.actions.items() if one.session_id == session.id}
+            assert {key: source.rows.actions.get(key) for key in asked} == asked
+
+
+@pytest.mark.spec(140)
+@pytest.mark.parametrize("name", golden.names())
+def test_going_on_event_by_event_comes_to_the_same_as_seeking(name, tmp_path):
+    journal, _, session = opened(name, tmp_path)
+    with journal:
+        source, walked = ReplaySource(journal, session), ReplaySource(journal, session)
+        state = State(walked)
+        state.load()
+        state.choose(session.id, WHOLE)
+        for index in range(1, len(source.reel) + 1):
+            state.apply(walked.go_on(index))
+        source.seek(len(source.reel))
+        there = State(source)
+        there.load()
+        there.choose(session.id, WHOLE)
+        assert walked.rows == source.rows
+        assert state.transcript.blocks == there.transcript.blocks
+        assert state.calls == there.calls
+        # The live screen does not read a session again for events that only touch its time.
+        assert replace(state.current, updated_at=0) == replace(there.current, updated_at=0)
+
+
+@pytest.mark.spec(140, 218)
+@pytest.mark.parametrize("name", golden.names())
+def test_the_end_of_a_recording_is_what_the_live_screen_knows(name, tmp_path):
+    journal, every, session = opened(name, tmp_path)
+    with journal:
+        source, live = ReplaySource(journal, session), JournalSource(journal, session.workspace)
+        source.seek(len(source.reel))
+        last = max(event.position for event in every if event.session_id != SYSTEM_SESSION)
+        if source.position() < last:
+            pytest.skip("the home holds a session that went on after this one")
+        then, now = State(source), State(live)
+        for state in (then, now):
+            state.load()
+            state.choose(session.id)
+        assert then.transcript.blocks == now.transcript.blocks
+        assert then.calls == now.calls
+        assert list(then.sessions.items()) == list(now.sessions.items())
+        assert {key for key in then.actions} == {key for key in now.actions}
+        assert then.actions == now.actions
+        assert journal.last_position() == every[-1].position

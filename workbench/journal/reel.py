@@ -1,0 +1,134 @@
+"""What a replay reads of the journal: one session's moments, and the rows around it as they stood before.
+
+Owns which sessions belong to a recording: the session and what it began (steps of a run); around it the other
+sessions of its workspace, which the queue and the rail show too. It reads, and never writes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from workbench.domain.events import Event
+from workbench.domain.fold import Tables
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal import tables
+from workbench.journal.journal import Journal
+from workbench.journal.read import EVENTS, STREAMED, decode
+from workbench.journal.sql import Database, Value
+
+MOST_SESSIONS: Final = 200
+"""Other sessions of the workspace that are shown beside a recording: the newest ones of then."""
+_ACTIONS_OF: Final = 12
+"""Of so many of them, the newest, decided actions are shown too; pending ones of all."""
+
+_FAMILY: Final = """
+WITH RECURSIVE family(id) AS (
+    SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+) SELECT id FROM family"""
+_LASTING: Final = f"kind NOT IN ({', '.join(repr(kind) for kind in STREAMED)})"
+
+
+class ReelReader:
+    """Reads the recording of one session."""
+
+    def __init__(self, journal: Journal, session_id: str) -> None:
+        self._reader, self.session_id = journal.reader, session_id
+        session = journal.session(session_id)
+        self._workspace = session.workspace if session else ""
+
+    def entries(self, facts: Mapping[str, str], after: int = 0) -> Iterator[tuple[int, int, str, Any]]:
+        """Yield position, time, kind and one fact of each event of the recording, in order.
+
+        Args:
+            facts: kind to the field of its body that is the fact; None for all other kinds.
+            after: Only events behind this position.
+        """
+        cases = " ".join(f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items())
+        with self._reader.snapshot() as database:
+            ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
+            marks = ", ".join("?" * len(ids))
+            # Alone, the session's own index is walked and nothing of others is read or sorted.
+            order = "sequence_number" if len(ids) == 1 else "position"
+            yield from database.execute(
+                f"SELECT position, at, kind, CASE kind {cases} END FROM event"  # noqa: S608 our own names
+                f" WHERE session_id IN ({marks}) AND position > ? ORDER BY {order}",
+                (*ids, after),
+            )
+
+    def lasting(self, after: int, until: int, limit: int) -> list[Event]:
+        """Return what changes rows in the workspace: events between two positions that are no pieces."""
+        here = "session_id = ? OR session_id IN (SELECT id FROM session WHERE workspace = ?)"
+        where = f"position > ? AND position <= ? AND {_LASTING} AND ({here}) ORDER BY position LIMIT ?"
+        return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
+
+    def between(self, after: int, until: int, limit: int) -> list[Event]:
+        """Return every event of the workspace between two positions, pieces of streams too."""
+        here = "session_id = ? OR session_id IN (SELECT id FROM session WHERE workspace = ?)"
+        where = f"position > ? AND position <= ? AND ({here}) ORDER BY position LIMIT ?"
+        return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
+
+    def number_at(self, session_id: str, position: int) -> int:
+        """Return the number of a session's last event up to a position; 0 if it had none then."""
+        with self._reader.snapshot() as database:
+            last = _value(database, "SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id)
+            low, high = 0, last or 0
+            while low < high:
+                middle = (low + high + 1) // 2
+                found = _value(database, _POSITION, session_id, middle)
+                low, high = (middle, high) if found is not None and found <= position else (low, middle - 1)
+        return low
+
+    def before(self, position: int, at: int) -> Tables:
+        """Return the rows of the workspace as they stood at a position, which was at a time (microseconds)."""
+        rows = Tables()
+        others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
+        with self._reader.snapshot() as database:
+            found = database.execute(
+                f"{tables.select(Session)} {others}", (self._workspace, at, MOST_SESSIONS)
+            ).fetchall()
+            spans: list[str] = [SYSTEM_SESSION]
+            for rank, values in enumerate(found):
+                session: Session = tables.load(Session, values)
+                if _began(database, session.id) > position:
+                    continue
+                if _ended(database, session.id) > position:
+                    spans.append(session.id)
+                else:
+                    _put_settled(rows, database, session, has_decided=rank < _ACTIONS_OF)
+        for session_id in spans:
+            where = f"session_id = ? AND position <= ? AND {_LASTING} ORDER BY sequence_number"
+            rows.fold(self._events(where, session_id, position))
+        return rows
+
+    def _events(self, where: str, *given: Value) -> list[Event]:
+        with self._reader.snapshot() as database:
+            return [decode(values) for values in database.execute(f"{EVENTS} WHERE {where}", given)]
+
+
+def _put_settled(rows: Tables, database: Database, session: Session, *, has_decided: bool) -> None:
+    rows.put(session)
+    state = "state != 'superseded'" if has_decided else "state = 'pending'"
+    found = database.execute(f"{tables.select(Action)} WHERE session_id = ? AND {state}", (session.id,))
+    actions: Iterable[Action] = [tables.load(Action, values) for values in found]
+    for action in actions:
+        rows.put(action)
+        call = database.execute(f"{tables.select(Call)} WHERE id = ?", (action.call_id,)).fetchone()
+        if call is not None:
+            rows.put(tables.load(Call, call))
+
+
+_POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND sequence_number = ?"
+
+
+def _began(database: Database, session_id: str) -> int:
+    return _value(database, _POSITION, session_id, 1) or 0
+
+
+def _ended(database: Database, session_id: str) -> int:
+    newest = "SELECT position FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
+    return _value(database, newest, session_id) or 0
+
+
+def _value(database: Database, statement: str, *given: Value) -> Any:
+    found = database.execute(statement, given).fetchone()
+    return found[0] if found else None

@@ -1,0 +1,173 @@
+"""A recording as the screen reads it at a moment: the live source, with every answer as it stood then.
+
+Owns the moment. Rows come from a fold with checkpoints, conversations from the same windows of events as live
+ones, cut off at the moment. Sealed bytes are never read (DESIGN section 2): proposals are as recorded.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from workbench.domain.events import Event
+from workbench.domain.fold import Tables
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
+from workbench.journal.journal import Journal
+from workbench.journal.reel import ReelReader
+from workbench.tui.live import MOST_CALLS, JournalSource
+from workbench.views.reel import FACTS, Reel
+from workbench.views.rewind import Rewind
+
+_SESSIONS_LOOKED_AT: Final = 12
+FORWARD: Final = 500
+"""Events up to which going on is folded instead of looked up."""
+
+
+class ReplaySource(JournalSource):
+    """One session and its workspace at a moment of its recording."""
+
+    def __init__(self, journal: Journal, session: Session) -> None:
+        super().__init__(journal, session.workspace)
+        self.session_id = session.id
+        self._from = ReelReader(journal, session.id)
+        self.reel = Reel(self._from.entries(FACTS))
+        begins = self.reel.position(0)
+        first = self._from.before(begins, self.reel.time(0))
+        self.rewind = Rewind(first, begins, self._lasting)
+        self.index = 0
+        self._rows = self.rewind.at(begins)
+        self._now = self.reel.time(0)
+
+    def _lasting(self, after: int, until: int | None, limit: int) -> Sequence[Event]:
+        end = self.reel.position(len(self.reel)) if until is None else until
+        return self._from.lasting(after, end, limit)
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    @property
+    def is_live(self) -> bool:
+        """Return False: nothing can be answered in the past."""
+        return False
+
+    def seek(self, index: int) -> None:
+        """Go to a moment, whichever way."""
+        self.index = max(0, min(index, len(self.reel)))
+        self._rows = self.rewind.at(self.position())
+        self._now = self.reel.time(self.index)
+
+    def go_on(self, index: int) -> list[Event]:
+        """Go to a later moment and return the events until then, of the whole workspace."""
+        before, self.index = self.position(), max(self.index, min(index, len(self.reel)))
+        found = self._from.between(before, self.position(), -1)
+        self._rows.fold(found)
+        self._now = self.reel.time(self.index)
+        return found
+
+    def set_clock(self, now: int) -> None:
+        """Say what time it is between two events, microseconds since the epoch."""
+        self._now = now
+
+    def grow(self) -> int:
+        """Take in what the session recorded since; return how many events came."""
+        return self.reel.extend(self._from.entries(FACTS, self.reel.position(len(self.reel))))
+
+    def now(self) -> int:
+        """Return the time of the moment."""
+        return self._now
+
+    def position(self) -> int:
+        """Return the position up to which events are shown."""
+        return self.reel.position(self.index)
+
+    # --- rows as they stood -----------------------------------------------------------------------
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return the workspace's sessions of then, newest activity first."""
+        found = (one for one in self._rows.sessions.values() if one.workspace == self.workspace)
+        listed = [one for one in found if not one.archived or one.id == self.session_id]
+        return sorted(listed, key=lambda one: (-one.updated_at, one.id))[:limit]
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session as it stood."""
+        return self._rows.sessions.get(session_id)
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all actions pending then, and the newest decided ones of the newest sessions."""
+        every = sorted(self._rows.actions.values(), key=lambda one: one.opened_at)
+        newest = {one.id for one in self.sessions(_SESSIONS_LOOKED_AT)}
+        decided = [
+            one for one in every if one.session_id in newest and one.state not in ("pending", "superseded")
+        ]
+        decided.sort(key=lambda one: -(one.decided_at or 0))
+        return [*(one for one in every if one.state == "pending" and self.is_here(one)), *decided[:limit_decided]]
+
+    def is_here(self, action: Action) -> bool:
+        """Return whether an action is about this workspace."""
+        if action.session_id == SYSTEM_SESSION:
+            return action.subject.get("workspace") in (self.workspace, None)
+        return action.session_id in self._rows.sessions
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action as it stood."""
+        return self._rows.actions.get(action_id)
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the last calls of a session then, in their order."""
+        found = [one for one in self._rows.calls.values() if one.session_id == session_id]
+        return sorted(found, key=lambda one: (one.requested_at, one.ordinal))[-MOST_CALLS:]
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session had."""
+        return sum(one.session_id == session_id for one in self._rows.calls.values())
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call as it stood."""
+        return self._rows.calls.get(call_id)
+
+    # --- events until then ------------------------------------------------------------------------
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, until the moment."""
+        return self._until(super().events(session_id, after, limit))
+
+    def tail(self, session_id: str, count: int) -> Sequence[Event]:
+        """Return the last events of a session until the moment."""
+        return self._until(super().tail(session_id, count))
+
+    def last_number(self, session_id: str) -> int:
+        """Return the number of a session's last event until the moment."""
+        return self._from.number_at(session_id, self.position())
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events that are no pieces, until the moment."""
+        return self._until(super().lasting(session_id, before=before, after=after, limit=limit))
+
+    def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
+        """Return all events between two numbers, until the moment."""
+        return self._until(super().between(session_id, first, last, limit))
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call until the moment."""
+        return self._until(super().call_events(call_id))
+
+    def _until(self, events: Iterable[Event]) -> list[Event]:
+        position = self.position()
+        return [event for event in events if event.position <= position]
+
+    # --- proposals ------------------------------------------------------------------------------
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks as recorded."""
+        opened = self.opened(action)
+        return opened.hunks if opened else ()
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters as recorded."""
+        opened = self.opened(action)
+        return opened.parameters if opened else {}
+
+    @property
+    def rows(self) -> Tables:
+        """Return every row as it stood, for what prints a moment."""
+        return self._rows
