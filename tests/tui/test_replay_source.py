@@ -11,7 +11,6 @@ from workbench.tui.live import JournalSource
 from workbench.tui.replay_source import ReplaySource
 from workbench.tui.state import State
 
-
 WHOLE = 1_000_000
 """Events: all that a session has, so that nothing streamed is left out of a window."""
 

@@ -5,7 +5,6 @@ the call as it was. What is to be done about the new state is none of its busine
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import cast
 
 from workbench.agents.state import Past, Prompt, Reply, Said, Turn, TurnCall, TurnState
@@ -44,6 +43,7 @@ from workbench.domain.machines import (
     may_move,
 )
 from workbench.domain.values import ReplyCall
+from workbench.records import replace
 
 HOLDING: frozenset[PauseReason] = frozenset({"user", "host lost", "unattended", "limit reached"})
 """Pauses that only a human ends."""

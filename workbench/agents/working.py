@@ -3,10 +3,9 @@
 Pure. Owns when the clock of a turn runs. It must never count the time in which nobody drove the session.
 """
 
-from dataclasses import replace
-
 from workbench.agents.state import Turn, TurnState
 from workbench.domain.events import Event, LeaseTaken
+from workbench.records import replace
 
 
 def clocked(before: TurnState, after: TurnState, event: Event) -> TurnState:

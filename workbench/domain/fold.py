@@ -5,7 +5,7 @@ A move that a machine does not allow leaves the row as it was; refusing it is th
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Protocol
 
 from workbench.domain.events import (
@@ -45,7 +45,7 @@ from workbench.domain.machines import (
 from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust
 from workbench.domain.run_fold import RUN_HANDLERS, RunLookup
 from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, Verdict
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 
 
 class Lookup(RunLookup, Protocol):

@@ -4,7 +4,6 @@ Total and pure like all of the fold: a move that a machine does not allow leaves
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
 from workbench.domain.body import Body
@@ -19,6 +18,7 @@ from workbench.domain.runs import (
     StepChanged,
     StepPlan,
 )
+from workbench.records import replace
 
 RunRow = PipelineState | StepState
 

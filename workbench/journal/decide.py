@@ -5,7 +5,6 @@ that were shown are the bytes it is about. Whatever else arrives is recorded as 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, Literal
 
 from workbench.domain.events import (
@@ -27,7 +26,7 @@ from workbench.effects import faults
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 from workbench.text.scrub import scrub
 
 Why = Literal[

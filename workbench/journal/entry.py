@@ -6,7 +6,6 @@ there. It opens no transaction itself.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, Protocol
 
 from workbench.domain.codec import MalformedEventError, actor_json, blob_refs, body_json, validate
@@ -14,7 +13,7 @@ from workbench.domain.events import Body, CallFinished, Event, FileChanged, Sess
 from workbench.journal.checks import require_legal, require_not_deleted
 from workbench.journal.errors import BlobMissing, EventConflict
 from workbench.journal.live import LiveTables
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 
 OUTCOMES: Final[tuple[type[Body], ...]] = (CallFinished, FileChanged, SessionStatusChanged, TurnEnded)
 """What must still be written when the disk is full: what was done, and that it stopped."""

@@ -5,7 +5,6 @@ the epoch, and what an earlier owner still appends is refused in its own transac
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, Self
 
 from workbench.domain.events import Event, LeaseReleased, LeaseTaken
@@ -18,7 +17,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
 from workbench.journal.schema import SCHEMA_VERSION
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -232,6 +232,7 @@ class Reader:
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
         """Return the calls of a session that were asked for last, in the order they were asked for."""
         found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
+        found.reverse()  # of two with the same place the one that came first stands first, as in a fold
         return sorted(found, key=lambda call: (call.requested_at, call.ordinal))
 
     def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:

@@ -57,13 +57,13 @@ class ReelReader:
 
     def lasting(self, after: int, until: int, limit: int) -> list[Event]:
         """Return what changes rows in the workspace: events between two positions that are no pieces."""
-        here = "session_id = ? OR session_id IN (SELECT id FROM session WHERE workspace = ?)"
+        here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
         where = f"position > ? AND position <= ? AND {_LASTING} AND ({here}) ORDER BY position LIMIT ?"
         return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
 
     def between(self, after: int, until: int, limit: int) -> list[Event]:
         """Return every event of the workspace between two positions, pieces of streams too."""
-        here = "session_id = ? OR session_id IN (SELECT id FROM session WHERE workspace = ?)"
+        here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
         where = f"position > ? AND position <= ? AND ({here}) ORDER BY position LIMIT ?"
         return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
 
@@ -79,7 +79,7 @@ class ReelReader:
         return low
 
     def before(self, position: int, at: int) -> Tables:
-        """Return the rows of the workspace as they stood at a position, which was at a time (microseconds)."""
+        """Return the rows of the workspace as they stood at a position, whose time is given."""
         rows = Tables()
         others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
         with self._reader.snapshot() as database:

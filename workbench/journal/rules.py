@@ -4,7 +4,6 @@ Owns the number and nothing else; what a rule matches is the gate's business.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from workbench.domain.events import Event, RuleAdded, RuleRevoked
 from workbench.domain.rows import Rule
@@ -12,6 +11,7 @@ from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
+from workbench.records import replace
 
 
 def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:

@@ -98,7 +98,10 @@ class ReplaySource(JournalSource):
             one for one in every if one.session_id in newest and one.state not in ("pending", "superseded")
         ]
         decided.sort(key=lambda one: -(one.decided_at or 0))
-        return [*(one for one in every if one.state == "pending" and self.is_here(one)), *decided[:limit_decided]]
+        return [
+            *(one for one in every if one.state == "pending" and self.is_here(one)),
+            *decided[:limit_decided],
+        ]
 
     def is_here(self, action: Action) -> bool:
         """Return whether an action is about this workspace."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Final, Literal
 
-from workbench.domain.events import Event, FileChanged, ReplyCompleted, TurnEnded
+from workbench.domain.events import CallProposed, Event, FileChanged, ReplyCompleted, TurnEnded
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.records import dataclass
@@ -65,16 +65,21 @@ class State:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def load(self) -> None:
-        """Read everything that the first frame shows."""
+    def load(self, session_id: str | None = None, tail: int = TAIL) -> None:
+        """Read everything that a first frame shows.
+
+        Args:
+            session_id: Which session is on show; None is the newest.
+            tail: Of how many of its last events its conversation is.
+        """
         self.sessions = {session.id: session for session in self.source.sessions(SESSIONS)}
         self.actions = {action.id: action for action in self.source.actions(DECIDED)}
         self._know_sessions(self.actions.values())
         for action in self.actions.values():
             self._read_call(action)
-        newest = next(iter(self.sessions.values()), None)
-        if newest is not None:
-            self.choose(newest.id)
+        shown = session_id or next(iter(self.sessions), None)
+        if shown is not None:
+            self.choose(shown, tail)
 
     def choose(self, session_id: str, tail: int = TAIL) -> None:
         """Show a session: fold its last events."""
@@ -183,7 +188,8 @@ class State:
             changed.calls |= {call.call_id for call in event.body.calls}
         elif event.kind.startswith(("call.", "action.")):
             action = self.actions.get(event.action_id or "")
-            changed.calls |= {key for key in (event.call_id, action and action.call_id) if key}
+            replaced = event.body.replaces if isinstance(event.body, CallProposed) else None
+            changed.calls |= {key for key in (event.call_id, action and action.call_id, replaced) if key}
         elif isinstance(event.body, TurnEnded):
             changed.calls |= {call.id for call in self.calls if call.finished_at is None}
         changed.has_calls = bool(changed.calls)

@@ -3,8 +3,7 @@
 Owns places and nothing of what blocks say.
 """
 
-from dataclasses import replace
-
+from workbench.records import replace
 from workbench.views.blocks import Block, ErrorBlock, Notice, Prompt, Text, Thought
 
 

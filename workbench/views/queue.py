@@ -4,12 +4,11 @@ Owns order, filter, words and urgency of rows. Never moves a cursor: `hold` keep
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Final, Literal
 
 from workbench.domain.rows import Action, Call, Session
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 from workbench.text.safe import one_line
 from workbench.views.selection import taken_words
 from workbench.views.signs import Meaning, action_sign

@@ -1,4 +1,4 @@
-"""A recorded session as a strip of moments: when each event was, which of them are marks, where nothing happened.
+"""A recorded session as a strip of moments: when each event was, which are marks, where nothing happened.
 
 Pure: made from entries (position, time, kind, one fact), it knows no event's body. Two times run through it:
 *recorded* time as the clocks said, and *played* time, in which long idle gaps are short.

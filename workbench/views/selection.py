@@ -5,11 +5,11 @@ Decision carries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Literal
 
 from workbench.domain.values import Hunk, Taken
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 
 HunkState = Literal["taken", "left", "partly"]
 

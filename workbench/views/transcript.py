@@ -6,12 +6,12 @@ state is folded or ignored. Knows nothing of widths and heights.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from workbench.domain import events as e
 from workbench.domain.events import Body, Event
 from workbench.domain.fold import Tables, apply
 from workbench.domain.rows import Action, Call
+from workbench.records import replace
 from workbench.text.safe import one_line
 from workbench.views.blocks import (
     Block,
