@@ -145,7 +145,7 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
 def settings(theme: str) -> Ui:
     """Return the settings of a still screen in a theme."""
     notify = Notify(bell=False, title=False, desktop="off")
-    return Ui(theme=theme, density="normal", glyphs="unicode", motion="none", keymap={}, notify=notify)
+    return Ui(theme=theme, density="normal", glyphs="unicode", motion="normal", keymap={}, notify=notify)
 
 
 def make(picture: Picture) -> str:

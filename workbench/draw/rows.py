@@ -158,7 +158,12 @@ def _left(row: QueueRow, ink: Ink, glyphs: Glyphs, *, in_minutes: bool) -> list[
     left = words.left(row.left_seconds, in_minutes=in_minutes)
     return [
         Column(content=styled(glyphs.fuse(row.left_seconds), color), width=1, gap=3),
-        Column(content=styled(left, color), width=max(5, len(left)), align="right"),
+        Column(
+            content=styled(left, color),
+            width=max(5 + in_minutes, len(left)),
+            align="right",
+            gap=int(not in_minutes),
+        ),
     ]
 
 
