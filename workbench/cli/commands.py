@@ -73,6 +73,13 @@ _SESSIONS = {
 _PIPELINE = {
     "list": _leaf("pipeline.listing", "the pipelines of this workspace and its runs"),
     "validate": _leaf("pipeline.validate", "what is wrong in pipelines and their manifest"),
+    "run": _leaf("pipeline.run", "run a pipeline"),
+    "resume": _leaf("pipeline.resume", "go on with what a run has not completed"),
+    "cancel": _leaf("pipeline.cancel", "end a run"),
+    "status": _leaf("pipeline.status", "one run and its steps"),
+    "logs": _leaf("pipeline.logs", "what the steps of a run printed"),
+    "artifacts": _leaf("pipeline.artifacts", "what the steps of a run handed on"),
+    "clean": _leaf("pipeline.clean", "remove the workspaces of runs that are over"),
 }
 
 _HOST = {

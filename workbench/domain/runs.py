@@ -231,6 +231,8 @@ class StepSpec:
     grants: tuple[str, ...] = ()
     environment: JsonObject = field(default_factory=dict[str, Json])
     """Variables added to the scrubbed ones."""
+    keeps_output: bool = False
+    """Whether the exact output is wanted as an artifact."""
     timeout_seconds: float | None = None
     """Working time that is left of this attempt."""
 

@@ -42,7 +42,7 @@ class Desk:
         """Make an event of this session, stamped now."""
         return self.kit.journal.event(
             body, self.session_id, actor or Actor(kind="host", pid=os.getpid()),
-            turn_id=turn_id, call_id=call_id, action_id=action_id,
+            turn_id=turn_id, call_id=call_id, action_id=action_id, step=self.kit.charge.step or None,
         )  # fmt: skip
 
     def call_event(self, body: Body, call: Call, action_id: str | None = None) -> Event:

@@ -24,8 +24,10 @@ from workbench.domain.values import JsonObject, Verdict
 from workbench.effects.faults import point
 from workbench.effects.files import FileRefused
 from workbench.host import hooks
+from workbench.host.charge import WORKSPACES
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
+from workbench.host.kit import Kit
 from workbench.host.placing import place, url_rules
 from workbench.host.proposal import Proposal, opened_body, propose, proposed_body
 from workbench.host.trusting import read_grant
@@ -40,11 +42,21 @@ def context(desk: Desk, loaded: Loaded) -> GateContext:
     approvals = loaded.config.approvals
     return GateContext(
         descriptors=kit.tools.descriptors(), provider=session.provider, active_tools=session.active_tools,
-        workspace=kit.workspace, protected=(str(kit.home.path),), deny=_globs(approvals.deny),
-        allow=_globs(approvals.allow), ceiling=None, rules=tuple(kit.journal.rules()),
-        session_id=desk.session_id, run_id=None, now=kit.journal.now(), read_only=approvals.read_only,
-        read_grant=read_grant(kit.journal, kit.workspace), can_ask=kit.can_ask, urls=url_rules(loaded),
+        workspace=kit.workspace, protected=_closed(kit), deny=(*kit.charge.deny, *_globs(approvals.deny)),
+        allow=_globs(approvals.allow), ceiling=kit.charge.ceiling, rules=tuple(kit.journal.rules()),
+        session_id=desk.session_id, run_id=kit.charge.run_id or None, now=kit.journal.now(),
+        read_only=approvals.read_only, read_grant=read_grant(kit.journal, kit.governor), can_ask=kit.can_ask,
+        urls=url_rules(loaded),
     )  # fmt: skip
+
+
+def _closed(kit: Kit) -> tuple[str, ...]:
+    """Return what no agent may touch: the data folder, but for the workspace that a step has in it."""
+    home = str(kit.home.path)
+    own = f"{home}/{WORKSPACES}"
+    if not kit.workspace.startswith(f"{own}/"):
+        return (home,)
+    return tuple(str(name) for name in sorted(kit.home.path.iterdir()) if name.name != WORKSPACES)
 
 
 def _globs(patterns: Sequence[Pattern]) -> tuple[Glob, ...]:

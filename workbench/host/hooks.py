@@ -36,7 +36,8 @@ async def before(
     """Run the PreToolUse hooks that have not run for this call yet; return the verdict of one that blocks."""
     payload = HookPayload(passed=passed, session_id=session_id, cwd=kit.workspace)
     done = policy.already_run(already)
-    return await policy.run_pre(rules(kit.loaded()), payload, done, _runner(kit), on_ran)
+    found = (*rules(kit.loaded()), *kit.charge.hooks)
+    return await policy.run_pre(found, payload, done, _runner(kit), on_ran)
 
 
 async def after(
@@ -44,13 +45,13 @@ async def after(
 ) -> None:
     """Run the PostToolUse hooks of a call; none of them can block."""
     payload = HookPayload(passed=passed, session_id=session_id, cwd=kit.workspace, outcome=outcome)
-    await policy.run_post(rules(kit.loaded()), payload, _runner(kit), on_ran)
+    await policy.run_post((*rules(kit.loaded()), *kit.charge.hooks), payload, _runner(kit), on_ran)
 
 
 def _runner(kit: Kit) -> policy.Runner:
     async def run(command: str, stdin: bytes) -> HookExit:
         return await asyncio.to_thread(
-            run_hook, command, stdin, kit.workspace, dict(kit.environment), policy.SECONDS
+            run_hook, command, stdin, kit.governor, dict(kit.environment), policy.SECONDS
         )
 
     return run

@@ -16,6 +16,7 @@ from workbench.config.values import Loaded
 from workbench.effects.clock import Clock
 from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
 from workbench.effects.files import Root
+from workbench.host.charge import PLAIN, Charge
 from workbench.host.endpoints import key_variables, teach
 from workbench.host.models import ProviderMaker
 from workbench.host.trusting import is_trusted
@@ -89,6 +90,8 @@ class Kit:
     environment: Mapping[str, str]
     can_ask: bool = True
     """False: nobody can answer, so what would be asked is denied."""
+    charge: Charge = PLAIN
+    """What a step of a pipeline adds; nothing for any other session."""
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
 
     def loaded(self) -> Loaded:
@@ -97,10 +100,15 @@ class Kit:
         Raises:
             ConfigUnusable: going on could mean that less is denied than was written.
         """
-        loaded = self.settings.loaded(trusted=is_trusted(self.journal, self.workspace))
+        loaded = self.settings.loaded(trusted=is_trusted(self.journal, self.governor))
         if not loaded.is_usable:
             raise ConfigUnusable(loaded)
         return loaded
+
+    @property
+    def governor(self) -> str:
+        """Return the workspace whose trust and settings hold here."""
+        return self.charge.project or self.workspace
 
     def limits(self) -> Limits:
         """Return the limits that tools get."""

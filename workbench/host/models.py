@@ -6,6 +6,7 @@ session's provider gets. Knows no wire format.
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import JsonObject
 from workbench.host.endpoints import KIND, NoEndpoint, endpoint_of
 from workbench.providers.base import Provider
+from workbench.providers.endpoint import Endpoint
 from workbench.providers.recording import Recording, RecordingBroken, load
 from workbench.providers.registry import ProviderError, Sleep, make
 
@@ -71,8 +73,16 @@ def _settings(kind: str, session: Session, config: Config) -> dict[str, object]:
     if kind == KIND:
         chosen = session.configuration.get("endpoint")
         named = cast("JsonObject", chosen) if isinstance(chosen, dict) else None
-        return {"endpoint": endpoint_of(config, session.provider, named)}
+        return {"endpoint": _tempered(endpoint_of(config, session.provider, named), session)}
     return {}
+
+
+def _tempered(endpoint: Endpoint, session: Session) -> Endpoint:
+    """Return an endpoint with the temperature that a persona has, if the session is of one."""
+    value = session.configuration.get("temperature")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return endpoint
+    return replace(endpoint, sampling=replace(endpoint.sampling, temperature=float(value)))
 
 
 def _recording(session: Session) -> object:

@@ -5,7 +5,7 @@ Owns which sessions are driven here. What happens inside one is its runner's bus
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 from workbench.agents.turn import TurnLimits, fold, todo
 from workbench.domain.events import LeaseTaken
@@ -13,6 +13,8 @@ from workbench.domain.rows import Session
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
 from workbench.host.runner import ringer
+from workbench.host.steps.drive import Driving, drive_run
+from workbench.host.steps.waking import has_work, waiting_runs
 from workbench.host.upkeep import EVERY, tidy_if_due
 from workbench.journal.errors import Driven, JournalError
 from workbench.journal.lease import DriverIdentity, unfinished
@@ -36,6 +38,7 @@ class Supervisor:
         self._is_attached, self._linger = is_attached, linger
         self._driven: dict[str, asyncio.Task[None]] = {}
         self._looked_at: dict[str, int] = {}
+        self._runs_looked_at = 0.0
         self._rung = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -76,15 +79,32 @@ class Supervisor:
     def _look(self) -> None:
         for session in unfinished(self._kit.journal, self._kit.workspace):
             is_known = self._looked_at.get(session.id) == session.updated_at
-            if session.id in self._driven or is_known:
-                continue
+            if session.id in self._driven or is_known or session.kind == "step":
+                continue  # a step is driven by the coordinator of its run
             self._looked_at[session.id] = session.updated_at
             if self._has_work(session):
-                task = asyncio.create_task(self._drive(session.id), name=f"session {session.id}")
-                self._driven[session.id] = task
+                self._begin(session)
+        self._look_at_runs()
+
+    def _look_at_runs(self) -> None:
+        """Take up runs whose questions were answered: the answer stands in the session of a step."""
+        now = self._kit.clock.monotonic()
+        if now - self._runs_looked_at < 1.0:
+            return
+        self._runs_looked_at = now
+        for session in waiting_runs(self._kit):
+            if session.id not in self._driven:
+                self._begin(session)
+
+    def _begin(self, session: Session) -> None:
+        driving = self._drive_run if session.kind == "pipeline" else self._drive
+        task = asyncio.create_task(driving(session.id), name=f"session {session.id}")
+        self._driven[session.id] = task
 
     def _has_work(self, session: Session) -> bool:
         journal = self._kit.journal
+        if session.kind == "pipeline":
+            return has_work(self._kit, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._kit.loaded().config.limits.max_turns)
@@ -93,9 +113,17 @@ class Supervisor:
         state = fold((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
         return bool(todo(state, limits))
 
+    async def _drive_run(self, run_id: str) -> None:
+        driving = Driving(kit=self._kit, driver=self._driver)
+        await self._guarded(run_id, drive_run(driving, run_id))
+
     async def _drive(self, session_id: str) -> None:
+        found = drive_session(self._kit, self._driver, session_id, until=_has_nothing_left)
+        await self._guarded(session_id, found)
+
+    async def _guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
         try:
-            await drive_session(self._kit, self._driver, session_id, until=_has_nothing_left)
+            await driving
         except Driven as error:
             LOG.info("%s", error)
         except JournalError as error:

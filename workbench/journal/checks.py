@@ -253,7 +253,8 @@ def _step_changed(event: Event, live: LiveTables) -> None:
 
 def _about_step(event: Event, live: LiveTables) -> None:
     known = live.step_state(step_key(event.session_id, event.step or ""))
-    if known is None or known.state in DONE_STEPS:
+    is_late = known is not None and known.state in DONE_STEPS and isinstance(event.body, ContractChecked)
+    if known is None or is_late:
         state = known.state if known else "not there"
         why = f"step {event.step} is {state}"
         raise GuardFailed(_not_written(event), why, "report this as a bug")

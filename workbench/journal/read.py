@@ -25,6 +25,7 @@ from workbench.domain.rows import (
     Session,
     StepState,
     Trust,
+    step_key,
 )
 from workbench.domain.values import SessionKind
 from workbench.journal import sql, tables
@@ -290,6 +291,10 @@ class Reader:
         given = () if workspace is None else (workspace,)
         order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
         return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
+
+    def step_state(self, run: str, step: str) -> StepState | None:
+        """Return a step of a run."""
+        return self._row(StepState, step_key(run, step))
 
     def step_states(self, run: str) -> list[StepState]:
         """Return the steps of a run in the order of its file, items of a matrix behind their step."""

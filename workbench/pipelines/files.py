@@ -11,6 +11,7 @@ from typing import Protocol
 
 from workbench.effects.files import FileRefused, read_bounded
 from workbench.pipelines.source import LARGEST
+from workbench.policy.trust import LEFT_BY_RUNS
 
 
 class OutsideRoot(ValueError):
@@ -62,7 +63,9 @@ class DiskFiles:
     _seen: dict[str, str] = field(default_factory=dict[str, str])
 
     def text(self, path: str) -> str | None:
-        """Return a file's text."""
+        """Return a file's text; what lies where runs leave their results is none (see `policy.trust`)."""
+        if any(inside(path).startswith(f"{folder}/") for folder in LEFT_BY_RUNS):
+            return None
         real = self._real(path)
         try:
             data = read_bounded(Path(real), LARGEST)

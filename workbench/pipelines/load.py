@@ -13,11 +13,10 @@ from workbench.effects.files import FileRefused, read_bounded
 from workbench.pipelines.checks import check_pipeline
 from workbench.pipelines.files import DiskFiles, Files
 from workbench.pipelines.manifest import read_manifest
-from workbench.pipelines.model import Adapter, Manifest, Pipeline
+from workbench.pipelines.model import Manifest, Pipeline
 from workbench.pipelines.problems import Place, Problem, Report
 from workbench.pipelines.reading import KIND, read_pipeline
 from workbench.pipelines.source import LARGEST, YamlError, parse
-from workbench.text.located import Node
 from workbench.text.safe import one_line
 
 MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
@@ -41,6 +40,8 @@ class LoadedPipeline:
     report: Report
     texts: dict[str, str] = field(default_factory=dict[str, str])
     """Every file that was read, relative to the root: what a run seals."""
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+    """The text of the pipeline and of the manifest, by `file` and `manifest_file`."""
 
 
 def load(
@@ -58,7 +59,8 @@ def load(
     manifest_file = manifest if manifest is not None else find_manifest(file)
     base = root or (project_of(manifest_file) if manifest_file else os.path.dirname(file) or ".")  # noqa: PTH120
     files = DiskFiles(os.path.realpath(base))
-    place = _document(file, report)
+    sources: dict[str, str] = {}
+    place = _document(file, report, sources)
     read = None
     if manifest_file is None:
         report.found.append(
@@ -69,7 +71,7 @@ def load(
             )
         )  # fmt: skip
     else:
-        document = _document(manifest_file, report)
+        document = _document(manifest_file, report, sources)
         read = read_manifest(document, files) if document else None
         if read is not None and missing_adapters and document is not None:
             _binaries(document, read)
@@ -78,7 +80,7 @@ def load(
         check_pipeline(pipeline, place, read, files)
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
-        report=report, texts=files.seen(),
+        report=report, texts=files.seen(), sources=sources,
     )  # fmt: skip
 
 
@@ -196,7 +198,7 @@ def named(root: str, name: str) -> str | None:
     return next(iter([*by_name, *by_file]), None)
 
 
-def _document(file: str, report: Report) -> Place | None:
+def _document(file: str, report: Report, kept: dict[str, str] | None = None) -> Place | None:
     try:
         data = read_bounded(Path(file), LARGEST)
     except FileRefused as error:
@@ -211,6 +213,8 @@ def _document(file: str, report: Report) -> Place | None:
         why = f"it is not UTF-8 at byte {error.start}"
         report.found.append(Problem(code="unreadable", message=why, file=file))
         return None
+    if kept is not None:
+        kept[file] = text
     return _parsed(text, file, report)
 
 
@@ -242,13 +246,3 @@ def _binaries(document: Place, manifest: Manifest) -> None:
                 "missing_binary",
                 f"{one_line(adapter.binary, 80)} is not on PATH, so adapter {one_line(name, 60)} cannot run",
             )
-
-
-def adapter_of(manifest: Manifest | None, name: str) -> Adapter | None:
-    """Return an adapter by name."""
-    return manifest.adapters.get(name) if manifest else None
-
-
-def frozen_node(value: object) -> Node:
-    """Return a node for a value that stands in no file."""
-    return Node(value=value, line=0, column=0)

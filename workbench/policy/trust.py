@@ -1,13 +1,14 @@
 """Trust in a workspace: the hash of what governs it, and the question that is put to the human.
 
 Owns which files count. Covered are `.workbench.json`, `workbench.yaml`, `wave.yaml`, everything below
-`.workbench/` and `.wave/`, and every file inside the workspace that a hook command of `.workbench.json`
-names with any of its words. Files that the YAML manifests name outside those folders are not covered.
+`.workbench/` and `.wave/` but for what runs leave there, and every file inside the workspace that a hook
+command of `.workbench.json`, or a prompt or command line of a manifest, names with any of its words.
 It never decides, and never reads what it could not read again in full.
 """
 
 import hashlib
 import os
+import re
 import shlex
 import stat
 from collections.abc import Iterator
@@ -25,6 +26,15 @@ MOST_FILES: Final = 2000
 CONFIG: Final = ".workbench.json"
 _FILES: Final = (CONFIG, "workbench.yaml", "wave.yaml")
 _FOLDERS: Final = (".workbench", ".wave")
+MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
+LEFT_BY_RUNS: Final = frozenset(
+    f"{folder}/{name}" for folder in _FOLDERS for name in ("workspaces", "traces", "artifacts", "output")
+)
+"""Folders that hold workspaces, traces and results: what lies there is no prompt and no pipeline."""
+
+_NAMED: Final = re.compile(
+    r"\b(?:system_prompt_file|hooks_template|command)\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)"
+)
 
 CHOICES: Final = (
     Choice(key="trust", label="trust this workspace"),
@@ -71,9 +81,8 @@ def governing_files(workspace: str) -> tuple[str, ...]:
 def named_files(workspace: str) -> tuple[str, ...]:
     """Return the files inside the workspace that hooks of its `.workbench.json` name, sorted."""
     root = os.path.realpath(workspace)
-    found = {
-        path for command in _hook_commands(root) for word in _words(command) if (path := _inside(root, word))
-    }
+    commands = (*_hook_commands(root), *_manifest_commands(root))
+    found = {path for command in commands for word in _words(command) if (path := _inside(root, word))}
     return tuple(sorted(found))
 
 
@@ -108,6 +117,8 @@ def _below(root: str, folder: str) -> Iterator[str]:
         raise TrustRefused(f"{error.filename}: cannot be listed: {error.strerror}")
 
     for here, folders, files in os.walk(top, onerror=refuse):
+        # What runs leave behind governs nothing, and would end the trust with every run.
+        folders[:] = [name for name in folders if os.path.relpath(f"{here}/{name}", root) not in LEFT_BY_RUNS]
         links = [name for name in folders if os.path.islink(f"{here}/{name}")]  # noqa: PTH114 -- text
         for name in (*files, *links):
             yield os.path.relpath(f"{here}/{name}", root)
@@ -164,6 +175,19 @@ def _hook_commands(root: str) -> Iterator[str]:
             command = cast("dict[str, Any]", entry).get("command") if isinstance(entry, dict) else None
             if isinstance(command, str):
                 yield command
+
+
+def _manifest_commands(root: str) -> Iterator[str]:
+    """Yield what manifests of pipelines name as prompts and hooks; read by line, so rather too much."""
+    for name in MANIFESTS:
+        if not os.path.lexists(f"{root}/{name}"):
+            continue
+        try:
+            text = _read(root, name).decode("utf-8", "replace")
+        except TrustRefused:
+            continue
+        for match in _NAMED.finditer(text):
+            yield match[1].strip().strip("\"'")
 
 
 def _words(command: str) -> Iterator[str]:

@@ -129,8 +129,11 @@ def wake(home: Home, journal: Journal, console: Console, session_ids: Iterable[s
     workspaces: dict[str, bool] = {}
     for key in dict.fromkeys(session_ids):
         session = journal.session(key)
+        while session is not None and session.kind == "step" and session.parent_id:
+            # A step works in a folder of its own; who drives its run acts on the answer.
+            session = journal.session(session.parent_id)
         if key != SYSTEM_SESSION and session is not None:
-            is_idle = not is_driven(home, journal, key)
+            is_idle = not is_driven(home, journal, session.id)
             workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle
     for workspace, is_idle in workspaces.items():
         _see_to(home, journal, console, workspace, is_idle=is_idle)

@@ -1,0 +1,115 @@
+"""A project with pipelines and everything that drives a run of them, in this process."""
+
+import asyncio
+import json
+import sys
+
+from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
+from workbench.domain.values import Actor, Decision
+from workbench.effects import faults
+from workbench.host import trusting
+from workbench.host.kit import open_kit
+from workbench.host.models import provider_of
+from workbench.host.steps import requests
+from workbench.host.steps.drive import Driving, drive_run
+from workbench.host.steps.ledger import pending_below
+from workbench.journal.decide import decide
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverIdentity, DriverLock
+from workbench.journal.rebuild import differences
+
+USER = Actor(kind="user", pid=1, via="cli")
+PYTHON = sys.executable
+
+
+class Runs:
+    """A trusted project, its journal, and runs driven one after another."""
+
+    def __init__(self, root, *, manifest=MANIFEST, files=None, trust=True):
+        self.root = (root / "project").resolve()
+        self.home = Home.open(root / "home")
+        self.journal = Journal.open(self.home)
+        self.recordings = root / "recordings"
+        self.recordings.mkdir()
+        write(self.root, {**PROMPTS, "wave.yaml": manifest, **(files or {})})
+        self.drivers = 0
+        if trust:
+            self.trust()
+
+    def trust(self):
+        trusting.grant(self.journal, str(self.root), False, USER)
+
+    def pipeline(self, steps, *, name="p", head=""):
+        write(
+            self.root,
+            {f"{name}.yaml": f"kind: WavePipeline\nmetadata: {{name: {name}}}\n{head}steps:\n{steps}"},
+        )
+        self.trust()
+        return f"{name}.yaml"
+
+    def record(self, step, *exchanges):
+        found = {"recording": 1, "model": "m", "exchanges": list(exchanges)}
+        (self.recordings / f"{step}.json").write_text(json.dumps(found))
+
+    def request(self, name="p.yaml", **wish):
+        if any(self.recordings.iterdir()):
+            wish.setdefault("recordings", str(self.recordings))
+        return requests.request(self.journal, str(self.root), requests.Wish(name=name, **wish), USER)
+
+    def drive(self, run, *, until=lambda c: c.is_waiting, can_ask=True, seconds=60, see=lambda events: None):
+        self.drivers += 1
+        driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")
+        kit = open_kit(
+            self.home, self.journal, str(self.root), provider=provider_of, can_ask=can_ask, sleep=no_sleep
+        )
+
+        async def go():
+            async with asyncio.timeout(seconds):
+                return await drive_run(Driving(kit=kit, driver=driver, until=until, see=see), run)
+
+        try:
+            with DriverLock(self.journal, driver):
+                return asyncio.run(go())
+        finally:
+            kit.root.close()
+
+    def run(self, steps, **wish):
+        """Write a pipeline, run it, and return its row."""
+        return self.drive(self.request(self.pipeline(steps), **wish))
+
+    def resume(self, run, step=""):
+        requests.resume(self.journal, run, USER, step)
+        return self.drive(run)
+
+    def states(self, run):
+        return {row.step_id: row.state for row in self.journal.step_states(run)}
+
+    def step(self, run, step):
+        return self.journal.reader.step_state(run, step)
+
+    def bodies(self, run, kind):
+        return [(e.step, e.body) for e in self.journal.events(run) if e.kind == kind]
+
+    def waiting(self, run):
+        return [self.journal.action(key) for key in pending_below(self.journal, run)]
+
+    def answer(self, run, verdict="approve", **more):
+        (action, *_) = self.waiting(run)
+        said = Decision(action_id=action.id, verdict=verdict, **more)
+        assert decide(self.journal, said, action.digest, USER).ok
+
+    def read(self, path):
+        return (self.root / path).read_text()
+
+    def check(self):
+        assert differences(self.journal) == []
+
+    def close(self):
+        faults.disarm_all()
+        self.check()
+        self.journal.close()
+
+
+async def no_sleep(seconds):
+    await asyncio.sleep(min(seconds, 0.01))

@@ -1,0 +1,645 @@
+"""Runs from their request to their end: order, artifacts, contracts, retries, gates, matrix, resume."""
+
+import json
+import time
+
+import pytest
+
+from tests.support.runs import USER
+from workbench.domain.machines import STEP_MOVES, may_move
+from workbench.host.steps.requests import RunRefused, Wish, cancel, request
+
+TWO = """
+  - id: a
+    exec: {type: command, source: "echo one > a.txt"}
+    output_artifacts: [{name: x, path: a.txt}]
+  - id: b
+    dependencies: [a]
+    memory: {inject_artifacts: [{step: a, artifact: x, as: given}]}
+    exec: {type: command, source: "cat artifacts/given; echo {{ a/x }}"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+
+
+def artifact(runs, run, step, name):
+    found = [b for s, b in runs.bodies(run, "artifact.stored") if (s, b.name) == (step, name)]
+    return runs.journal.blobs.read(found[-1].content_ref)
+
+
+@pytest.mark.spec(103, 105, 108, 120, 121, 122, 124)
+def test_a_run_goes_through_its_steps_in_order_and_hands_artifacts_on(runs):
+    here = runs()
+    row = here.run(TWO, input="v2")
+    assert (row.status, row.number, row.input, row.error_message) == ("completed", 1, "v2", "")
+    assert here.states(row.pipeline_id) == {"a": "completed", "b": "completed"}
+    assert artifact(here, row.pipeline_id, "b", "said") == b"one\none\n\n"
+    assert here.journal.session(row.pipeline_id).status == "completed"
+    moves = [(s, b.state) for s, b in here.bodies(row.pipeline_id, "step.changed")]
+    assert moves == [("a", "running"), ("a", "completed"), ("b", "running"), ("b", "completed")]
+    assert all(
+        b.duration_ms > 0 for _, b in here.bodies(row.pipeline_id, "step.changed") if b.state == "completed"
+    )
+
+
+def test_runs_are_counted_per_pipeline_and_workspace(runs):
+    here = runs()
+    assert [here.run(TWO).number for _ in range(2)] == [1, 2]
+    here.pipeline(TWO, name="other")
+    assert here.journal.pipeline_state(here.request("other.yaml")).number == 1
+
+
+@pytest.mark.spec(219)
+@pytest.mark.parametrize(
+    "text", ["$(touch owned)", "'; touch owned; '", '"; touch owned; "', "`touch owned`", "a'b\"c d"]
+)
+@pytest.mark.parametrize(
+    "line",
+    ["echo {{ input }}", 'echo "{{ input }}"', "echo '{{ input }}'", "echo x # don't\necho {{ input }}"],
+)
+def test_a_value_in_a_command_is_never_read_by_the_shell(runs, text, line):
+    here = runs()
+    steps = f"""
+  - id: a
+    exec: {{type: command, source: {json.dumps(line)}}}
+    workspace: {{root: ./}}
+    output_artifacts: [{{name: said, source: stdout}}]
+"""
+    row = here.run(steps, input=text)
+    assert row.status == "completed"
+    assert artifact(here, row.pipeline_id, "a", "said").decode().splitlines()[-1] == text
+    assert not (here.root / "owned").exists()
+
+
+CONTRACT = """
+  - id: a
+    exec: {type: command, source: %s}
+    output_artifacts: [{name: r, path: r.json}]
+    handover: {contract: {type: json_schema, schema: {type: object, required: [n, m], properties: {n: {type: integer}}}, %s}}
+  - id: b
+    dependencies: [a]
+    exec: {type: command, source: "true"}
+"""
+BAD = """ "echo '{\\"n\\": \\"x\\"}' > r.json" """
+MENDED = """ "test -n \\"$WORKBENCH_LAST_FAILURE\\" && echo '{\\"n\\": 1, \\"m\\": 2}' > r.json || echo '{}' > r.json" """
+
+
+@pytest.mark.spec(113, 115, 116, 119)
+def test_a_broken_contract_names_all_failing_paths_and_blocks(runs):
+    here = runs()
+    row = here.run(CONTRACT % (BAD, "must_pass: true"))
+    (checked,) = [b for _, b in here.bodies(row.pipeline_id, "contract.checked")]
+    assert checked.outcome == "failed"
+    assert [p.partition(":")[0] for p in checked.problems] == ["$", "$.n"]
+    assert (row.status, here.states(row.pipeline_id)) == ("failed", {"a": "failed", "b": "skipped"})
+    assert "$.n" in row.error_message
+
+
+@pytest.mark.spec(116, 118, 119)
+def test_a_retry_gets_the_failure_and_may_mend_it(runs):
+    here = runs()
+    row = here.run(CONTRACT % (MENDED, "on_failure: retry, max_retries: 2"))
+    assert row.status == "completed"
+    step = here.step(row.pipeline_id, "a")
+    assert (step.attempt, step.retry_count, step.contract) == (2, 1, "passed")
+
+
+@pytest.mark.spec(116, 119)
+def test_after_the_last_retry_it_fails(runs):
+    here = runs()
+    row = here.run(CONTRACT % (BAD, "on_failure: retry, max_retries: 2"))
+    step = here.step(row.pipeline_id, "a")
+    assert (row.status, step.attempt, step.retry_count, step.state) == ("failed", 3, 2, "failed")
+
+
+@pytest.mark.spec(115)
+@pytest.mark.parametrize(
+    ("words", "status", "a", "b", "warned"),
+    [
+        ("must_pass: false", "completed", "completed", "completed", True),
+        ("on_failure: warn", "completed", "completed", "completed", True),
+        ("on_failure: continue", "completed", "completed", "completed", True),
+        ("on_failure: skip", "failed", "failed", "skipped", True),
+        ("on_failure: halt", "failed", "failed", "skipped", False),
+        ("on_failure: fail", "failed", "failed", "skipped", False),
+    ],
+)
+def test_every_word_of_on_failure(runs, words, status, a, b, warned):
+    here = runs()
+    row = here.run(CONTRACT % (BAD, words))
+    states = here.states(row.pipeline_id)
+    expected = "completed" if "skip" in words else status
+    assert (row.status, states["a"], states["b"]) == (expected, a, b)
+    assert here.step(row.pipeline_id, "a").is_warned is warned
+
+
+def test_rework_runs_the_step_that_mends_and_then_the_failed_one_again(runs):
+    here = runs()
+    row = here.run("""
+  - id: a
+    workspace: {root: ./}
+    exec: {type: command, source: "test -f mended"}
+    retry: {max_attempts: 1, on_failure: rework, rework_step: mend}
+  - id: mend
+    rework_only: true
+    workspace: {root: ./}
+    exec: {type: command, source: "touch mended"}
+""")
+    assert (row.status, here.states(row.pipeline_id)) == (
+        "completed",
+        {"a": "completed", "mend": "completed"},
+    )
+    assert here.step(row.pipeline_id, "a").attempt == 2
+
+
+def test_a_mender_that_nobody_needs_is_skipped(runs):
+    here = runs()
+    row = here.run("""
+  - {id: a, exec: {type: command, source: "true"}, retry: {on_failure: rework, rework_step: m}}
+  - {id: m, rework_only: true, exec: {type: command, source: "true"}}
+""")
+    assert (row.status, here.states(row.pipeline_id)) == ("completed", {"a": "completed", "m": "skipped"})
+
+
+@pytest.mark.spec(114)
+@pytest.mark.parametrize(("command", "status"), [("test -f out", "completed"), ("exit 3", "failed")])
+def test_a_test_suite_decides_by_its_exit_code(runs, command, status):
+    here = runs()
+    row = here.run(f"""
+  - id: a
+    exec: {{type: command, source: "touch out"}}
+    handover: {{contract: {{type: test_suite, command: "{command}"}}}}
+""")
+    assert row.status == status
+
+
+@pytest.mark.spec(225)
+def test_typescript_without_a_compiler_is_not_checked(runs, monkeypatch):
+    monkeypatch.setattr("workbench.pipelines.contracts._compiler", lambda workspace: None)
+    here = runs()
+    row = here.run("""
+  - id: a
+    exec: {type: command, source: "echo 'interface A {}' > a.ts"}
+    output_artifacts: [{name: t, path: a.ts}]
+    handover: {contract: {type: typescript_interface, source: a.ts}}
+""")
+    (checked,) = [b for _, b in here.bodies(row.pipeline_id, "contract.checked")]
+    assert (checked.outcome, row.status) == ("not_checked", "completed")
+
+
+@pytest.mark.spec(108)
+@pytest.mark.parametrize(("required", "state"), [("true", "failed"), ("false", "completed_empty")])
+def test_a_declared_artifact_has_to_be_there(runs, required, state):
+    here = runs()
+    row = here.run(f"""
+  - id: a
+    exec: {{type: command, source: "true"}}
+    output_artifacts: [{{name: x, path: gone.txt, required: {required}}}]
+""")
+    step = here.step(row.pipeline_id, "a")
+    assert step.state == state
+    assert ("gone.txt" in step.error_message) is (state == "failed")
+
+
+@pytest.mark.spec(93, 103)
+def test_no_more_steps_run_at_once_than_may(runs):
+    here = runs()
+    steps = "".join(f"\n  - {{id: s{n}, exec: {{type: command, source: 'sleep 0.05'}}}}" for n in range(6))
+    row = here.run(steps)
+    running = most = 0
+    for _, body in here.bodies(row.pipeline_id, "step.changed"):
+        running += 1 if body.state == "running" else -1
+        most = max(most, running)
+    assert (row.status, most) == ("completed", 2)
+
+
+def test_other_steps_go_on_when_one_fails(runs):
+    here = runs()
+    row = here.run("""
+  - {id: a, exec: {type: command, source: "exit 1"}}
+  - {id: b, exec: {type: command, source: "true"}}
+  - {id: c, dependencies: [b], exec: {type: command, source: "true"}}
+  - {id: d, dependencies: [a, c], exec: {type: command, source: "true"}}
+""")
+    assert here.states(row.pipeline_id) == {"a": "failed", "b": "completed", "c": "completed", "d": "skipped"}
+    assert row.error_message.startswith("a failed: it ended with exit code 1")
+    assert (here.journal.session(row.pipeline_id).status, here.journal.session(row.pipeline_id).reason) == (
+        "paused", "run ended",
+    )  # fmt: skip
+
+
+MATRIX = """
+  - id: list
+    exec: {type: command, source: "echo '{\\"jobs\\": [{\\"k\\": \\"x\\"}, {\\"k\\": \\"y\\"}, {\\"k\\": \\"z\\"}]}' > l.json"}
+    output_artifacts: [{name: l, path: l.json}]
+  - id: m
+    dependencies: [list]
+    strategy: {type: matrix, items_source: list/l, item_key: jobs, item_id_key: k, max_concurrency: 1}
+    exec: {type: command, source: "echo {{ item.k }}; test {{ item.k }} != %s"}
+    output_artifacts: [{name: said, source: stdout}]
+  - id: after
+    dependencies: [m]
+    exec: {type: command, source: "printf %%s {{ m/said }}"}
+    output_artifacts: [{name: all, source: stdout}]
+"""
+
+
+@pytest.mark.spec(110)
+def test_a_matrix_runs_once_an_item_and_hands_on_a_result_an_item(runs):
+    here = runs()
+    row = here.run(MATRIX % "nobody")
+    assert here.states(row.pipeline_id)["m[y]"] == "completed"
+    found = json.loads(artifact(here, row.pipeline_id, "after", "all"))
+    assert [(one["item"]["k"], one["value"]) for one in found] == [("x", "x\n"), ("y", "y\n"), ("z", "z\n")]
+    order = [(s, b.state) for s, b in here.bodies(row.pipeline_id, "step.changed") if s and "[" in s]
+    assert [state for _, state in order] == ["running", "completed"] * 3
+
+
+@pytest.mark.spec(110, 123)
+def test_a_failed_item_fails_its_matrix_and_only_it_is_run_again(runs):
+    here = runs()
+    row = here.run(MATRIX % "y")
+    run = row.pipeline_id
+    assert (row.status, here.states(run)["m"], here.states(run)["after"]) == ("failed", "failed", "skipped")
+    row = here.resume(run)
+    (again,) = [b.reset for _, b in here.bodies(run, "run.started") if b.round == 2]
+    assert set(again) == {"m", "m[y]", "after"}
+    assert here.step(run, "m[x]").attempt == 1
+    assert here.step(run, "m[y]").attempt == 2
+
+
+GATE = """
+  - id: ask
+    gate: {prompt: "Ship {{ input }}?", choices: [{key: y, label: "yes", target: ship}, {key: n, label: "no", target: notes}, {key: x, label: stop, target: _fail}]}
+  - {id: ship, dependencies: [ask], exec: {type: command, source: "true"}}
+  - {id: notes, dependencies: [ask], exec: {type: command, source: "true"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more", "status", "states"),
+    [
+        ("approve", {"choice": "y"}, "completed", ("completed", "completed", "skipped")),
+        ("approve", {"choice": "n"}, "completed", ("completed", "skipped", "completed")),
+        ("approve", {"choice": "x"}, "failed", ("failed", "skipped", "skipped")),
+        ("reject", {"reason": "not now"}, "failed", ("failed", "skipped", "skipped")),
+    ],
+)
+def test_a_gate_is_a_row_of_the_queue_and_leads_on(runs, verdict, more, status, states):
+    here = runs()
+    row = here.run(GATE, input="v2")
+    run = row.pipeline_id
+    (action,) = here.waiting(run)
+    assert (row.status, action.kind, action.target, action.subject["step"]) == (
+        "waiting",
+        "gate",
+        "Ship v2?",
+        "ask",
+    )
+    assert here.step(run, "ask").action_id == action.id
+    here.answer(run, verdict, **more)
+    row = here.drive(run)
+    assert row.status == status
+    assert tuple(here.states(run).values()) == states
+
+
+def test_an_expired_gate_fails_and_takes_no_default(runs):
+    here = runs()
+    steps = """
+  - {id: g, gate: {prompt: "go?", timeout: 50ms, default: y, choices: [{key: y, label: go}]}}
+"""
+    row = here.drive(here.request(here.pipeline(steps)), until=lambda c: False)
+    assert row.status == "failed"
+    assert "expired" in here.step(row.pipeline_id, "g").error_message
+
+
+def test_where_nobody_can_answer_a_gate_fails(runs):
+    here = runs()
+    row = here.drive(here.request(here.pipeline(GATE)), can_ask=False)
+    assert (row.status, here.waiting(row.pipeline_id)) == ("failed", [])
+
+
+AGENT = """
+  - id: plan
+    persona: builder
+    exec: {type: prompt, source: "Plan {{ input }}."}
+    output_artifacts: [{name: plan, path: plan.md}]
+  - id: use
+    dependencies: [plan]
+    exec: {type: command, source: "echo {{ plan/plan }}"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+CREATE = {
+    "tool_call": {"id": "c1", "name": "create_file", "arguments": {"path": "plan.md", "content": "do it\n"}}
+}
+USAGE = {"usage": {"input_tokens": 7, "output_tokens": 3}}
+
+
+@pytest.mark.spec(104, 105)
+def test_an_agent_step_asks_parks_and_goes_on(runs):
+    here = runs()
+    here.record("plan", {"reply": [{"text": "I write."}, CREATE, USAGE]}, {"reply": [{"text": "Done."}]})
+    row = here.run(AGENT, input="it")
+    run = row.pipeline_id
+    (action,) = here.waiting(run)
+    child = here.journal.session(action.session_id)
+    assert (row.status, child.kind, child.parent_id, child.title) == ("waiting", "step", run, "p #1 · plan")
+    assert (child.system_prompt, child.configuration["temperature"]) == ("You build.\n", 0.5)
+    assert {e.step for e in here.journal.events(child.id) if e.kind == "call.proposed"} == {"p #1 · plan"}
+    here.answer(run)
+    row = here.drive(run)
+    assert row.status == "completed"
+    assert artifact(here, run, "use", "said") == b"do it\n\n"
+    assert here.step(run, "plan").usage.total_tokens == row.usage.total_tokens == 10
+    assert here.journal.session(child.id).status == "completed"
+    assert [b.state for s, b in here.bodies(run, "step.changed") if s == "plan"] == [
+        "running", "waiting", "running", "completed",
+    ]  # fmt: skip
+
+
+@pytest.mark.spec(83, 84, 87)
+def test_what_a_persona_denies_is_denied_whatever_is_granted(runs):
+    here = runs()
+    here.record("plan", {"reply": [CREATE]}, {"reply": [{"text": "I may not."}]})
+    row = here.run(AGENT.replace("persona: builder", "persona: reader"), input="x", grants=("Write(*)",))
+    run = row.pipeline_id
+    child = here.step(run, "plan").session_id
+    (call,) = here.journal.calls(child)
+    assert (call.state, call.detail) == ("rejected", "denied")
+    assert "persona reader" in call.verdict_by
+    assert "plan was not left" in here.step(run, "plan").error_message
+
+
+@pytest.mark.spec(86)
+def test_a_ceiling_denies_and_a_run_grant_lets_pass_for_this_run_only(runs):
+    here = runs()
+    shell = {"tool_call": {"id": "c0", "name": "run_in_terminal", "arguments": {"command": "ls"}}}
+    here.record("plan", {"reply": [shell, CREATE]}, {"reply": [{"text": "done"}]})
+    row = here.run(AGENT, input="x", grants=("Write(plan.md)",))
+    calls = {call.tool: call for call in here.journal.calls(here.step(row.pipeline_id, "plan").session_id)}
+    assert (calls["run_in_terminal"].state, calls["create_file"].state) == ("rejected", "succeeded")
+    assert row.status == "completed"
+    again = here.drive(here.request("p.yaml", input="y"))
+    assert again.status == "waiting"
+
+
+HOOKED = """
+    hooks:
+      PreToolUse: [{matcher: "Write(*)", command: "echo no writing; exit 1"}]
+"""
+
+
+@pytest.mark.spec(88, 90)
+def test_a_pre_hook_of_the_persona_blocks_with_its_words(runs):
+    from tests.unit.pipelines.projects import MANIFEST
+
+    here = runs(manifest=MANIFEST.replace("    temperature: 0.5\n", "    temperature: 0.5" + HOOKED))
+    here.record("plan", {"reply": [CREATE]}, {"reply": [{"text": "then not"}]})
+    row = here.run(AGENT, input="x")
+    (call,) = here.journal.calls(here.step(row.pipeline_id, "plan").session_id)
+    assert call.state == "rejected"
+    assert "no writing" in call.error
+
+
+def test_an_agent_gets_a_failed_contract_back(runs):
+    here = runs()
+    bad = {"tool_call": {"id": "c1", "name": "create_file", "arguments": {"path": "r.json", "content": "{}"}}}
+    good = {
+        "tool_call": {
+            "id": "c2",
+            "name": "replace_string_in_file",
+            "arguments": {"path": "r.json", "old_string": "{}", "new_string": '{"n": 1}'},
+        }
+    }
+    here.record("a", {"reply": [bad]}, {"reply": [{"text": "done"}]})
+    here.record("a.2", {"reply": [good]}, {"reply": [{"text": "mended"}]})
+    row = here.run(
+        """
+  - id: a
+    persona: builder
+    exec: {type: prompt, source: "Write r.json."}
+    output_artifacts: [{name: r, path: r.json}]
+    handover: {contract: {type: json_schema, schema: {type: object, required: [n]}, on_failure: retry}}
+""",
+        grants=("Write(*)",),
+    )
+    assert row.status == "completed"
+    prompts = [
+        e.body.text
+        for e in here.journal.events(here.step(row.pipeline_id, "a").session_id)
+        if e.kind == "prompt.submitted"
+    ]
+    assert "'n' is a required property" in prompts[0]
+
+
+@pytest.mark.spec(94)
+def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
+    monkeypatch.setattr("workbench.pipelines.attempt.timeout_seconds", lambda step, manifest: 1)
+    here = runs()
+    began = time.monotonic()
+    row = here.run("""
+  - {id: a, exec: {type: command, source: "sleep 30"}, retry: {max_attempts: 2}}
+""")
+    assert time.monotonic() - began < 20
+    assert (row.status, here.step(row.pipeline_id, "a").retry_count) == ("failed", 1)
+    assert "longer" in row.error_message
+
+
+def test_a_run_that_is_cancelled_ends_what_runs_and_withdraws_what_waits(runs):
+    here = runs()
+    run = here.request(
+        here.pipeline("""
+  - {id: a, exec: {type: command, source: "sleep 30"}}
+  - {id: g, gate: {prompt: "go?"}}
+  - {id: z, dependencies: [a, g], exec: {type: command, source: "true"}}
+""")
+    )
+    asked = []
+
+    def until(coordinator):
+        if here.waiting(run) and coordinator.state.steps["a"].state == "running" and not asked:
+            asked.append(cancel(here.journal, run, USER, "enough"))
+        return False
+
+    row = here.drive(run, until=until)
+    assert (row.status, row.error_message) == ("cancelled", "enough")
+    assert set(here.states(run).values()) == {"cancelled"}
+    assert here.waiting(run) == []
+
+
+@pytest.mark.spec(123)
+def test_resume_runs_only_what_is_not_completed(runs):
+    here = runs()
+    row = here.run("""
+  - {id: a, workspace: {root: ./}, exec: {type: command, source: "echo a >> count"}}
+  - {id: b, workspace: {root: ./}, dependencies: [a], exec: {type: command, source: "echo b >> count; test -f ok"}}
+  - {id: c, workspace: {root: ./}, dependencies: [b], exec: {type: command, source: "echo c >> count"}}
+""")
+    assert (row.status, here.read("count")) == ("failed", "a\nb\n")
+    (here.root / "ok").touch()
+    row = here.resume(row.pipeline_id)
+    assert (row.status, row.round, here.read("count")) == ("completed", 2, "a\nb\nb\nc\n")
+
+
+def test_a_changed_file_changes_nothing_of_a_run_under_way(runs):
+    here = runs()
+    run = here.request(here.pipeline(GATE))
+    here.drive(run)
+    here.pipeline("\n  - {id: other, exec: {type: command, source: 'exit 9'}}")
+    here.answer(run, choice="y")
+    assert here.drive(run).status == "completed"
+    assert set(here.states(run)) == {"ask", "ship", "notes"}
+
+
+def test_from_step_takes_what_comes_before_from_the_last_run(runs):
+    here = runs()
+    here.run(TWO)
+    row = here.drive(here.request("p.yaml", from_step="b"))
+    run = row.pipeline_id
+    assert (row.status, here.states(run)) == ("completed", {"a": "completed", "b": "completed"})
+    assert [s for s, b in here.bodies(run, "step.changed")] == ["b", "b"]
+    assert artifact(here, run, "b", "said") == b"one\none\n\n"
+
+
+@pytest.mark.spec(223)
+def test_an_input_that_fails_its_schema_stops_the_run_before_the_first_step(runs):
+    here = runs()
+    head = "input: {source: cli, schema: {type: object, required: [repo]}}\n"
+    run = here.request(
+        here.pipeline("\n  - {id: a, exec: {type: command, source: 'true'}}", head=head), input='{"x": 1}'
+    )
+    row = here.drive(run)
+    assert row.status == "failed"
+    assert "'repo' is a required property" in row.error_message
+    assert here.bodies(run, "step.changed") == []
+
+
+def test_a_run_is_refused_in_an_untrusted_workspace(runs):
+    here = runs(trust=False)
+    (here.root / "p.yaml").write_text(
+        "kind: WavePipeline\nmetadata: {name: p}\nsteps: [{id: a, exec: {type: command, source: x}}]\n"
+    )
+    with pytest.raises(RunRefused, match="not trusted"):
+        here.request()
+    assert here.journal.pipeline_states() == []
+
+
+@pytest.mark.spec(111)
+def test_validation_stops_a_step_before_it_runs(runs):
+    here = runs()
+    row = here.run("""
+  - {id: a, workspace: {root: ./}, exec: {type: command, source: "touch ran"}, validation: [{type: file_exists, target: gone.txt}]}
+""")
+    assert row.status == "failed"
+    assert not (here.root / "ran").exists()
+    assert "gone.txt is not there" in row.error_message
+
+
+@pytest.mark.spec(106)
+def test_mounts_are_copies_and_a_readwrite_one_is_given_back(runs):
+    here = runs(files={"src/a.txt": "old\n", "ro/b.txt": "keep\n"})
+    row = here.run("""
+  - id: a
+    workspace: {mount: [{source: src, target: /src, mode: readwrite}, {source: ro, target: /ro, mode: readonly}]}
+    exec: {type: command, source: "echo new > src/a.txt; echo x > src/n.txt; (echo no > ro/b.txt) 2>/dev/null; ls -l ro/b.txt | cut -c1-10"}
+    output_artifacts: [{name: mode, source: stdout}]
+""")
+    assert row.status == "completed"
+    assert (here.read("src/a.txt"), here.read("src/n.txt"), here.read("ro/b.txt")) == (
+        "new\n",
+        "x\n",
+        "keep\n",
+    )
+    assert artifact(here, row.pipeline_id, "a", "mode").strip() == b"-r--r--r--"
+
+
+def test_a_file_that_moved_in_the_project_is_not_overwritten(runs):
+    here = runs(files={"src/a.txt": "old\n"})
+    row = here.run(f"""
+  - id: a
+    workspace: {{mount: [{{source: src, target: /src, mode: readwrite}}]}}
+    exec: {{type: command, source: "echo mine > src/a.txt; echo theirs > {here.root}/src/a.txt"}}
+""")
+    assert (row.status, here.read("src/a.txt")) == ("failed", "theirs\n")
+    assert "changed in the project meanwhile: a.txt" in row.error_message
+
+
+@pytest.mark.spec(125)
+def test_workspaces_stay_and_are_private(runs):
+    here = runs()
+    row = here.run(TWO)
+    place = here.home.path / "workspaces" / row.pipeline_id
+    assert (place / "a" / "a.txt").read_text() == "one\n"
+    assert place.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_workspace_that_vanishes_fails_the_step_with_words(runs):
+    here = runs()
+    row = here.run("""
+  - id: a
+    exec: {type: command, source: "rm -rf $PWD"}
+    output_artifacts: [{name: x, path: x}]
+  - {id: b, exec: {type: command, source: "true"}}
+""")
+    assert here.states(row.pipeline_id) == {"a": "failed", "b": "completed"}
+    assert "there is nothing" in here.step(row.pipeline_id, "a").error_message or "not" in row.error_message
+
+
+def test_a_pipeline_step_runs_another_pipeline_within_limits(runs):
+    here = runs()
+    here.pipeline(
+        "\n  - {id: x, exec: {type: command, source: 'echo {{ input }} > /dev/null'}}", name="below"
+    )
+    row = here.run(
+        """
+  - {id: up, pipeline: below.yaml, input: "for {{ input }}"}
+""",
+        input="v2",
+    )
+    child = here.step(row.pipeline_id, "up").session_id
+    below = here.journal.pipeline_state(child)
+    assert (row.status, below.status, below.input) == ("completed", "completed", "for v2")
+    assert here.journal.session(child).parent_id == row.pipeline_id
+
+
+@pytest.mark.spec(97)
+def test_pipelines_start_pipelines_only_so_deep(runs):
+    here = runs()
+    row = here.run("\n  - {id: again, pipeline: p.yaml}")
+    assert row.status == "failed"
+    messages = " ".join(r.error_message for r in here.journal.pipeline_states())
+    assert "max_depth" in messages
+
+
+@pytest.mark.spec(96)
+def test_a_trace_is_kept_when_it_is_asked_for(runs):
+    from tests.unit.pipelines.projects import MANIFEST
+
+    here = runs(manifest=MANIFEST + "  audit: {log_all_tool_calls: true, log_dir: .wave/traces/}\n")
+    here.record("plan", {"reply": [CREATE]}, {"reply": [{"text": "done"}]})
+    row = here.run(AGENT, input="api_key=sk-abcdefghijklmnopqrstuvwx", grants=("Write(*)",))
+    (path,) = (here.root / ".wave/traces").iterdir()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    kinds = {line["kind"] for line in lines}
+    assert {"call.executing", "call.finished", "step.changed", "run.changed"} <= kinds
+    assert "file.changed" not in kinds
+    assert "sk-abcdefghij" not in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert row.status == "completed"
+
+
+def test_no_move_of_any_run_is_illegal(runs):
+    here = runs()
+    row = here.run(MATRIX % "y")
+    before = {}
+    for step, body in here.bodies(row.pipeline_id, "step.changed"):
+        assert may_move(STEP_MOVES, before.get(step, "pending"), body.state), (step, body.state)
+        before[step] = body.state
+
+
+def test_wishes_that_cannot_be_are_refused_before_a_run_exists(runs):
+    here = runs()
+    here.pipeline(TWO)
+    for wish in (Wish(name="gone"), Wish(name="p.yaml", from_step="b"), Wish(name="p.yaml", from_step="q")):
+        with pytest.raises(RunRefused):
+            request(here.journal, str(here.root), wish, USER)
+    assert here.journal.pipeline_states() == []

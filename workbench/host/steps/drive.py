@@ -1,0 +1,230 @@
+"""Drive one run in this process, under a driver's lock and a lease; and the runs below it.
+
+Owns the life around a coordinator: take the lease, begin, drive, hand back in order. A host's supervisor and
+`workbench pipeline run` both come through here.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from workbench.domain.events import Event, SessionCreated, SessionStatusChanged
+from workbench.domain.machines import PauseReason
+from workbench.domain.rows import PipelineState
+from workbench.domain.runs import RunCancelRequested, RunRequested, StepOutcome, StepSpec
+from workbench.domain.values import Actor
+from workbench.host import watch
+from workbench.host.kit import Kit
+from workbench.host.runner import ringer
+from workbench.host.steps.begin import Begun, begin, workers
+from workbench.host.steps.executor import EmbeddedExecutor, Nested
+from workbench.host.steps.ledger import RunLedger
+from workbench.host.steps.requests import RunRefused, Wish, find, require_runnable
+from workbench.host.steps.trace import Trace
+from workbench.journal.errors import JournalError
+from workbench.journal.lease import DriverIdentity, guard, release, take
+from workbench.pipelines.attempt import NotReady, RunParts
+from workbench.pipelines.coordinator import Coordinator, Options, Slots
+from workbench.pipelines.model import MetaLimits
+from workbench.pipelines.state import fold
+from workbench.pipelines.workspaces import Workspaces
+
+SeeEvents = Callable[[Sequence[Event]], None]
+
+
+def _ignore(events: Sequence[Event]) -> None:
+    del events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driving:
+    """What a driver of runs is given."""
+
+    kit: Kit
+    driver: DriverIdentity
+    until: Callable[[Coordinator], bool] = field(default=lambda _: False)
+    see: SeeEvents = _ignore
+    """Told of the events of the run and of its steps' sessions."""
+    slots: Slots | None = None
+
+
+async def drive_run(driving: Driving, run_id: str) -> PipelineState:
+    """Drive a run until it is over, or `until` says so, and return where it stands then.
+
+    Raises:
+        Driven: another process drives it; names the pid.
+        LeaseLost: another driver took it over meanwhile.
+    """
+    kit = driving.kit
+    lease = take(kit.journal, run_id, driving.driver)
+    ledger = RunLedger(kit, run_id, guard(lease))
+    try:
+        state = fold(kit.journal.events(run_id))
+        before = state.cursor
+        begun = await begin(kit, ledger, driving.driver, state)
+        driving.see(kit.journal.events(run_id, after=before))
+        if begun is not None:
+            await _coordinated(driving, ledger, begun)
+    finally:
+        release(kit.journal, lease)
+    return _row(kit, run_id)
+
+
+def _row(kit: Kit, run_id: str) -> PipelineState:
+    row = kit.journal.pipeline_state(run_id)
+    if row is None:
+        raise LookupError(f"run {run_id} is gone")
+    return row
+
+
+async def _coordinated(driving: Driving, ledger: RunLedger, begun: Begun) -> None:
+    kit, rung = driving.kit, asyncio.Event()
+    silence = kit.journal.on_ring(ringer(asyncio.get_running_loop(), rung))
+    coordinator = _coordinator(driving, ledger, begun, rung)
+    ticking = asyncio.create_task(_tick(kit, rung), name="clock of a run")
+    try:
+        await coordinator.run(driving.until)
+    finally:
+        silence()
+        ticking.cancel()
+        await asyncio.gather(ticking, return_exceptions=True)
+        await _handed_back(ledger, coordinator)
+
+
+def _coordinator(driving: Driving, ledger: RunLedger, begun: Begun, rung: asyncio.Event) -> Coordinator:
+    kit, started = driving.kit, begun.state.started
+    slots = driving.slots or Slots(workers(kit, begun.manifest))
+    trace = Trace(started.trace if started else "", begun.manifest)
+
+    def see(events: Sequence[Event]) -> None:
+        trace.see(events)
+        driving.see(events)
+
+    meta = begun.manifest.runtime.meta if begun.manifest else MetaLimits()
+    below = _Below(replace(driving, slots=slots, see=see), ledger, begun, meta)
+    executor = EmbeddedExecutor(
+        kit=kit, driver=driving.driver, run_id=ledger.run_id, recordings=begun.definition.recordings,
+        nested=Nested(opening=below.opening, run=below.run, cancel=below.cancel), see=see,
+    )  # fmt: skip
+    parts = RunParts(
+        ledger=ledger, definition=begun.definition, pipeline=begun.pipeline, manifest=begun.manifest,
+        executor=executor, state=begun.state, row=_row(kit, ledger.run_id),
+        workspaces=Workspaces(project=begun.definition.root, base=begun.base, environment=kit.environment),
+    )  # fmt: skip
+    options = Options(
+        slots=slots, window_minutes=kit.loaded().config.approvals.window_minutes, sleep=kit.sleep,
+        on_events=see, can_ask=kit.can_ask,
+    )  # fmt: skip
+    return Coordinator(parts, options, rung)
+
+
+async def _tick(kit: Kit, rung: asyncio.Event) -> None:
+    """Let windows run out while nothing else rings."""
+    while True:
+        try:
+            if watch.expire(kit.journal):
+                rung.set()
+        except JournalError:
+            pass  # a disk that is full for a moment must not stop the clock
+        await asyncio.sleep(watch.TICK)
+
+
+async def _handed_back(ledger: RunLedger, coordinator: Coordinator) -> None:
+    """Say why a run that is not over stands still."""
+    if coordinator.failure is not None:
+        return
+    coordinator.catch_up()
+    state = coordinator.state
+    if state.session_status != "processing":
+        return
+    reason: PauseReason = "parked" if state.status == "waiting" else "host lost"
+    await ledger.append(ledger.event(SessionStatusChanged(status="paused", reason=reason)))
+
+
+class _Below:
+    """Runs that steps of a run start: within depth, steps, tokens and time (S1 meta_pipeline)."""
+
+    def __init__(self, driving: Driving, ledger: RunLedger, begun: Begun, limits: MetaLimits) -> None:
+        self._driving, self._ledger, self._begun, self._limits = driving, ledger, begun, limits
+
+    def opening(self, spec: StepSpec) -> list[Event]:
+        """Return the events that begin a run below; NotReady if a limit or the pipeline forbids it."""
+        depth = self._begun.definition.depth + 1
+        if depth > self._limits.max_depth:
+            raise NotReady(
+                f"pipelines may start pipelines {self._limits.max_depth} deep (meta_pipeline.max_depth)"
+            )
+        journal, workspace = self._driving.kit.journal, self._driving.kit.workspace
+        given = str(spec.environment.get("input", ""))
+        try:
+            loaded = find(
+                workspace, Wish(name=spec.source, manifest=self._begun.definition.manifest_file or None)
+            )
+            require_runnable(loaded)
+        except RunRefused as error:
+            raise NotReady(str(error)) from None
+        assert loaded.pipeline is not None
+        self._require_room(len(loaded.pipeline.steps))
+        run_id, name = journal.clock.new_id(), loaded.pipeline.name
+        numbers = [r.number or 0 for r in journal.pipeline_states(workspace) if r.pipeline_name == name]
+        number = max(numbers, default=0) + 1
+        actor = Actor(kind="host", pid=os.getpid())
+        created = SessionCreated(
+            session_kind="pipeline", parent_id=self._ledger.run_id, title=f"{name} #{number}"[:120],
+            workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
+        )  # fmt: skip
+        wanted = RunRequested(
+            pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
+            input=self._ledger.scrubbed(given), grants=spec.grants, depth=depth,
+            recordings=self._begun.definition.recordings,
+            input_ref=self._ledger.seal(given.encode("utf-8", "surrogatepass")) if given else None,
+        )  # fmt: skip
+        return [journal.event(body, run_id, actor) for body in (created, wanted)]
+
+    def _require_room(self, steps: int) -> None:
+        limits, used = self._limits, self._used()
+        if used + steps > limits.max_total_steps:
+            raise NotReady(
+                f"it would come to {used + steps} steps; "
+                f"meta_pipeline.max_total_steps is {limits.max_total_steps}"
+            )
+
+    def _used(self) -> int:
+        journal = self._driving.kit.journal
+        below = journal.sessions(parent_id=self._ledger.run_id, kinds=("pipeline",))
+        return sum(len(journal.step_states(one.id)) for one in below)
+
+    async def run(self, spec: StepSpec) -> StepOutcome:
+        """Drive a run below until it is over, or until nothing of it goes on without a human."""
+        run_id = spec.session_id or ""
+        driving = replace(self._driving, until=self._stops_at)
+        try:
+            async with asyncio.timeout(self._limits.timeout_minutes * 60):
+                row = await drive_run(driving, run_id)
+        except TimeoutError:
+            why = f"it took longer than meta_pipeline.timeout_minutes, {self._limits.timeout_minutes} min"
+            return StepOutcome(state="failed", reason=why, is_retryable=False)
+        if row.status == "completed":
+            return StepOutcome(state="completed", usage=row.usage, output=f"{row.pipeline_name} completed")
+        pending = self._ledger.pending(run_id)
+        if row.status in ("waiting", "running") and pending:
+            return StepOutcome(state="parked", reason=f"{row.pipeline_name} waits", action_ids=pending)
+        if row.usage.total_tokens > self._limits.max_total_tokens:
+            why = f"it used more than meta_pipeline.max_total_tokens, {self._limits.max_total_tokens}"
+            return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
+        why = row.error_message or f"{row.pipeline_name} is {row.status}"
+        return StepOutcome(state="failed", reason=why, usage=row.usage)
+
+    def _stops_at(self, coordinator: Coordinator) -> bool:
+        is_spent = coordinator.state.usage.total_tokens > self._limits.max_total_tokens
+        return coordinator.is_waiting or is_spent
+
+    def cancel(self, run_id: str) -> None:
+        """Ask a run below to end."""
+        journal = self._driving.kit.journal
+        row = journal.pipeline_state(run_id)
+        if row is not None and row.status in ("queued", "running", "waiting"):
+            body = RunCancelRequested(reason="the run above it was cancelled")
+            actor = Actor(kind="host", pid=os.getpid())
+            journal.append([journal.event(body, run_id, actor)])

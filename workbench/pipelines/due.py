@@ -1,0 +1,142 @@
+"""What is due in a run: which steps may begin, which cannot any more, and whether it is over.
+
+Pure: looks at a `RunState` and a pipeline, starts nothing and knows no clock.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.domain.machines import RunStatus
+from workbench.pipelines.model import Pipeline, Step
+from workbench.pipelines.state import RunState, StepRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """A step that cannot begin any more, and why."""
+
+    step: str
+    why: str
+
+
+def base(step_id: str, state: RunState) -> str:
+    """Return the step of the file that a step or an item belongs to."""
+    found = state.steps.get(step_id)
+    return found.matrix if found and found.matrix else step_id
+
+
+def ready(state: RunState, pipeline: Pipeline) -> Iterator[StepRun]:
+    """Yield the steps and items that may begin now, in file order; slots are not counted here."""
+    for step in pipeline.steps:
+        found = state.steps.get(step.id)
+        if found is None:
+            continue
+        if step.matrix is not None and found.state == "running":
+            yield from _items(state, step)
+        elif found.state == "retrying":
+            if not _awaits_rework(found, step, state):
+                yield found
+        elif found.state == "pending" and _is_wanted(step, pipeline, state):
+            yield found
+
+
+def _is_wanted(step: Step, pipeline: Pipeline, state: RunState) -> bool:
+    return _is_called(step, pipeline, state) if step.is_rework_only else _may_begin(step, state)
+
+
+def _may_begin(step: Step, state: RunState) -> bool:
+    return all(need in state.steps and state.steps[need].is_done for need in step.needs)
+
+
+def _items(state: RunState, step: Step) -> Iterator[StepRun]:
+    items = state.items_of(step.id)
+    running = sum(item.state in ("running", "waiting") for item in items)
+    limit = step.matrix.limit if step.matrix and step.matrix.limit else len(items)
+    for item in items:
+        if item.state in ("pending", "retrying") and running < limit:
+            running += 1
+            yield item
+
+
+def is_reworked(found: StepRun, step: Step) -> bool:
+    """Return whether a step that is tried again had no attempt left, so that something mends it first."""
+    return step.failing.then == "rework" and found.failures == step.failing.attempts
+
+
+def _awaits_rework(found: StepRun, step: Step, state: RunState) -> bool:
+    if not is_reworked(found, step):
+        return False
+    mender = state.steps.get(step.failing.rework_step)
+    return mender is not None and not mender.has_ended
+
+
+def _is_called(step: Step, pipeline: Pipeline, state: RunState) -> bool:
+    """Return whether a step that waits for its mending names this one."""
+    for other in pipeline.steps:
+        found = state.steps.get(other.id)
+        is_mine = other.failing.rework_step == step.id
+        if is_mine and found and found.state == "retrying" and is_reworked(found, other):
+            return True
+    return False
+
+
+def skips(state: RunState, pipeline: Pipeline) -> list[Skip]:
+    """Return the steps that can never begin, because what they need will not be there."""
+    lost = {step.id for step in state.steps.values() if step.has_ended and not step.is_done}
+    found: list[Skip] = []
+    changed = True
+    while changed:
+        changed = False
+        for step in pipeline.steps:
+            mine = state.steps.get(step.id)
+            if mine is None or mine.state != "pending" or step.id in lost or step.is_rework_only:
+                continue
+            missing = [need for need in step.needs if need in lost]
+            if missing:
+                lost.add(step.id)
+                found.append(Skip(step=step.id, why=f"it needs {', '.join(missing)}"))
+                changed = True
+    return found
+
+
+def unused(state: RunState, pipeline: Pipeline) -> list[Skip]:
+    """Return the steps that only mend others and that nobody called."""
+    return [
+        Skip(step=step.id, why="nothing had to be mended")
+        for step in pipeline.steps
+        if step.is_rework_only and step.id in state.steps and state.steps[step.id].state == "pending"
+    ]
+
+
+def finished_matrices(state: RunState, pipeline: Pipeline) -> list[Step]:
+    """Return the matrix steps all of whose items have ended."""
+    return [
+        step
+        for step in pipeline.steps
+        if step.matrix is not None
+        and step.id in state.steps
+        and state.steps[step.id].state == "running"
+        and state.steps[step.id].items is not None
+        and all(item.has_ended for item in state.items_of(step.id))
+        and len(state.items_of(step.id)) == len(state.steps[step.id].items or ())
+    ]
+
+
+def is_over(state: RunState, pipeline: Pipeline) -> bool:
+    """Return whether every step of the file has ended."""
+    return all(state.steps[step.id].has_ended for step in pipeline.steps if step.id in state.steps)
+
+
+def verdict(state: RunState, pipeline: Pipeline) -> tuple[RunStatus, str]:
+    """Return how a run that is over ended, and why."""
+    ended = [(step.id, state.steps[step.id]) for step in pipeline.steps]
+    failed = [name for name, found in ended if found.state == "failed" and not found.is_warned]
+    if state.is_cancelled:
+        return "cancelled", state.cancel_reason or "it was cancelled"
+    if failed:
+        first = state.steps[failed[0]]
+        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        return "failed", f"{failed[0]}{more} failed: {first.detail}"
+    if any(state.steps[step.id].state == "cancelled" for step in pipeline.steps):
+        return "cancelled", "it was cancelled"
+    return "completed", ""

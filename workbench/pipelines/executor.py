@@ -1,0 +1,96 @@
+"""The protocol behind which steps run, and what the coordinator needs of the journal.
+
+Its four types are in `domain.runs`. Nothing above it may assume that a step runs on this machine.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from workbench.domain.body import Body
+from workbench.domain.events import Event
+from workbench.domain.rows import Action
+from workbench.domain.runs import StepEvent, StepId, StepOutcome, StepSpec
+from workbench.domain.values import BlobRef, Decision
+
+OnStepEvent = Callable[[StepEvent], Awaitable[None]]
+
+
+class StepExecutor(Protocol):
+    """Runs attempts at steps (DESIGN section 10)."""
+
+    async def run(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
+        """Start an attempt, or go on with it if it was started before."""
+        ...
+
+    async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
+        """Pass on a human's decision; idempotent."""
+        ...
+
+    async def cancel(self, step: StepId) -> None:
+        """End the whole process group, or the child session, of an attempt."""
+        ...
+
+    def opening(self, spec: StepSpec) -> Sequence[Event]:
+        """Return what belongs into the transaction that moves the step to running: its child session."""
+        ...
+
+
+class Ledger(Protocol):
+    """The run's session in the journal, under its lease."""
+
+    @property
+    def run_id(self) -> str:
+        """Return the id of the run."""
+        ...
+
+    def event(self, body: Body, *, step: str | None = None, action_id: str | None = None) -> Event:
+        """Make an event of the run, stamped now."""
+        ...
+
+    async def append(self, *events: Event) -> None:
+        """Append events in one transaction and wait until they are there."""
+        ...
+
+    def stream(self, *events: Event) -> None:
+        """Append fast events without waiting."""
+        ...
+
+    def events(self, after: int) -> list[Event]:
+        """Return the events of the run after a position."""
+        ...
+
+    def action(self, action_id: str) -> Action | None:
+        """Return an action by id."""
+        ...
+
+    def pending(self, session_id: str) -> tuple[str, ...]:
+        """Return the ids of the actions of a session that wait for a human."""
+        ...
+
+    def now(self) -> int:
+        """Return the journal's time in microseconds."""
+        ...
+
+    def monotonic(self) -> float:
+        """Return steady seconds."""
+        ...
+
+    def new_id(self) -> str:
+        """Return a new identifier."""
+        ...
+
+    def seal(self, data: bytes) -> BlobRef:
+        """Store exact bytes."""
+        ...
+
+    def unseal(self, ref: BlobRef) -> bytes | None:
+        """Return exact bytes; None when they are gone."""
+        ...
+
+    def keyed(self, data: bytes) -> str:
+        """Return the keyed digest of bytes."""
+        ...
+
+    def scrubbed(self, text: str, longest: int = 4_000) -> str:
+        """Return a text as it may be recorded."""
+        ...

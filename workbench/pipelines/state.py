@@ -1,0 +1,211 @@
+"""A run as its coordinator sees it: folded from the events of its session, in place, one event at a time.
+
+Owns what the events mean for going on. What is due next is said by `due`; playing a dead coordinator's
+events through it gives where to go on, so resuming is no second program.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.domain.events import (
+    ContinueRequested,
+    Event,
+    LeaseReleased,
+    ProcessStarted,
+    SessionStatusChanged,
+)
+from workbench.domain.machines import DONE_STEPS, ENDED_STEPS, RunStatus, StepStateName
+from workbench.domain.runs import (
+    ArtifactStored,
+    RunCancelRequested,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    StepChanged,
+    StepRetryRequested,
+)
+from workbench.domain.values import Json, Usage
+
+
+@dataclass(slots=True)
+class StepRun:
+    """One step, or one item of a matrix."""
+
+    id: str
+    matrix: str = ""
+    item: Json = None
+    state: StepStateName = "pending"
+    attempt: int = 0
+    failures: int = 0
+    """Failed attempts of this round."""
+    moved_at: int = 0
+    working_ms: int = 0
+    """Working time of the attempt before its last move."""
+    session_id: str | None = None
+    action_id: str | None = None
+    workspace: str = ""
+    detail: str = ""
+    is_warned: bool = False
+    items: tuple[str, ...] | None = None
+    usage: Usage = Usage()
+    artifacts: dict[str, ArtifactStored] = field(default_factory=dict[str, ArtifactStored])
+    process: ProcessStarted | None = None
+    """What may be left of it if its coordinator died."""
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether what depends on it may begin."""
+        return self.state in DONE_STEPS
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether nothing of it goes on."""
+        return self.state in ENDED_STEPS
+
+    def begin_anew(self) -> None:
+        """Forget what happened before a later round, but not how often it was tried."""
+        self.state, self.failures, self.detail, self.is_warned = "pending", 0, "", False
+        self.items, self.action_id, self.working_ms, self.artifacts = None, None, 0, {}
+        self.process = None
+
+
+@dataclass(slots=True)
+class RunState:
+    """The run as a whole."""
+
+    request: RunRequested | None = None
+    started: RunStarted | None = None
+    status: RunStatus = "queued"
+    round: int = 0
+    steps: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
+    """Steps in file order, then items as they appeared."""
+    is_cancelled: bool = False
+    cancel_reason: str = ""
+    retries: set[str] = field(default_factory=set[str])
+    """Steps that a human wants done again."""
+    is_word_given: bool = False
+    """A human said to go on, and no round has begun since."""
+    is_given_back: bool = False
+    session_status: str = "created"
+    reason: str | None = None
+    working_ms: int = 0
+    moved_at: int = 0
+    cursor: int = 0
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the run's session."""
+        self.cursor = event.position
+        handler = _HANDLERS.get(type(event.body))
+        if handler:
+            handler(self, event, event.body)
+
+    @property
+    def usage(self) -> Usage:
+        """Return the tokens of all attempts of all steps."""
+        total = Usage()
+        for step in self.steps.values():
+            total = total.plus(step.usage)
+        return total
+
+    def items_of(self, matrix: str) -> list[StepRun]:
+        """Return the items of a matrix step in their order."""
+        ids = self.steps[matrix].items or ()
+        return [self.steps[one] for one in ids if one in self.steps]
+
+    def left_over(self) -> tuple[str, ...]:
+        """Return the steps and items that a later round has to begin anew; what waits goes on waiting."""
+        return tuple(
+            step.id
+            for step in self.steps.values()
+            if not step.is_done and step.state not in ("pending", "waiting")
+        )
+
+
+def _requested(state: RunState, _event: Event, body: RunRequested) -> None:
+    state.request = body
+
+
+def _started(state: RunState, event: Event, body: RunStarted) -> None:
+    state.started, state.round, state.status = body, body.round, "running"
+    state.is_cancelled, state.is_word_given, state.moved_at = False, False, event.at
+    state.retries = set()
+    for plan in body.steps:
+        step = state.steps.setdefault(plan.id, StepRun(id=plan.id))
+        if plan.id in body.kept and body.round == 1:
+            step.state = "completed"
+    for name in body.reset:
+        if name in state.steps:
+            state.steps[name].begin_anew()
+
+
+def _changed(state: RunState, event: Event, body: RunChanged) -> None:
+    state.status, state.working_ms, state.moved_at = body.status, body.duration_ms, event.at
+
+
+def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
+    name = event.step or ""
+    step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
+    step.state, step.attempt, step.moved_at, step.detail = body.state, body.attempt, event.at, body.detail
+    step.working_ms, step.is_warned = body.duration_ms, body.is_warned
+    step.session_id = body.session_id or step.session_id
+    step.workspace = body.workspace or step.workspace
+    if body.item is not None:
+        step.item = body.item
+    if body.items is not None:
+        step.items = body.items
+    if body.state == "waiting":
+        step.action_id = event.action_id
+    if body.state in (*ENDED_STEPS, "retrying"):
+        step.usage = step.usage.plus(body.usage)
+        step.process = None
+    if body.state == "retrying":
+        step.failures += 1
+
+
+def _stored(state: RunState, event: Event, body: ArtifactStored) -> None:
+    name = event.step or ""
+    step = state.steps.setdefault(name, StepRun(id=name))
+    step.artifacts[body.name] = body
+
+
+def _process(state: RunState, event: Event, body: ProcessStarted) -> None:
+    if event.step in state.steps:
+        state.steps[event.step].process = body
+
+
+def _cancel(state: RunState, _event: Event, body: RunCancelRequested) -> None:
+    state.is_cancelled, state.cancel_reason = True, body.reason
+
+
+def _continue(state: RunState, _event: Event, _body: ContinueRequested) -> None:
+    state.is_word_given = True
+
+
+def _retry(state: RunState, event: Event, _body: StepRetryRequested) -> None:
+    state.is_word_given = True
+    if event.step:
+        state.retries.add(event.step)
+
+
+def _released(state: RunState, _event: Event, _body: LeaseReleased) -> None:
+    state.is_given_back = True
+
+
+def _status(state: RunState, _event: Event, body: SessionStatusChanged) -> None:
+    state.session_status, state.reason, state.is_given_back = body.status, body.reason, False
+
+
+_HANDLERS: dict[type[Any], Any] = {
+    RunRequested: _requested, RunStarted: _started, RunChanged: _changed, StepChanged: _step_changed,
+    ArtifactStored: _stored, ProcessStarted: _process, RunCancelRequested: _cancel,
+    ContinueRequested: _continue, StepRetryRequested: _retry, LeaseReleased: _released,
+    SessionStatusChanged: _status,
+}  # fmt: skip
+
+
+def fold(events: list[Event]) -> RunState:
+    """Return the state after events."""
+    state = RunState()
+    for event in events:
+        state.take(event)
+    return state

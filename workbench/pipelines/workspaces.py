@@ -1,0 +1,206 @@
+"""Where steps work: a folder of their own, a folder of the project, a worktree; with what is mounted there.
+
+Owns which folder that is, and what is put into it before and given back after. A readonly mount is a copy
+without write permission; a readwrite mount is a copy whose changes are given back when the step is done, and
+only onto files that are still what they were. Nothing outside the project is ever a source.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from workbench.effects.files import FileRefused, Root, private_folder, read_bounded, write_atomic
+from workbench.effects.hook import run_hook
+from workbench.effects.trees import copy_tree, files_below, make_folder, put_file
+from workbench.pipelines.files import OutsideRoot, inside
+from workbench.pipelines.model import Mount, Pipeline, Step
+
+_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
+GIT_SECONDS: Final = 120.0
+
+
+class WorkspaceFailed(Exception):
+    """A workspace cannot be made, or what a step wrote cannot be given back; says what to do."""
+
+
+def slug(text: str) -> str:
+    """Return a text as a name of a folder."""
+    return _SLUG.sub("-", text).strip("-.")[:80] or "step"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspaces:
+    """The workspaces of one run."""
+
+    project: str
+    """Real path."""
+    base: str
+    """Private folder of this run."""
+    environment: Mapping[str, str]
+
+    def path_of(self, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]) -> str:
+        """Return the folder that a step works in.
+
+        Args:
+            step: the step.
+            pipeline: its pipeline, for a workspace that is shared.
+            name: id of the step or of the item.
+            fill: fills templates.
+
+        Raises:
+            WorkspaceFailed: it would lie outside the project.
+        """
+        spec = step.workspace
+        if spec.ref:
+            other = pipeline.step(spec.ref)
+            return self.path_of(other, pipeline, other.id, fill)
+        if spec.is_worktree:
+            return f"{self.base}/worktree-{slug(fill(spec.branch) or name)}"
+        if not spec.root:
+            return f"{self.base}/{slug(name)}"
+        try:
+            return os.path.normpath(f"{self.project}/{inside(fill(spec.root))}")
+        except OutsideRoot:
+            raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
+
+    def prepare(
+        self, step: Step, path: str, fill: Callable[[str], str], project_files: tuple[str, ...]
+    ) -> None:
+        """Make a workspace ready; what is there already stays.
+
+        Raises:
+            WorkspaceFailed: it cannot be made.
+            FileRefused: something cannot be read or written.
+        """
+        if step.workspace.is_worktree:
+            self._worktree(path, fill(step.workspace.branch), fill(step.workspace.base))
+        elif path != self.project:
+            make_folder(path)
+        for number, mount in enumerate(step.workspace.mounts):
+            self._mount(path, number, mount, fill)
+        if os.path.realpath(path) != self.project and not step.workspace.is_worktree:
+            self._project_files(path, project_files)
+
+    def _worktree(self, path: str, branch: str, base: str) -> None:
+        if Path(path).is_dir():
+            return
+        make_folder(str(Path(path).parent))
+        branch = branch or slug(path.rpartition("/")[2])
+        if branch.startswith("-") or base.startswith("-"):
+            raise WorkspaceFailed("a branch cannot begin with a dash")
+        is_known = self._git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")[0] == 0
+        words = [path, branch] if is_known else ["-b", branch, path, *([base] if base else [])]
+        code, said = self._git("worktree", "add", *words)
+        if code != 0:
+            raise WorkspaceFailed(f"git made no worktree for {branch}: {said.strip()[-300:]}")
+
+    def _git(self, *words: str) -> tuple[int | None, str]:
+        done = run_hook(("git", *words), b"", self.project, self.environment, GIT_SECONDS)
+        return done.code, done.output.decode("utf-8", "replace")
+
+    def _mount(self, path: str, number: int, mount: Mount, fill: Callable[[str], str]) -> None:
+        source, target = self._ends(path, mount, fill)
+        if Path(target).exists():
+            return
+        if not Path(source).exists():
+            raise WorkspaceFailed(f"{mount.source} is not there to be mounted")
+        skip = frozenset({self.base, os.path.dirname(self.base), path})  # noqa: PTH120 -- text
+        if not mount.is_readonly:
+            self._note_base(path, number, source, skip)
+        copy_tree(source, target, is_readonly=mount.is_readonly, skip=skip)
+
+    def _ends(self, path: str, mount: Mount, fill: Callable[[str], str]) -> tuple[str, str]:
+        try:
+            source = os.path.realpath(f"{self.project}/{inside(fill(mount.source))}")
+            target = os.path.normpath(f"{path}/{inside(fill(mount.target).lstrip('/'))}")
+        except OutsideRoot:
+            raise WorkspaceFailed(f"the mount {mount.source} leads out of the project") from None
+        if source != self.project and not source.startswith(self.project + "/"):
+            raise WorkspaceFailed(f"the mount {mount.source} leads out of the project")
+        return source, target
+
+    def _project_files(self, path: str, names: tuple[str, ...]) -> None:
+        for name in names:
+            source = os.path.realpath(f"{self.project}/{inside(name)}")
+            if not source.startswith(self.project + "/"):
+                raise WorkspaceFailed(f"the project file {name} leads out of the project")
+            if Path(source).is_dir():
+                target = f"{path}/{inside(name)}"
+                if not Path(target).exists():
+                    copy_tree(source, target, is_readonly=False)
+            elif (data := read_bounded(Path(source))) is not None:
+                put_file(path, inside(name), data)
+
+    # --- what was written in a readwrite mount ------------------------------------------------------
+
+    def _note(self, path: str, number: int) -> Path:
+        return Path(f"{self.base}/.mounts/{slug(path.rpartition('/')[2])}-{number}.json")
+
+    def _note_base(self, path: str, number: int, source: str, skip: frozenset[str]) -> None:
+        note = self._note(path, number)
+        private_folder(note.parent)
+        found = {name: _digest(f"{source}/{name}") for name in _names(source, skip)}
+        write_atomic(note, json.dumps(found).encode())
+
+    def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
+        """Write what a step changed in its readwrite mounts into the project; return the paths.
+
+        Raises:
+            WorkspaceFailed: a file was changed in the project meanwhile; nothing of that mount is written.
+            FileRefused: something cannot be written.
+        """
+        written: list[str] = []
+        for number, mount in enumerate(step.workspace.mounts):
+            if not mount.is_readonly:
+                source, target = self._ends(path, mount, fill)
+                written += self._given_back(path, number, source, target)
+        return written
+
+    def _given_back(self, path: str, number: int, source: str, target: str) -> list[str]:
+        noted = read_bounded(self._note(path, number))
+        if noted is None or not Path(source).is_dir():
+            return []
+        before = cast("dict[str, str]", json.loads(noted))
+        after = {name: _digest(f"{target}/{name}") for name in _names(target)}
+        changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
+        now = {name: _digest(f"{source}/{name}") for name in changed}
+        open_ = sorted(name for name in changed if now[name] != after.get(name))
+        moved = [name for name in open_ if now[name] != before.get(name)]
+        if moved:
+            raise WorkspaceFailed(
+                f"changed in the project meanwhile: {', '.join(moved[:5])}; the step's own are in {target}"
+            )
+        with Root(source) as root:
+            for name in open_:
+                _replace(root, name, target if name in after else None, before.get(name))
+        return open_
+
+
+def _names(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
+    found = files_below(folder)
+    hidden = tuple(f"{os.path.relpath(place, folder)}/" for place in skip)
+    return [name for name in found if not name.startswith(hidden)]
+
+
+def _digest(path: str) -> str | None:
+    data = read_bounded(Path(path))
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _replace(root: Root, name: str, source: str | None, before: str | None) -> None:
+    def is_same(data: bytes | None) -> bool:
+        return (None if data is None else hashlib.sha256(data).hexdigest()) == before
+
+    if source is None:
+        root.remove(name, is_same)
+        return
+    place = Path(f"{source}/{name}")
+    data = read_bounded(place)
+    if data is None:
+        raise FileRefused(name, "it vanished from the workspace", "run the step again")
+    root.commit(root.stage(name, data, place.stat().st_mode & 0o777), is_same)
