@@ -7,7 +7,7 @@ file system but never opens a file, and it must never call a path inside that co
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,13 @@ HOME_NAMES: Final = frozenset({
     ".config/systemd", ".config/pip", ".config/nvim", ".local/bin", "bin", "Library/LaunchAgents",
 })  # fmt: skip
 """Beneath the home folder: files that a shell, a login or a common program runs or obeys by itself."""
+
+
+_STARTS_SHELLS: Final = frozenset({
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout",
+})  # fmt: skip
+"""Of these what a shell starts with: protected at the root of any workspace, for it may be a home elsewhere."""
 
 
 class PathRefused(Exception):
@@ -99,12 +106,20 @@ def refuse_protected(
     Raises:
         PathRefused: With the reason.
     """
+    look = _look(found.path)
     for place in closed:
-        if is_below(_folded(found.path), _folded(os.path.realpath(place))):
+        real = os.path.realpath(place)
+        if is_below(_folded(found.path), _folded(real)) or _is_also_in(look, real):
             raise PathRefused(found.given, "belongs to this program; no agent may touch it")
+    if look is not None and not (stat.S_ISREG(look.st_mode) or stat.S_ISDIR(look.st_mode)):
+        raise PathRefused(found.given, "is a pipe, a socket or a device, no file")
     if not writes:
         return
-    why = _protection(found, os.path.realpath(workspace))
+    why = _protection(found, os.path.realpath(workspace)) or _git_place(
+        found.path, os.path.realpath(workspace)
+    )
+    if why is None and look is not None and stat.S_ISREG(look.st_mode) and look.st_nlink > 1:
+        why = f"has {look.st_nlink} names (hard links), and what the others are cannot be seen"
     if why is None and _folded(found.path) in {_folded(os.path.realpath(path)) for path in governing}:
         why = "is run by the configuration of this workspace"
     if why is not None:
@@ -173,14 +188,71 @@ def _link_target(path: str) -> str | None:
         return None
 
 
+def _look(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def _is_also_in(look: os.stat_result | None, place: str) -> bool:
+    """Say whether a file with several names has one of them right in a folder."""
+    if look is None or look.st_nlink < 2 or not stat.S_ISREG(look.st_mode):
+        return False
+    try:
+        with os.scandir(place) as entries:
+            return any(
+                entry.inode() == look.st_ino and entry.stat().st_dev == look.st_dev for entry in entries
+            )
+    except OSError:
+        return False
+
+
+def _git_place(path: str, root: str) -> str | None:
+    """Refuse what git reads where `.git` is a file or a link, and repositories without a work tree."""
+    places = (f"{root}/.git", *_named_by(f"{root}/.git"))
+    if any(is_below(_folded(path), _folded(os.path.realpath(place))) for place in places):
+        return "belongs to git"
+    here = os.path.dirname(path)  # noqa: PTH120 -- text, not a file
+    while is_below(here, root):
+        if all(os.path.lexists(f"{here}/{name}") for name in ("HEAD", "objects", "refs")):
+            return "belongs to git"
+        here = os.path.dirname(here)  # noqa: PTH120
+    return None
+
+
+def _named_by(git_file: str) -> Iterator[str]:
+    """Yield the folders that a `.git` file names, as worktrees and submodules have one."""
+    for name, prefix in ((git_file, "gitdir:"), (f"{git_file}/commondir", "")):
+        text = _short_text(name)
+        if text is None or not text.startswith(prefix) or not text.removeprefix(prefix).strip():
+            continue
+        folder = os.path.join(os.path.dirname(name), text.removeprefix(prefix).strip())  # noqa: PTH118, PTH120
+        yield folder
+        if common := _short_text(f"{folder}/commondir"):
+            yield os.path.join(folder, common.strip())  # noqa: PTH118
+
+
+def _short_text(path: str) -> str | None:
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
+            return None
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read(_LONGEST_PATH).decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return None
+
+
 def _protection(found: ResolvedPath, root: str) -> str | None:
-    parts = [_folded(name) for name in found.relative.split("/")]
-    if ".git" in parts:
+    parts = [_spelled(name) for name in found.relative.split("/")]
+    if ".git" in parts or "git~1" in parts:
         return "belongs to git"
     if parts[0] in {_folded(name) for name in GOVERNING}:
         return "governs this workspace"
     if found.path == root:
         return "is the workspace itself"
+    if len(parts) == 1 and parts[0] in _STARTS_SHELLS:
+        return "is run by a shell wherever this folder is somebody's home"
     home = os.path.realpath(Path.home())
     if is_below(_folded(found.path), _folded(home)) and _is_home_name(os.path.relpath(found.path, home)):
         return "is run or obeyed by your shell or login"
@@ -190,6 +262,11 @@ def _protection(found: ResolvedPath, root: str) -> str | None:
 def _is_home_name(relative: str) -> bool:
     parts = _folded(relative).split("/")
     return any("/".join(parts[:count]) in _FOLDED_HOME_NAMES for count in range(1, len(parts) + 1))
+
+
+def _spelled(name: str) -> str:
+    """Return a name without what some file systems drop from its end: dots, blanks, the name of a stream."""
+    return _folded(name).partition(":")[0].rstrip(". ") or name
 
 
 def _folded(text: str) -> str:

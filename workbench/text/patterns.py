@@ -17,6 +17,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from workbench.text.vendors import VENDORS
+
 _WORD = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-]{0})|(?<=\\[nrt]{0}))"
 """Not in the middle of a word; the n of an escaped line end is no word."""
@@ -41,6 +43,7 @@ _VALUE = (
 _PLACEHOLDER = (
     r"\$\{?\w*\}?|\$\(.*|%\w*%?|\{.*|<.*|\*+|[xX]+|\.+|…+|[\W_]+"
     r"|(?i:none|null|nil|undefined|true|false|string|str|text|object|bytes|required|optional|redacted"
+    r"|\S*your[_-]\S*|\S*[_-]here|change[_-]?me\d*|placeholder|dummy\S{0,9}|insert[_-]\S*|replace[_-]\S*"
     r"|u?int\d*|float\d*|bytes\d+|pass(?:word|wd|phrase|code)|pwd|secret|token|(?:api)?[_-]?key|credentials?)"
 )
 
@@ -74,6 +77,20 @@ def _secret(found: re.Match[str]) -> str:
 def _is_literal(found: re.Match[str]) -> bool:
     """Not a template, not a star row: something that stands for itself."""
     return not _compiled(_PLACEHOLDER).fullmatch(_secret(found))
+
+
+def _is_key(found: re.Match[str]) -> bool:
+    """Not a row of one sign, nor words, behind the beginning that tells a key."""
+    body = _secret(found)[3:]
+    return len(set(body.lower()) - set("x*.0_-")) > 1 and "your" not in body.lower()
+
+
+def _has_signs(found: re.Match[str]) -> bool:
+    """A quoted text with blanks is a sentence unless digits and signs stand in it."""
+    text = _secret(found)
+    return (
+        " " in text and bool(_compiled("[0-9]").search(text)) and bool(_compiled("[@#$%^&*=+]").search(text))
+    )
 
 
 def _is_login(found: re.Match[str]) -> bool:
@@ -153,16 +170,19 @@ def _assignment(keyword: str) -> str:
 
 _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
 _SECRET_WORDS = "secret|credential"
-_KEY_OWNERS = "api|access|account|private|signing|encryption|master|auth|service|shared"
-_KEY_WORDS = f"(?:{_KEY_OWNERS})[_-]?key"
-_KEY_HINTS = tuple(f"{owner}{joint}key" for owner in _KEY_OWNERS.split("|") for joint in ("", "_", "-"))
+_KEYS = (
+    "api", "access", "account", "subscription", "private", "signing", "encryption", "master", "auth",
+    "service", "shared",
+)  # fmt: skip
+_KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_-]?key"
+_KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-"))
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("pem", _PEM, ("-----begin",)),
-    Pattern("github-token", rf"gh[opsur]_{_WORD}{{20,}}+", ("ghp_", "gho_", "ghs_", "ghu_", "ghr_")),
-    Pattern("github-token", rf"github_pat_{_WORD}{{20,}}+", ("github_pat_",)),
+    Pattern("github-token", rf"gh[opsur]_{_WORD}{{20,}}+", ("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), _is_key),
+    Pattern("github-token", rf"github_pat_{_WORD}{{20,}}+", ("github_pat_",), _is_key),
     Pattern("gitlab-token", rf"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-{_WORD}{{16,}}+", ("gl",)),
-    Pattern("slack-token", rf"xox[abeoprs]-{_WORD}{{10,}}+", ("xox",)),
+    Pattern("slack-token", rf"xox[abeoprs]-{_WORD}{{10,}}+", ("xox",), _is_key),
     Pattern("slack-token", rf"xapp-[0-9]-{_WORD}{{10,}}+", ("xapp-",)),
     Pattern("slack-webhook", r"hooks\.slack\.com/services/(?P<s>[A-Za-z0-9/_-]{20,}+)", ("hooks.slack.com",)),
     Pattern("google-key", rf"AIza{_WORD}{{30,}}+", ("aiza",)),
@@ -181,6 +201,8 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"eyJ{_START.format('eyJ')}{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?>(?:\.{_WORD}*+){{0,3}})",
         ("eyj",),
     ),
+    *(Pattern(kind, source, hints, _is_key) for kind, source, hints in VENDORS),
+    Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@)""", ("://",), _is_dense),
     Pattern(
         "url-password",
         r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)(?=@)""",
@@ -212,6 +234,56 @@ PATTERNS: tuple[Pattern, ...] = (
         "aws-secret",
         r"""(?i:secret_?access_?key)["'\\]{0,2}[ \t]{0,4}[:=][ \t"'\\]{0,6}(?P<s>[A-Za-z0-9/+]{40,}+)""",
         ("secretaccesskey", "secret_access_key"),
+    ),
+    Pattern(
+        "cookie",
+        r"""(?i:(?<![A-Za-z])set-cookie)["'\\]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,2}[\w.-]{1,64}="""
+        r"""(?P<s>[^;\s"'⟨⟩]{8,}+)""",
+        ("set-cookie",),
+        _is_tangled,
+    ),
+    Pattern(
+        "cookie",
+        r"""(?i:(?<![A-Za-z-])cookie)["'\\]{0,2}[ \t]{0,4}:[ \t]{0,4}["'\\]{0,2}"""
+        r"""(?P<s>[\w.-]{1,64}=[^\r\n"'\\⟨⟩]{8,}+)""",
+        ("cookie",),
+        _is_tangled,
+    ),
+    Pattern(
+        "password",
+        r"(?i:machine)\s{1,9}\S{1,99}\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}(?i:password)"
+        r"\s{1,9}(?P<s>[^\s⟨⟩]++)",
+        ("machine",),
+    ),
+    Pattern(
+        "password",
+        r":(?:5432|3306|27017):[\w*-]{1,64}:[\w*-]{1,64}:(?P<s>[^\s:⟨⟩]{4,}+)",
+        (":5432:", ":3306:"),
+    ),
+    Pattern(
+        "password",
+        r"""(?:mysql\w{0,9}|mariadb)[ \t][^\n|;&]{0,200}?(?<=\s)-p(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
+        ("mysql", "mariadb"),
+    ),
+    Pattern("password", r"""sshpass[ \t]{1,4}-p[ \t]{0,4}["']?(?P<s>[^\s"'⟨⟩]++)""", ("sshpass",)),
+    Pattern(
+        "password",
+        r"""(?<=\s)login[ \t][^\n|;&]{0,200}?(?<=\s)-p[ \t]{1,4}["']?(?P<s>[^\s"'⟨⟩]{4,}+)""",
+        ("login",),
+        _is_login,
+    ),
+    Pattern(
+        "password",
+        r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key)>)(?P<s>[^<\s⟨⟩]{4,}+)(?=</)",
+        ("</",),
+        _is_literal,
+    ),
+    Pattern(
+        "password",
+        rf"""(?i:{_PASSWORD_WORDS})(?:\\?["'])?[ \t]{{0,8}}(?:=>|:=|[=:])[ \t]{{0,8}}"""
+        r"""(?:"(?P<double>[^"\n\\⟨⟩]{6,64}+)(?=")|'(?P<single>[^'\n\\⟨⟩]{6,64}+)(?='))""",
+        ("pass", "pwd"),
+        _has_signs,
     ),
     Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned),
     Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential"), _is_assigned),

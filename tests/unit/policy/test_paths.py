@@ -134,6 +134,13 @@ PROTECTED = [
     "wave.yaml",
     ".wave/personas/x.md",
     ".",
+    ".git./config",
+    ".git /config",
+    "GIT~1/config",
+    ".git::$INDEX_ALLOCATION/config",
+    ".workbench.json.",
+    ".bashrc",
+    ".zshenv",
 ]
 
 
@@ -146,7 +153,17 @@ def test_what_governs_may_be_read_but_not_written(work, given):
 
 
 @pytest.mark.parametrize(
-    "given", [".gitignore", ".github/x", "src/wave.yaml", "a.git", ".workbench.jsonl", ".bashrc"]
+    "given",
+    [
+        ".gitignore",
+        ".github/x",
+        "src/wave.yaml",
+        "a.git",
+        ".workbench.jsonl",
+        "home/.bashrc",
+        "git~10",
+        "x:y",
+    ],
 )
 def test_names_that_only_look_protected_may_be_written(work, given):
     refuse_protected(resolve(str(work), given), str(work), (), writes=True)
@@ -179,3 +196,53 @@ def test_scripts_that_the_configuration_runs_are_protected(work):
     found = resolve(str(work), "src/a.py")
     with pytest.raises(PathRefused, match="is run by the configuration"):
         refuse_protected(found, str(work), (), writes=True, governing=(str(work / "src/a.py"),))
+
+
+def refused(work, given, *closed, writes=True):
+    with pytest.raises(PathRefused) as caught:
+        refuse_protected(resolve(str(work), given), str(work), closed, writes=writes)
+    return caught.value.why
+
+
+def test_the_folder_that_a_git_file_names_is_protected(work):
+    (work / "store" / "worktrees" / "w").mkdir(parents=True)
+    (work / ".git").write_text("gitdir: store/worktrees/w\n")
+    (work / "store" / "worktrees" / "w" / "commondir").write_text("../..\n")
+    assert "belongs to git" in refused(work, "store/worktrees/w/HEAD")
+    assert "belongs to git" in refused(work, "store/hooks/pre-commit")
+    refuse_protected(resolve(str(work), "src/b.py"), str(work), (), writes=True)
+
+
+def test_the_folder_that_git_is_linked_to_is_protected(work):
+    (work / "real").mkdir()
+    (work / ".git").symlink_to("real")
+    assert "belongs to git" in refused(work, "real/config")
+
+
+def test_a_repository_without_a_work_tree_is_protected(work):
+    for name in ("objects", "refs"):
+        (work / "bare" / name).mkdir(parents=True)
+    (work / "bare" / "HEAD").write_text("ref: refs/heads/main")
+    assert "belongs to git" in refused(work, "bare/config")
+    assert "belongs to git" in refused(work, "bare/hooks/post-checkout")
+    refuse_protected(resolve(str(work), "bare2/config"), str(work), (), writes=True)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_what_is_no_file_is_refused(work, writes):
+    os.mkfifo(work / "pipe")
+    assert "pipe" in refused(work, "pipe", writes=writes)
+
+
+def test_a_file_with_several_names_may_be_read_but_not_written(work):
+    os.link(work / "src" / "a.py", work / "b.py")
+    refuse_protected(resolve(str(work), "b.py"), str(work), (), writes=False)
+    assert "2 names" in refused(work, "b.py")
+
+
+def test_another_name_of_a_file_of_this_program_is_refused(work, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "key").write_text("k")
+    os.link(home / "key", work / "innocent")
+    assert "belongs to this program" in refused(work, "innocent", str(home), writes=False)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.text.patterns import PATTERNS
 from workbench.text.scrub import Scrubbed, mark, scrub, scrub_value
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nFAKEfakeFAKEfake0000\nFAKEfakeFAKE+/==\n-----END RSA PRIVATE KEY-----"
@@ -123,12 +122,6 @@ ORDINARY = [
 @pytest.mark.parametrize(("kind", "text", "expected"), SECRETS)
 def test_secrets_are_replaced(kind: str, text: str, expected: str):
     assert scrub(text) == Scrubbed(text=expected.replace("⟨⟩", mark(kind)), found=(kind,))
-
-
-def test_every_row_of_the_table_has_an_example():
-    used = {id(row) for row in PATTERNS if any(row.regex().search(text) for _, text, _ in SECRETS)}
-    assert [row.kind for row in PATTERNS if id(row) not in used] == []
-    assert {kind for kind, _, _ in SECRETS} == {row.kind for row in PATTERNS}
 
 
 @pytest.mark.parametrize("text", ORDINARY)
