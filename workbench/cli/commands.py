@@ -96,6 +96,13 @@ _CONFIG = {
     "migrate": _leaf("config.migrate", "bring your configuration file to the form of this version"),
 }
 
+_RULES = {
+    "list": _leaf("rules.listing", "the rules there are, and how often they were used"),
+    "add": _leaf("rules.add", "let calls pass, have them asked, or deny them"),
+    "remove": _leaf("rules.remove", "take rules back"),
+    "backtest": _leaf("rules.backtest", "what a rule would have done in all past sessions"),
+}
+
 _TOOLS = {
     "list": _leaf("tools.listing", "the tools that agents have"),
     "schema": _leaf("tools.schema", "the parameters of a tool, with examples"),
@@ -109,6 +116,7 @@ COMMANDS: Mapping[str, Entry] = {
     "pipeline": Entry(summary="run pipelines and look at their runs", below=_PIPELINE),
     "host": Entry(summary="the process that acts for a workspace", below=_HOST),
     "trust": _leaf("trust", "trust a workspace, or take that back"),
+    "rules": Entry(summary="what passes, or is denied, without a question", below=_RULES),
     "check": _leaf("check.command", "ask the guard about cases, one a line; nothing is done"),
     "config": Entry(summary="the configuration in effect", below=_CONFIG),
     "doctor": _leaf("doctor", "check the data folder and the journal"),

@@ -175,6 +175,7 @@ _EXAMPLES: Mapping[str, str] = {
     "host": "workbench host status",
     "config": "workbench config show",
     "tools": "workbench tools schema read_file",
+    "rules": "workbench rules list",
 }
 
 

@@ -33,10 +33,11 @@ HOME_NAMES: Final = frozenset({
 
 
 _STARTS_SHELLS: Final = frozenset({
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
-    ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout",
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+    ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
+    ".logout",
 })  # fmt: skip
-"""Of these what a shell starts with: protected at the root of any workspace, for it may be a home elsewhere."""
+"""What a shell starts with: protected at the root of any workspace, which may be a home elsewhere."""
 
 
 class PathRefused(Exception):
@@ -115,9 +116,8 @@ def refuse_protected(
         raise PathRefused(found.given, "is a pipe, a socket or a device, no file")
     if not writes:
         return
-    why = _protection(found, os.path.realpath(workspace)) or _git_place(
-        found.path, os.path.realpath(workspace)
-    )
+    root = os.path.realpath(workspace)
+    why = _protection(found, root) or _git_place(found.path, root)
     if why is None and look is not None and stat.S_ISREG(look.st_mode) and look.st_nlink > 1:
         why = f"has {look.st_nlink} names (hard links), and what the others are cannot be seen"
     if why is None and _folded(found.path) in {_folded(os.path.realpath(path)) for path in governing}:
@@ -252,7 +252,7 @@ def _protection(found: ResolvedPath, root: str) -> str | None:
     if found.path == root:
         return "is the workspace itself"
     if len(parts) == 1 and parts[0] in _STARTS_SHELLS:
-        return "is run by a shell wherever this folder is somebody's home"
+        return "is run or obeyed by your shell or login"
     home = os.path.realpath(Path.home())
     if is_below(_folded(found.path), _folded(home)) and _is_home_name(os.path.relpath(found.path, home)):
         return "is run or obeyed by your shell or login"

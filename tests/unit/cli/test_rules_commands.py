@@ -1,0 +1,99 @@
+"""`workbench rules`: adding, listing, taking back and trying rules, as somebody types it."""
+
+import json
+
+import pytest
+
+from workbench.cli.dispatch import dispatch
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("WORKBENCH_AGENT", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys, *words):
+    code = dispatch(["rules", *words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_rule_lives_from_adding_to_taking_back(capsys):
+    assert "No rule" in run(capsys, "list")[1]
+    code, out, _ = run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "look at changes")
+    assert (code, out) == (0, "Added: R1 allows Bash Bash(git diff *)\n")
+    code, out, _ = run(
+        capsys,
+        "add",
+        "read_file",
+        '"path":"docs/',
+        "-d",
+        "docs",
+        "--scope",
+        "workspace",
+        "--hours",
+        "2",
+        "--json",
+    )
+    assert json.loads(out)["scope"] == "workspace"
+    assert json.loads(out)["expires_at"]
+    listed = json.loads(run(capsys, "list", "--json")[1])
+    assert [(rule["id"], rule["tool_name"], rule["use_count"]) for rule in listed] == [
+        ("R1", "Bash", 0),
+        ("R2", "read_file", 0),
+    ]
+    assert "used 0 times" in run(capsys, "list")[1]
+    assert run(capsys, "remove", "R1")[:2] == (0, "Revoked: R1 Bash Bash(git diff *)\n")
+    assert run(capsys, "remove", "R1")[1].startswith("Revoked before")
+    assert [rule["id"] for rule in json.loads(run(capsys, "list", "--json")[1])] == ["R2"]
+    assert "revoked" in run(capsys, "list", "--all")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["read_file", ".*", "-d", "x"], "nearly every call"),
+        (["read_file", "(", "-d", "x"], "not a valid regular expression"),
+        (["read_file", "(a+)+$", "-d", "x"], "could run away"),
+        (["read_file", '"path":"a', "-d", " "], "description: empty"),
+        (["nothing", '"path":"a', "-d", "x"], "not registered"),
+        (["Bash", "Bash(sudo *)", "--glob", "-d", "x"], "allow nothing"),
+        (["read_file", '"path":"a', "-d", "x", "--hours", "nan"], "no time to come"),
+        (["read_file", '"path":"a', "-d", "x", "--hours", "-1"], "no time to come"),
+    ],
+)
+def test_a_rule_that_may_not_be_saved_is_refused_with_the_reason(capsys, words, part):
+    code, out, err = run(capsys, "add", *words)
+    assert code != 0
+    assert out == ""
+    assert part in err
+
+
+def test_an_unknown_number_is_refused(capsys):
+    code, _, err = run(capsys, "remove", "R9")
+    assert code == 1
+    assert "R9" in err
+
+
+def test_an_agent_cannot_add_or_remove(capsys, monkeypatch):
+    from workbench.effects.environment import AGENT_VARIABLE
+
+    run(capsys, "add", "Bash", "Bash(git diff *)", "--glob", "-d", "x")
+    monkeypatch.setenv(AGENT_VARIABLE, "1")
+    for words in (["add", "Bash", "Bash(git log *)", "--glob", "-d", "x"], ["remove", "R1"]):
+        code, _, err = run(capsys, *words)
+        assert code == 1
+        assert "agents cannot answer for a human" in err
+    monkeypatch.delenv(AGENT_VARIABLE)
+    assert [rule["id"] for rule in json.loads(run(capsys, "list", "--json")[1])] == ["R1"]
+
+
+def test_a_backtest_of_nothing_says_so(capsys):
+    code, out, _ = run(capsys, "backtest", "Bash", "Bash(git diff *)", "--glob")
+    assert (code, out) == (0, "It would have allowed 0 of 0 calls of Bash.\n")
+    assert json.loads(run(capsys, "backtest", "read_file", '"path":"a', "--json")[1]) == {
+        "calls": 0,
+        "matched": [],
+    }

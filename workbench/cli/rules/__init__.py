@@ -1,0 +1,1 @@
+"""`workbench rules`: what lets calls pass, or stands in their way, without a question."""

@@ -1,0 +1,105 @@
+"""`workbench rules backtest`: what a rule would have done in all past sessions; nothing is saved.
+
+Owns walking through the calls of the journal. Recorded parameters are scrubbed, so a pattern that is about a
+secret finds nothing; it says so by counting calls, not by guessing.
+"""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE
+from workbench.cli.place import opened
+from workbench.cli.render.facts import Facts, moment
+from workbench.cli.rules.pattern import add_pattern, draft
+from workbench.cli.tools.listing import all_tools
+from workbench.domain.rows import Call, Rule
+from workbench.domain.values import ToolDescriptor
+from workbench.journal.journal import Journal
+from workbench.policy import rules
+from workbench.policy.paths import PathRefused, ResolvedPath, resolve
+from workbench.policy.shell import view
+from workbench.text import canonical
+from workbench.text.safe import one_line
+
+EXAMPLE = "workbench rules backtest Bash 'Bash(git diff *)' --glob"
+_SHOWN = 40
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the rule."""
+    add_pattern(parser)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Try the rule on every call there was."""
+    body = draft(options, "tried on the past", None, None)
+    rule = Rule(
+        id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
+        pattern_kind=body.pattern_kind, description=body.description, created_at=0,
+    )  # fmt: skip
+    with opened() as (_, journal):
+        of_tool, matched = 0, list[Call]()
+        for call, is_matched in _tried(journal, rule):
+            of_tool += 1
+            matched += [call] if is_matched else []
+    if options.json:
+        console.json({"calls": of_tool, "matched": [_facts(call) for call in matched]})
+        return DONE
+    verb = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[body.effect]
+    console.say(f"It would have {verb} {len(matched)} of {of_tool} calls of {one_line(body.tool, 40)}.")
+    rows = [f"{call.state:<12} {one_line(call.target or call.tool, 80)}" for call in matched[-_SHOWN:]]
+    if rows:
+        console.say("\n".join(rows))
+    if len(matched) > _SHOWN:
+        console.say(f"These are the last {_SHOWN}; --json has all.")
+    return DONE
+
+
+def _tried(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
+    known = {tool.id: tool for tool in all_tools()}
+    for session in journal.sessions():
+        for call in journal.calls(session.id):
+            descriptor = known.get(call.tool)
+            if descriptor is not None and rules.covers(_about_tool(rule), _bare(descriptor)):
+                yield call, rules.covers(rule, _subject(descriptor, call, session.workspace))
+
+
+def _about_tool(rule: Rule) -> Rule:
+    """Return a rule that denies every call of the tools that a rule is about."""
+    if rule.pattern_kind == "regex":
+        return replace(rule, effect="deny", pattern="")
+    return replace(rule, effect="deny", pattern=rule.pattern.partition("(")[0])
+
+
+def _bare(descriptor: ToolDescriptor) -> rules.Subject:
+    return rules.Subject(descriptor=descriptor, parameters={}, targets={}, canonical="{}", view=view("true"))
+
+
+def _subject(descriptor: ToolDescriptor, call: Call, workspace: str) -> rules.Subject:
+    parameters = dict(call.parameters)
+    targets: dict[str, ResolvedPath] = {}
+    for name in descriptor.path_parameters:
+        if isinstance(given := parameters.get(name), str):
+            try:
+                targets[name] = resolve(workspace, given)
+            except PathRefused:
+                continue
+    command = parameters.get(descriptor.command_parameter or "")
+    return rules.Subject(
+        descriptor=descriptor, parameters=parameters, targets=targets, canonical=canonical.dumps(parameters),
+        view=view(command) if isinstance(command, str) else None,
+    )  # fmt: skip
+
+
+def _facts(call: Call) -> Facts:
+    return {
+        "id": call.id,
+        "session_id": call.session_id,
+        "tool": call.tool,
+        "target": call.target,
+        "state": call.state,
+        "requested_at": moment(call.requested_at),
+    }

@@ -1,0 +1,29 @@
+"""`workbench rules list`: the rules there are, with where they come from and how often they were used."""
+
+from argparse import ArgumentParser, Namespace
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE
+from workbench.cli.place import opened
+from workbench.cli.render.rows import table
+from workbench.cli.rules.facts import rule_facts, rule_line
+
+EXAMPLE = """workbench rules list
+workbench rules list --all --json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add what is listed."""
+    parser.add_argument("--all", action="store_true", help="those that were revoked or expired, too")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """List rules."""
+    with opened() as (_, journal):
+        found, now = journal.rules(active=not options.all), journal.now()
+    if options.json:
+        console.json([rule_facts(rule) for rule in found])
+    else:
+        console.say(table([rule_line(rule, now) for rule in found], "No rule: every call is asked about."))
+    return DONE
