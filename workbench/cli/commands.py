@@ -60,6 +60,7 @@ _SESSIONS = {
     "list": _leaf("sessions.listing", "the sessions of this workspace"),
     "show": _leaf("sessions.show", "one session: what was said, asked, decided and written"),
     "search": _leaf("sessions.search", "sessions that hold some words, with the places"),
+    "stats": _leaf("sessions.stats", "calls by tool, how asks ended, time to decide, tokens, files"),
     "rename": _leaf("sessions.rename", "give a session another title"),
     "tag": _leaf("sessions.tag", "show, add and remove the tags of a session"),
     "archive": _leaf("sessions.archive", "put sessions out of the way, or back"),

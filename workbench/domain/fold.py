@@ -162,14 +162,17 @@ def describe_actor(actor: Actor) -> str:
 
 def _touched(event: Event, look: Lookup) -> tuple[Row, ...]:
     session = look.session(event.session_id)
-    return (replace(session, updated_at=max(session.updated_at, event.at)),) if session else ()
+    if session is None or event.at <= session.updated_at:
+        return ()
+    return (replace(session, updated_at=event.at),)
 
 
 def _on_session(event: Event, look: Lookup, change: Callable[[Session], Session]) -> tuple[Row, ...]:
     session = look.session(event.session_id)
     if session is None:
         return ()
-    return (replace(change(session), updated_at=max(session.updated_at, event.at)),)
+    changed = change(session)
+    return (replace(changed, updated_at=event.at) if event.at > changed.updated_at else changed,)
 
 
 # --- sessions ---------------------------------------------------------------------------------

@@ -66,7 +66,12 @@ class Assembler:
     """Takes the items of one file and gives back events."""
 
     def __init__(
-        self, origin: str, at: int, store: Store, generation: Generation = lambda session_id: session_id
+        self,
+        origin: str,
+        at: int,
+        store: Store,
+        generation: Generation = lambda session_id: session_id,
+        recorded_at: int | None = None,
     ) -> None:
         """Begin a file.
 
@@ -75,8 +80,10 @@ class Assembler:
             at: The time of what has none, microseconds.
             store: Keeps the bytes of a large output; None where nothing is to be kept.
             generation: See `Generation`.
+            recorded_at: When this is taken in, microseconds; None leaves it to the journal.
         """
         self._origin, self._now, self._store, self._generation = origin, at, store, generation
+        self._recorded_at = recorded_at
         self.summaries: list[Summary] = []
         self._early: list[Item] = []
         self._begin("")
@@ -135,7 +142,7 @@ class Assembler:
         self.summaries[-1].events += 1
         return Event(
             id=f"{self._id}.{key or self._count}", session_id=self._id, at=self._last, actor=actor, body=body,
-            turn_id=self._turn, call_id=call, action_id=action,
+            turn_id=self._turn, call_id=call, action_id=action, recorded_at=self._recorded_at,
         )  # fmt: skip
 
     def _head(self, head: Head) -> Iterator[Event]:

@@ -28,7 +28,14 @@ class Opened:
 
 
 def open_file(
-    stream: BinaryIO, name: str, at: int, wanted: str | None, *, store: Store, current_id: Generation
+    stream: BinaryIO,
+    name: str,
+    at: int,
+    wanted: str | None,
+    *,
+    store: Store,
+    current_id: Generation,
+    recorded_at: int | None = None,
 ) -> Opened:
     """Recognise a file and return it ready to be read.
 
@@ -39,6 +46,7 @@ def open_file(
         wanted: A format that the user named.
         store: Keeps scrubbed bytes of large outputs.
         current_id: Turns the id that a session would get into the one it gets.
+        recorded_at: When this is taken in, microseconds; None leaves it to the journal.
 
     Raises:
         NotRecognised: It has no format that is known.
@@ -49,7 +57,7 @@ def open_file(
         reading = own.Reading(store, current_id, ours.summaries)
         ours.events, ours.strays = reading.events(found.lines), reading.strays
         return ours
-    assembler = Assembler(found.format, at, store, current_id)
+    assembler = Assembler(found.format, at, store, current_id, recorded_at)
     opened = Opened(format=found.format, events=iter(()), summaries=assembler.summaries)
     opened.events = _events(found, assembler, opened)
     return opened

@@ -60,20 +60,21 @@ def prepare(event: Event, *, is_validated: bool = False) -> Prepared:
 _actor = functools.lru_cache(maxsize=256)(actor_json)
 
 
-def enter(prepared: Prepared, live: LiveTables, *, strict: bool) -> Event:
+def enter(prepared: Prepared, live: LiveTables, *, strict: bool, is_new: bool = False) -> Event:
     """Store an event with the rows that it changes, and return it as stored.
 
     Args:
         prepared: From `prepare`.
         live: The tables in this transaction.
         strict: False for imports, which may make any move and name bytes that are not here.
+        is_new: The caller knows that no event has this id.
 
     Raises:
         EventConflict: Its id is taken by another event.
         BlobMissing: It names bytes that are not stored.
         GuardFailed, IllegalMoveError: See `checks`.
     """
-    if known := live.stored(prepared.event.id):
+    if not is_new and (known := live.stored(prepared.event.id)):
         _require_same(prepared, known)
         return known
     event = _timed(prepared.event, live, strict=strict)

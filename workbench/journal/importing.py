@@ -15,7 +15,7 @@ from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, S
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
 from workbench.journal import search, tables
 from workbench.journal.delete import CHUNK, SEARCHED, remove_unused
-from workbench.journal.entry import Prepared, enter_all, prepare
+from workbench.journal.entry import Prepared, enter, enter_all, prepare
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
@@ -33,6 +33,8 @@ class Intake:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self.now = journal.now()
+        """When what is taken in is recorded: one moment for all of it."""
         self._known: dict[str, frozenset[str]] = {}
         self._waiting: list[Prepared] = []
         self._size = 0
@@ -99,7 +101,8 @@ class Intake:
             for one in waiting:
                 _require_own(one.event, live)
             live.hold()
-            enter_all(waiting, live, strict=False)
+            for one in waiting:
+                enter(one, live, strict=False, is_new=True)
             live.flush()
 
         self._settle()

@@ -18,6 +18,13 @@ KINDS: Final = frozenset({
 })  # fmt: skip
 """What is searched; the view `search_text` of the schema says which words of each."""
 
+_INDEX: Final = (
+    "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
+    " WHERE session_id = ? AND sequence_number = ?"
+)
+MOST_HITS: Final = 25_000
+"""Places that are counted while somebody types."""
+
 _BITS: Final = 24
 _LAST: Final = (1 << _BITS) - 1
 
@@ -36,13 +43,11 @@ def index(database: Database, event: Event) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched."""
     if event.kind not in KINDS:
         return
-    key = (event.session_id,)
-    database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", key)
-    database.execute(
-        "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
-        " WHERE session_id = ? AND sequence_number = ?",
-        (event.session_id, event.sequence_number),
-    )
+    place = (event.session_id, event.sequence_number)
+    database.execute(_INDEX, place)
+    if not database.changes():
+        database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", place[:1])
+        database.execute(_INDEX, place)
 
 
 def remove(database: Database, session_id: str, most: int) -> int:
@@ -81,20 +86,24 @@ def rebuild(database: Database) -> None:
     database.execute("INSERT INTO search (search) VALUES ('rebuild')")
 
 
-def sessions(database: Database, match: str) -> list[Found]:
+def sessions(database: Database, match: str, most: int = -1) -> list[Found]:
     """Return the sessions that hold what an expression asks for, in no order.
 
     Args:
         database: A connection of a reader.
         match: An FTS5 expression, as `views.query` makes it.
+        most: Only the newest so many places are counted, of the sessions that came last: a word that is
+            everywhere narrows nothing, and nobody waits for it while typing. -1 counts all.
     """
+    hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     counted = (
         f"SELECT rowid >> {_BITS} AS number, count(*) AS places, max(rowid) & {_LAST} AS newest"  # noqa: S608
-        " FROM search WHERE search MATCH ? GROUP BY number"
+        f" FROM ({hits}) GROUP BY number"
     )
     joined = f"SELECT session_id, places, newest FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
     return [
-        Found(session_id=row[0], places=row[1], newest=row[2]) for row in database.execute(joined, (match,))
+        Found(session_id=row[0], places=row[1], newest=row[2])
+        for row in database.execute(joined, (match, most))
     ]
 
 

@@ -55,6 +55,10 @@ class Database(Protocol):
         """Run statements; the answer is that of the last one."""
         ...
 
+    def changes(self) -> int:
+        """Return how many rows the last statement wrote."""
+        ...
+
     def close(self) -> None:
         """Close it; twice is harmless."""
         ...

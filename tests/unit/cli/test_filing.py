@@ -143,3 +143,37 @@ def test_an_empty_session_is_not_forked(shell, stage):
     )
     assert shell("sessions", "fork", key) == 1
     assert "Nothing was said in it" in shell.err
+
+
+@pytest.mark.spec(210)
+def test_stats_count_calls_answers_tokens_and_files(shell, tmp_path, monkeypatch):
+    script = recording(
+        exchange(
+            call("p1", "create_file", path="a.txt", content="x\n"),
+            call("p2", "run_in_terminal", command="ls"),
+            {"usage": {"input_tokens": 11, "output_tokens": 4}},
+        ),
+        exchange(text("Made.")),
+    )
+    stage = Stage(tmp_path / "counted", script)
+    monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
+    stage.trust().begin("make it").drive()
+    first, second = stage.journal.actions(states=("pending",))
+    stage.approve(first)
+    stage.reject(second)
+    stage.drive()
+    found = shell.json("sessions", "stats", "--json")
+    tools = {one["tool"]: one for one in found["tools"]}
+    assert (tools["create_file"]["ok"], tools["create_file"]["success"]) == (1, 1.0)
+    assert (tools["run_in_terminal"]["not_run"], tools["run_in_terminal"]["run_ms"]) == (1, 0)
+    assert (found["actions"]["approved"], found["actions"]["rejected"], found["deciding"]["answers"]) == (
+        1,
+        1,
+        2,
+    )
+    assert (found["usage"]["total_tokens"], found["usage"]["cost"]) == (15, None)
+    assert [(one["path"], one["times"], one["added"]) for one in found["files"]] == [("a.txt", 1, 1)]
+    assert shell.json("sessions", "stats", "--json", "--here")["sessions"]["total"] == 0
+    assert shell("sessions", "stats", stage.session_id) == 0
+    assert "create_file" in shell.out
+    stage.close()

@@ -146,6 +146,7 @@ def _take(
         progress.counted(stream, report.name), report.name, at, wanted,
         store=intake.store if intake else lambda _: None,
         current_id=intake.current_id if intake else lambda key: key,
+        recorded_at=intake.now if intake else None,
     )  # fmt: skip
     report.format, report.sessions, report.strays = found.format, found.summaries, found.strays
     for event in found.events:

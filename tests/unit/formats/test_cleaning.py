@@ -1,0 +1,62 @@
+"""Foreign texts made fit to be recorded."""
+
+import json
+
+import pytest
+
+from workbench.domain.values import Hunk
+from workbench.formats import cleaning
+from workbench.text.patterns import PATTERNS
+from workbench.text.scrub import scrub
+
+WORD = "a1B2c3D4" * 8
+SECRETS = [
+    f"ghp_{WORD}", f"github_pat_{WORD}", f"glpat-{WORD}", f"glsoat-{WORD}", f"xoxb-{WORD}", f"AIza{WORD}",
+    f"sk_live_{WORD}", f"npm_{WORD}", f"hf_{WORD}", f"sk-ant-{WORD}", "AKIA" + "A1B2" * 4, "ASIA" + "A1B2" * 4,
+    "AROA" + "A1B2" * 4, f"sk-{WORD}", f"eyJ{WORD}.{WORD}.x", "https://me:Hunter22x@host/x",
+    f"Authorization: Bearer {WORD}", f"password = '{WORD}'", f"API_KEY={WORD}", f"client_secret: {WORD}",
+    f"tool --password {WORD}", f"tool --my-api-key {WORD}", f"curl -u me:{WORD} http://x", f"token={WORD}",
+    f"aws_secret_access_key = {WORD[:40]}", f"encryption-key: {WORD}", f"PASSPHRASE={WORD}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_the_quick_look_misses_nothing_that_scrubbing_finds(secret):
+    for text in (secret, secret.upper(), f"before\n{secret} after", json.dumps({"x": secret})):
+        if scrub(text).found:
+            assert cleaning.may_hold_secret(text)
+        assert cleaning.clean(text) == scrub(text).text
+    assert scrub(secret).found
+
+
+def test_the_tighter_hints_belong_to_the_patterns_they_stand_for():
+    sources = {hint: pattern.source for pattern in PATTERNS for hint in pattern.hints}
+    for hint, beginning in (
+        ("a", "A(?:KIA|SIA|GPA|IDA|ROA|IPA|NPA|NVA)"), ("gl", "gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-"),
+    ):  # fmt: skip
+        assert sources[hint].startswith(beginning)
+    assert sum("--" in pattern.hints for pattern in PATTERNS) == 1
+    assert sources["--"].startswith("(?<!-)--(?!-)[a-z-]{0,20}(?:")
+    assert {word for word in ("pass", "pwd", "secret", "credential", "api-key", "token")} <= {
+        found for found in ("pass", "pwd", "secret", "credential", "api-key", "token") if found in sources["--"]
+    }  # fmt: skip
+
+
+def test_an_ordinary_text_is_not_scrubbed_at_all():
+    assert not cleaning.may_hold_secret("global glob -- a path://x, and an apple in a path")
+
+
+def test_a_secret_over_the_lines_of_a_hunk_goes_from_all_of_them():
+    body = [("+", line) for line in ("-----BEGIN PRIVATE KEY-----", WORD, WORD, "-----END PRIVATE KEY-----")]
+    hunk = Hunk(index=1, path="a", old_start=0, old_count=0, new_start=1, new_count=5,
+                lines=(*body, ("+", "after")))  # fmt: skip
+    (clean,) = cleaning.hunks((hunk,))
+    assert WORD not in repr(clean)
+    assert len(clean.lines) == 5
+
+
+def test_a_cut_text_says_so_and_keeps_no_half_of_a_secret():
+    text = "x" * 90 + f" ghp_{WORD}"
+    found = cleaning.clean(text * 2, 100)
+    assert "[… cut: " in found
+    assert "ghp_" not in found

@@ -1,0 +1,79 @@
+"""Statistics: what is counted, and what is never added up."""
+
+import pytest
+
+from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
+from workbench.views.statistics import BUCKETS, percentile, statistics
+
+
+def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, is_by_rule=False):
+    return CallFact(tool=tool, state=state, run_ms=run_ms, waited_ms=waited_ms, is_by_rule=is_by_rule)
+
+
+def answer(state="approved", took_ms=1000, is_partly=False):
+    return AnswerFact(state=state, is_partly=is_partly, took_ms=took_ms)
+
+
+def session(**facts):
+    given = {
+        "status": "paused",
+        "provider": "p",
+        "model": "m",
+        "input_tokens": 5,
+        "output_tokens": 2,
+        "updated_at": 1,
+    }
+    return SessionFact(**{**given, **facts})
+
+
+@pytest.mark.parametrize(
+    "values, share, found",
+    [([], 50, None), ([7], 95, 7), ([1, 2, 3, 4], 50, 2), (list(range(1, 101)), 95, 95), ([1, 9], 95, 9)],
+)
+def test_percentiles_are_values_that_were_there(values, share, found):
+    assert percentile(values, share) == found
+
+
+@pytest.mark.spec(210)
+def test_time_run_and_time_waited_stay_apart():
+    counts = statistics(
+        [call("run", waited_ms=9_000, run_ms=100), call("run", "failed", run_ms=300),
+         call("run", "rejected", run_ms=None, waited_ms=1_000), call("read")],
+        [], [], [],
+    )  # fmt: skip
+    run, read = counts.tools
+    assert (run.tool, run.calls, run.ok, run.failed, run.not_run) == ("run", 3, 1, 1, 1)
+    assert (run.run_ms, run.waited_ms, run.p50_ms, run.p95_ms, run.success) == (400, 10_000, 100, 300, 0.5)
+    assert (read.tool, read.waited_ms) == ("read", 0)
+
+
+def test_every_outcome_has_its_own_count():
+    counts = statistics(
+        [call(is_by_rule=True), call()],
+        [answer(), answer(is_partly=True), answer("rejected"), answer("expired", None), answer("cancelled", None)],
+        [], [],
+    )  # fmt: skip
+    assert dict(counts.outcomes) == {
+        "by rule": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1, "withdrawn": 1,
+    }  # fmt: skip
+    assert (counts.deciding.answers, counts.deciding.p50_ms) == (3, 1000)
+    assert counts.deciding.buckets[0] == 3
+
+
+def test_a_long_thought_is_in_the_last_bar():
+    counts = statistics([], [answer(took_ms=BUCKETS[-1] * 1000 + 1)], [], [])
+    assert counts.deciding.buckets == (*[0] * len(BUCKETS), 1)
+
+
+def test_tokens_are_summed_and_money_only_where_a_price_is_known():
+    sessions = [session(), session(provider="q", status="completed")]
+    assert statistics([], [], sessions, []).cost is None
+    counts = statistics([], [], sessions, [], lambda name, sent, got: sent + got if name == "q" else None)
+    assert (counts.cost, counts.input_tokens, counts.output_tokens) == (7, 10, 4)
+    assert dict(counts.statuses) == {"paused": 1, "completed": 1}
+
+
+def test_files_are_passed_on_and_nothing_is_nothing():
+    file = FileFact(path="a", times=2, added=3, removed=1)
+    assert statistics([], [], [], [file]).files == (file,)
+    assert statistics([], [], [], []).tools == ()

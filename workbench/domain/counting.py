@@ -1,0 +1,54 @@
+"""The plain facts that statistics are made of: one value a call, an answer, a session, a changed file.
+
+Pure values; microseconds and milliseconds as their names say. The journal gives them, views count them.
+"""
+
+from dataclasses import dataclass
+
+from workbench.domain.machines import ActionState, CallState, SessionStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFact:
+    """A tool call that has ended, or waits."""
+
+    tool: str
+    state: CallState
+    run_ms: int | None
+    """How long it ran; None if it never did."""
+    waited_ms: int | None
+    """How long its questions waited for a human, all of them together; None if it asked nothing."""
+    is_by_rule: bool
+    """A rule or a grant let it pass without a question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFact:
+    """A question that was decided, expired or withdrawn."""
+
+    state: ActionState
+    is_partly: bool
+    took_ms: int | None
+    """From the question to a human's answer; None where no human answered or the times are foreign."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFact:
+    """What a session used."""
+
+    status: SessionStatus
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFact:
+    """A file of a workspace, over all sessions."""
+
+    path: str
+    times: int
+    added: int
+    removed: int

@@ -1,0 +1,110 @@
+"""The facts of statistics, read from the index tables in four questions.
+
+Owns their SQL. Times of questions in imported sessions are foreign and are not taken for a human's here.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
+from workbench.domain.values import SYSTEM_SESSION, Json
+from workbench.journal.sql import Database, Value
+
+_SCOPE: Final = "id != ?1 AND updated_at >= ?2 AND (?3 IS NULL OR workspace = ?3) AND (?4 IS NULL OR id = ?4)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which sessions are counted."""
+
+    since: int = 0
+    """Microseconds: only those that moved at or after it."""
+    workspace: str | None = None
+    session_id: str | None = None
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """Return the values that every question is given."""
+        return (SYSTEM_SESSION, self.since, self.workspace, self.session_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Everything that statistics are made of."""
+
+    calls: tuple[CallFact, ...]
+    answers: tuple[AnswerFact, ...]
+    sessions: tuple[SessionFact, ...]
+    files: tuple[FileFact, ...]
+
+
+def counted(database: Database, scope: Scope) -> Counted:
+    """Read the facts of some sessions."""
+    return Counted(
+        calls=tuple(_calls(database, scope)), answers=tuple(_answers(database, scope)),
+        sessions=tuple(_sessions(database, scope)), files=tuple(_files(database, scope)),
+    )  # fmt: skip
+
+
+_IN: Final = f"(SELECT id FROM session WHERE {_SCOPE})"  # noqa: S608 words of our own
+
+
+def _calls(database: Database, scope: Scope) -> list[CallFact]:
+    asked = (
+        "SELECT call_id, sum(decided_at - created_at) / 1000 AS waited FROM action"
+        " WHERE call_id IS NOT NULL AND decided_at IS NOT NULL GROUP BY call_id"
+    )
+    statement = (
+        "SELECT tool, state, CASE WHEN started_at IS NULL THEN NULL ELSE duration_ms END,"  # noqa: S608
+        " CASE WHEN session.origin IS NULL THEN waited END, approval_method"
+        f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
+        f" WHERE call.session_id IN {_IN} AND replaced_by IS NULL"
+    )
+    return [
+        CallFact(
+            tool=row[0], state=row[1], run_ms=row[2], waited_ms=row[3],
+            is_by_rule=row[4] in ("auto", "config_rule"),
+        )
+        for row in database.execute(statement, scope.values)
+    ]  # fmt: skip
+
+
+def _answers(database: Database, scope: Scope) -> list[AnswerFact]:
+    statement = (
+        "SELECT action.state, selection IS NOT NULL, CASE WHEN action.state IN ('approved', 'rejected')"  # noqa: S608
+        " AND session.origin IS NULL THEN (decided_at - action.created_at) / 1000 END"
+        " FROM action JOIN session ON session.id = action.session_id"
+        f" WHERE action.session_id IN {_IN} AND action.state NOT IN ('pending', 'superseded')"
+    )
+    return [
+        AnswerFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2])
+        for row in database.execute(statement, scope.values)
+    ]
+
+
+def _sessions(database: Database, scope: Scope) -> list[SessionFact]:
+    statement = f"SELECT status, provider, model, usage, updated_at FROM session WHERE {_SCOPE}"  # noqa: S608
+    return [_session(row) for row in database.execute(statement, scope.values)]
+
+
+def _session(row: Sequence[Json]) -> SessionFact:
+    usage = cast("dict[str, int]", json.loads(row[3] or "{}"))
+    return SessionFact(
+        status=row[0], provider=row[1], model=row[2], input_tokens=usage.get("input_tokens", 0),
+        output_tokens=usage.get("output_tokens", 0), updated_at=row[4],
+    )  # fmt: skip
+
+
+def _files(database: Database, scope: Scope) -> list[FileFact]:
+    body = "coalesce(json_extract(body, '$.{}'), 0)"
+    statement = (
+        "SELECT json_extract(body, '$.path') AS path, count(*), "  # noqa: S608
+        f"sum({body.format('added')}), sum({body.format('removed')}) FROM event"
+        f" WHERE session_id IN {_IN} AND kind = 'file.changed' GROUP BY path ORDER BY 2 DESC, path"
+    )
+    return [
+        FileFact(path=row[0], times=row[1], added=row[2], removed=row[3])
+        for row in database.execute(statement, scope.values)
+    ]
