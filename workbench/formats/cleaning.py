@@ -4,13 +4,14 @@ Pure. Owns how much of a foreign text is kept. What is cut says so.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Final, cast
 
 from workbench.domain.values import Hunk, Json, JsonObject
 from workbench.policy.regex import Finder
-from workbench.text.patterns import PATTERNS
+from workbench.text import known
+from workbench.text.patterns import PATTERNS, Pattern
 from workbench.text.scrub import scrub, scrub_value
 
 MOST_TEXT: Final = 1 << 20
@@ -23,6 +24,7 @@ _MOST_ITEMS: Final = 2_000
 _MOST_DEPTH: Final = 24
 _SHORT: Final = 120
 _BEYOND: Final = 8_192
+_LONGEST: Final = 1_900
 
 
 def clean(text: str, most: int = MOST_TEXT) -> str:
@@ -46,29 +48,53 @@ def _clean_short(text: str) -> str:
 
 
 TIGHTER: Final[Mapping[str, str]] = {
-    "a": r"a(?:kia|sia|gpa|ida|roa|ipa|npa|nva)",
-    "gl": r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-",
-    "--": r"--[a-z-]{0,20}(?:pass|pwd|secret|credential|api-key|token)",
-    "://": r"://[^\s/:@]*:[^\s/@]+@",
+    r"A(?:KIA|SIA|GPA|IDA|ROA|IPA|NPA|NVA)": r"a(?:kia|sia|gpa|ida|roa|ipa|npa|nva)",
+    r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-": r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-",
+    r"(?<!-)--(?!-)[a-z-]{0,20}(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|api-key|token)": (
+        r"--[a-z-]{0,20}(?:pass|pwd|secret|credential|api-key|token)"
+    ),
+    r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
+    r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)""": r"://[^\s/:@]*:[^\s/@]",
+    r"pat(?<![A-Za-z0-9_-]pat)[A-Za-z0-9]{14}\.": r"pat[a-z0-9]{14}\.",
+    r"SK(?<![A-Za-z0-9_-]SK)[a-f0-9]{32}": r"sk[a-f0-9]{32}",
+    r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$": r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$",
+    r"(?<![A-Za-z0-9_-])[a-f0-9]{32}-us[0-9]{1,2}": r"[a-f0-9]{32}-us",
+    r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.": r"[a-z0-9_-]{22}\.[a-z0-9_-]{6}\.",
+    r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key)>)": (
+        r"(?:passw(?:or)?d|secret|token|key)>"
+    ),
 }
-"""What must be there besides a hint that is in most texts, as the pattern of that hint begins."""
+"""How a pattern begins, and what every match of it holds: for those whose hint is in most texts.
+
+A pattern that begins otherwise is looked for by its hints, as scrubbing does, so a new one is never missed.
+"""
 
 
 @cache
-def _secrets() -> Finder:
-    """Return the one expression that finds in a single pass what may be a secret, and a little more."""
-    hints = {hint for pattern in PATTERNS for hint in pattern.hints}
-    parts = (TIGHTER.get(hint) or re.escape(hint) for hint in sorted(hints))
-    return Finder("|".join(parts), is_literal=False, ignore_case=True)
+def _secrets() -> tuple[Finder, ...]:
+    """Return the few expressions that find in one pass each what may be a secret, and a little more."""
+    parts = sorted({part for pattern in PATTERNS for part in _quick(pattern)})
+    groups: list[list[str]] = [[]]
+    for part in parts:
+        if sum(map(len, groups[-1])) + len(groups[-1]) + len(part) > _LONGEST:
+            groups.append([])
+        groups[-1].append(part)
+    return tuple(Finder("|".join(group), is_literal=False, ignore_case=True) for group in groups)
+
+
+def _quick(pattern: Pattern) -> Iterable[str]:
+    found = next((quick for start, quick in TIGHTER.items() if pattern.source.startswith(start)), None)
+    return map(re.escape, pattern.hints) if found is None else (found,)
 
 
 def may_hold_secret(text: str) -> bool:
     """Return whether scrubbing could find anything; most texts of a session hold no hint of a secret."""
-    return _secrets().find(text.encode("utf-8", "surrogatepass"), 0) is not None
+    data = text.encode("utf-8", "surrogatepass")
+    return any(finder.find(data, 0) is not None for finder in _secrets())
 
 
 def _scrubbed(text: str) -> str:
-    found = scrub(text).text if may_hold_secret(text) else text
+    found = scrub(text).text if may_hold_secret(text) else known.replaced(text)
     if found.isascii():
         return found
     try:
