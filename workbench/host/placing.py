@@ -16,6 +16,7 @@ from workbench.domain.values import BlobRef
 from workbench.host import record
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
+from workbench.host.steps.tooling import DeskPipelines
 from workbench.policy.gate import GateCall, GateContext, Passed, denied, recheck
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected
 from workbench.policy.urls import UrlRules
@@ -56,6 +57,7 @@ def place(
         urls=url_rules(desk.kit.loaded()),
         environment=desk.kit.environment,
         session=lambda: session_facts(desk),
+        pipelines=DeskPipelines(desk),
         may_follow=lambda url: _objection(context(), file, url) if file is not None else None,
     )
 

@@ -93,6 +93,31 @@ class Draft:
     target: str
 
 
+class Pipelines(Protocol):
+    """Starts pipelines for a tool; a host fills it."""
+
+    def check(self, name: str) -> None:
+        """Say before anybody is asked whether a pipeline can be run.
+
+        Raises:
+            ToolRefused: With words for the model and the human.
+        """
+        ...
+
+    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "Output":
+        """Run a pipeline to its end; blocking, so call it from a thread."""
+        ...
+
+
+class _NoPipelines:
+    def check(self, name: str) -> None:
+        raise ToolRefused(f"{name}: no pipeline can be run here")
+
+    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "Output":
+        del given, is_stopped
+        raise ToolRefused(f"{name}: no pipeline can be run here")
+
+
 def _never() -> bool:
     return False
 
@@ -123,6 +148,7 @@ class Place:
     """For programs that a tool starts; already scrubbed."""
     session: Callable[[], Session] = Session
     """What the session was asked and has changed."""
+    pipelines: Pipelines = field(default_factory=_NoPipelines)
     may_follow: Callable[[str], str | None] = _none
     """Returns why a redirect to an address may not be followed although it leads to the public internet."""
 

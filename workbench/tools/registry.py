@@ -18,6 +18,7 @@ from workbench.tools.fetch_webpage import FetchWebpage
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
 from workbench.tools.list_dir import ListDir
+from workbench.tools.pipeline_run import PipelineRun
 from workbench.tools.prepare_pr import PreparePr
 from workbench.tools.read_file import ReadFile
 from workbench.tools.replace_string import ReplaceString
@@ -81,6 +82,7 @@ def catalogue() -> Registry:
         (
             CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
             TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(),
+            PipelineRun(),
         )
     )  # fmt: skip
 

@@ -643,3 +643,23 @@ def test_wishes_that_cannot_be_are_refused_before_a_run_exists(runs):
         with pytest.raises(RunRefused):
             request(here.journal, str(here.root), wish, USER)
     assert here.journal.pipeline_states() == []
+
+
+@pytest.mark.spec(197)
+def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
+    here = runs()
+    here.pipeline(TWO, name="below")
+    start = {
+        "tool_call": {"id": "c1", "name": "pipeline_run", "arguments": {"name": "below.yaml", "input": "x"}}
+    }
+    here.record("go", {"reply": [start]}, {"reply": [{"text": "done"}]})
+    steps = "\n  - {id: go, persona: builder, exec: {type: prompt, source: go}, workspace: {root: ./}}"
+    open_manifest = (
+        (here.root / "wave.yaml").read_text().replace("allowed_tools: [Read, Write]", "allowed_tools: ['*']")
+    )
+    (here.root / "wave.yaml").write_text(open_manifest)
+    row = here.run(steps, grants=("pipeline.run",))
+    (call,) = here.journal.calls(here.step(row.pipeline_id, "go").session_id)
+    assert (call.state, call.summary) == ("succeeded", "completed, 2 steps"), (call, row)
+    child = next(r for r in here.journal.pipeline_states() if r.pipeline_name == "below")
+    assert (child.status, here.journal.session(child.pipeline_id).parent_id) == ("completed", call.session_id)

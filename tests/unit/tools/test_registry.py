@@ -35,6 +35,7 @@ def test_the_catalogue_has_its_tools_with_their_risks():
         "fetch_webpage": ("network", "dangerous", True),
         "git.preparePr": ("git", "dangerous", True),
         "context.read": ("read", "read_only", True),
+        "pipeline.run": ("execute", "dangerous", True),
     }
 
 

@@ -1,0 +1,118 @@
+"""A coordinator killed at every step of a run (JOURNAL section 3): resume runs only what is not completed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.runs import USER, Runs
+from workbench.host.steps.begin import interrupted_commands
+from workbench.host.steps.requests import resume
+from workbench.pipelines.state import fold
+
+pytestmark = pytest.mark.faults
+
+DRIVE = Path(__file__).resolve().parents[1] / "support" / "drive_a_run.py"
+ROOT = Path(__file__).resolve().parents[2]
+
+STEPS = """
+  - id: a
+    workspace: {root: ./}
+    exec: {type: command, source: "echo a >> count; echo made > a.txt"}
+    output_artifacts: [{name: x, path: a.txt}]
+  - id: b
+    workspace: {root: ./}
+    dependencies: [a]
+    exec: {type: command, source: "echo b >> count; echo {{ a/x }}"}
+    handover: {contract: {type: test_suite, command: "test -f a.txt"}}
+  - id: c
+    workspace: {root: ./}
+    dependencies: [b]
+    exec: {type: command, source: "echo c >> count"}
+"""
+
+POINTS = [
+    (point, nth)
+    for point in (
+        "lease.taken", "run.started", "step.before_running", "step.running", "step.ended",
+        "step.before_completed", "step.completed", "run.before_end", "journal.before_commit",
+        "journal.after_commit", "journal.blob_renamed",
+    )
+    for nth in ((1,) if point in ("lease.taken", "run.started", "run.before_end") else (1, 2))
+]  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path):
+    found = Runs(tmp_path)
+    yield found
+    found.close()
+
+
+def driven(here, run, faults=""):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "WORKBENCH_FAULTS": faults}
+    words = [sys.executable, str(DRIVE), str(here.home.path), str(here.root), run]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.spec(123)
+@pytest.mark.parametrize(("point", "nth"), POINTS)
+def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point, nth):
+    run = here.request(here.pipeline(STEPS))
+    killed = driven(here, run, f"{point}:kill:{nth}")
+    assert killed.returncode == -9, killed.stderr
+    here.check()
+    done = {step for step, state in here.states(run).items() if state == "completed"}
+    ran = (here.root / "count").read_text().split() if (here.root / "count").exists() else []
+    cut_off = interrupted_commands(fold(here.journal.events(run)))
+    row = here.journal.pipeline_state(run)
+    if row.status not in ("completed", "queued"):
+        resume(here.journal, run, USER)
+    end = driven(here, run)
+    assert end.returncode == 0, end.stderr
+    row = here.journal.pipeline_state(run)
+    assert row.status == "completed"
+    assert set(here.states(run).values()) == {"completed"}
+    after = (here.root / "count").read_text().split()
+    for step in "abc":
+        again = after.count(step) - ran.count(step)
+        assert again == (0 if step in done else 1), (step, done, ran, after)
+    assert set(cut_off) <= {"a", "b", "c"} - done
+
+
+def test_without_a_word_of_a_human_a_lost_run_stays_lost(here):
+    run = here.request(here.pipeline(STEPS))
+    assert driven(here, run, "step.running:kill:2").returncode == -9
+    before = (here.root / "count").read_text()
+    assert driven(here, run).stdout.strip() == "running"
+    assert (here.root / "count").read_text() == before
+    session = here.journal.session(run)
+    assert (session.status, session.reason) == ("paused", "host lost")
+
+
+def test_a_gate_that_was_answered_while_nobody_drove_counts(here):
+    run = here.request(
+        here.pipeline("""
+  - {id: g, gate: {prompt: "go?"}}
+  - {id: z, workspace: {root: ./}, dependencies: [g], exec: {type: command, source: "echo z >> count"}}
+""")
+    )
+    here.drive(run)
+    here.answer(run)
+    assert driven(here, run, "step.running:kill:1").returncode == -9
+    resume(here.journal, run, USER)
+    assert driven(here, run).stdout.strip() == "completed"
+    assert [b.state for s, b in here.bodies(run, "step.changed") if s == "g"].count("completed") == 1
+
+
+def test_a_full_disk_leaves_the_state_true(here):
+    run = here.request(here.pipeline(STEPS))
+    driven(here, run, "journal.before_commit:enospc:4,journal.before_commit:enospc:5")
+    here.check()
+    row = here.journal.pipeline_state(run)
+    if row.status != "completed":
+        resume(here.journal, run, USER) if row.status != "queued" else None
+        assert driven(here, run).stdout.strip() == "completed"
+    assert (here.root / "count").read_text().split().count("c") == 1

@@ -1,0 +1,123 @@
+"""Agent steps by another program's command line: a small real program that answers JSON or JSON lines."""
+
+import json
+import resource
+import sys
+
+import pytest
+
+from tests.unit.pipelines.projects import MANIFEST
+from workbench.domain.runs import StepId, StepSpec
+from workbench.host.steps.adapter import command_line
+
+PROGRAM = f"""#!{sys.executable}
+import json, os, sys
+words = sys.argv[1:]
+prompt = words[words.index("-p") + 1]
+form = words[words.index("--output-format") + 1]
+model = words[words.index("--model") + 1] if "--model" in words else "none"
+open("seen.json", "w").write(json.dumps({{"words": words, "home": os.environ.get("WORKBENCH_HOME"), "files": sorted(os.listdir("."))}}))
+if "crash" in prompt:
+    sys.exit(7)
+if "mumble" in prompt:
+    print("no json at all")
+    sys.exit(0)
+if "refuse" in prompt:
+    print(json.dumps({{"type": "result", "is_error": True, "error": "quota is used up"}}))
+    sys.exit(0)
+open("out.md", "w").write("for " + model)
+done = {{"type": "result", "result": "I did " + prompt.splitlines()[0], "usage": {{"input_tokens": 4, "output_tokens": 2}}}}
+if form == "stream-json":
+    print(json.dumps({{"type": "assistant", "text": "working"}}))
+print(json.dumps(done))
+"""
+
+STEPS = """
+  - id: a
+    persona: outside
+    model: big
+    exec: {type: prompt, source: "%s"}
+    output_artifacts: [{name: said, source: stdout}, {name: o, path: out.md}]
+"""
+
+
+def outside(runs, tmp_path, form="json"):
+    program = tmp_path / "agent-program"
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    manifest = MANIFEST.replace(
+        "personas:\n",
+        f"""  other:
+    binary: {program}
+    mode: headless
+    output_format: {form}
+    project_files: [HOUSE.md]
+personas:
+  outside: {{adapter: other, system_prompt_file: prompts/builder.md}}
+""",
+    )
+    return runs(manifest=manifest, files={"HOUSE.md": "rules\n"})
+
+
+@pytest.mark.spec(81, 227)
+@pytest.mark.parametrize("form", ["json", "stream-json"])
+def test_a_program_answers_and_leaves_files(runs, tmp_path, form):
+    here = outside(runs, tmp_path, form)
+    row = here.run(STEPS % "do {{ input }}", input="it")
+    assert row.status == "completed"
+    found = {
+        b.name: here.journal.blobs.read(b.content_ref)
+        for _, b in here.bodies(row.pipeline_id, "artifact.stored")
+    }
+    assert found == {"said": b"I did do it", "o": b"for big"}
+    assert row.usage.total_tokens == 6
+    seen = json.loads((here.home.path / "workspaces" / row.pipeline_id / "a" / "seen.json").read_text())
+    assert (seen["home"], "HOUSE.md" in seen["files"]) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [("crash", "exit code 7"), ("mumble", "answered no JSON"), ("refuse", "quota is used up")],
+)
+def test_a_program_that_fails_says_why(runs, tmp_path, prompt, why):
+    here = outside(runs, tmp_path)
+    row = here.run(STEPS % prompt)
+    assert row.status == "failed"
+    assert why in row.error_message
+
+
+def test_a_binary_that_is_not_there_fails_its_step_only(runs, tmp_path):
+    here = outside(runs, tmp_path)
+    (tmp_path / "agent-program").unlink()
+    row = here.run(STEPS % "x" + "  - {id: b, exec: {type: command, source: 'true'}}\n")
+    assert here.states(row.pipeline_id) == {"a": "failed", "b": "completed"}
+
+
+def test_known_programs_get_their_own_words_and_values_are_not_looked_into():
+    spec = StepSpec(
+        id=StepId(run="r", step="s"), kind="prompt", source="say {model} {prompt}",
+        adapter={"binary": "/opt/claude", "output_format": "json"},
+        persona={"prompt": "be brief", "deny": [["Bash(rm *)", "w:1"]]},
+    )  # fmt: skip
+    words = command_line(spec)
+    assert words[:3] == ["/opt/claude", "-p", "say {model} {prompt}"]
+    assert words[words.index("--disallowedTools") + 1] == "Bash(rm *)"
+    assert "--model" not in words
+    assert "--allowedTools" not in words
+
+
+def test_a_flood_of_output_costs_no_memory_and_both_ends_are_kept(runs):
+    here = runs()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    row = here.run("""
+  - id: a
+    exec: {type: command, source: "echo first; yes 'a line of text' | head -c 300000000; echo last"}
+""")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert row.status == "completed"
+    (ended,) = [b for _, b in here.bodies(row.pipeline_id, "step.changed") if b.state == "completed"]
+    whole = here.journal.blobs.read(ended.output_ref).decode()
+    assert whole.startswith("first\n")
+    assert whole.rstrip().endswith("last")
+    assert ended.output_bytes > 300_000_000
+    assert grown < 100_000
