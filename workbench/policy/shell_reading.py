@@ -21,12 +21,15 @@ _ANSI: Final = r"\$'(?>(?:[^'\\]|\\.)*)'"
 _DOUBLE: Final = rf'"(?>(?:[^"\\$`]++|\\.|{_DOLLAR_INSIDE})*)"'
 _PIECE: Final = rf"[^ \t\n;&|()<>'\"`$\\]++|\\[^\n]|{_SINGLE}|{_ANSI}|{_DOUBLE}|{_DOLLAR}"
 _TOKEN: Final = re.compile(
-    rf"(?P<space>(?>(?:[ \t]|\\\n)+))|(?P<comment>\#[^\n]*+)"
+    rf"(?P<space>(?>(?:\\\n)*)[ \t](?>(?:[ \t]|\\\n)*))|(?P<comment>\#[^\n]*+)"
     rf"|(?P<redirect>[0-9]*(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)(?!\())"
     rf"|(?P<op>\n|;;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\))"
     rf"|(?P<word>(?>(?:{_PIECE})+))",
     re.DOTALL,
 )
+_JOINED: Final = re.compile(r"\\\n[A-Za-z0-9_./\"' \t-]")
+"""The end of a line that goes on, behind an operator; elsewhere it would join the words on both sides."""
+
 _PIECES: Final = re.compile(_PIECE, re.DOTALL)
 _ESCAPES: Final = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
@@ -77,14 +80,20 @@ class _Reader:
 
     def tokens(self) -> Iterator[Token]:
         at = count = 0
+        ends_in_op = False
         while at < len(self._text):
             found = _TOKEN.match(self._text, at)
+            if found is None and ends_in_op and _JOINED.match(self._text, at):
+                at += 2
+                continue
             if found is None:
                 raise Unclear(_obstacle(self._text[at : at + 2]))
             at = found.end()
             kind = found.lastgroup
             if kind in ("space", "comment"):
+                ends_in_op = ends_in_op and kind == "space"
                 continue
+            ends_in_op = kind == "op"
             count += 1
             if count > MOST_TOKENS:
                 raise Unclear("more words than are looked into")
