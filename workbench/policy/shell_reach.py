@@ -16,7 +16,7 @@ from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import CODE_TAKERS, RESERVED, RUNNERS, VALUED, WRAPPERS, program
 from workbench.policy.shell_scan import Scan, Segment
 
-MOST_TEXT: Final = 1_000_000
+MOST_TEXT: Final = 120_000
 """Characters of spellings; of a line with more only a loose search can tell what may be in it."""
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=.*", re.DOTALL)
@@ -37,8 +37,8 @@ def reach(command: str, found: Scan) -> tuple[tuple[str, ...], bool]:
     for text in _texts(command, found):
         if text not in texts:
             texts[text] = None
-            length += len(text)
-            if length > MOST_TEXT + len(command):
+            length += len(text) if len(texts) > 2 else 0
+            if length > MOST_TEXT:
                 return tuple(texts), False
     return tuple(texts), True
 
@@ -47,7 +47,7 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
     yield command
     yield command.strip()
     takes_code = not found.is_certain
-    for segment in found.segments:
+    for segment in dict.fromkeys(found.segments):
         for words in _forms(segment):
             takes_code = takes_code or _takes_code(words)
             yield from _variants(words)
@@ -142,7 +142,7 @@ def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
 def _crude(command: str) -> Iterator[str]:
     """Cut at everything that can begin a command in any language, quotes or not."""
     for edges in (_EDGES, _INNER_EDGES):
-        for piece in edges.split(command):
+        for piece in dict.fromkeys(edges.split(command)):
             words = _command_words(_JOINTS.sub(" ", piece).split())
             if words:
                 yield from _variants(words)
@@ -159,10 +159,12 @@ def linked(texts: Iterable[str], folder: str, path: str | None) -> Iterator[str]
         folder: Where they would run.
         path: The `PATH` by which programs are found; None for this process's.
     """
+    known: dict[str, tuple[str, ...]] = {}
     for text in texts:
         head, space, rest = text.partition(" ")
-        for name in _real_names(head, folder, path or os.environ.get("PATH", "")):
-            yield f"{name}{space}{rest}"
+        if head not in known:
+            known[head] = tuple(_real_names(head, folder, path or os.environ.get("PATH", "")))
+        yield from (f"{name}{space}{rest}" for name in known[head])
 
 
 def _real_names(head: str, folder: str, path: str) -> Iterator[str]:

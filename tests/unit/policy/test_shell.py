@@ -445,4 +445,4 @@ def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     started = time.process_time()
     view(f"python -c '{piece * times}'")
     view(piece * times)
-    assert time.process_time() - started < 0.6
+    assert time.process_time() - started < 1
