@@ -1,11 +1,12 @@
 """Claude Code: a session's JSON lines, its history, and the stream of its headless mode.
 
-Pure. Owns what each type of line means. One message of the model is spread over several lines with one id;
-the tree of `parentUuid` is followed back from its newest leaf, what was left behind is kept aside.
+Pure. Owns what each type of line means. One message of the model is spread over several lines with one id.
+Lines are read in the order of the file: what a rewind left behind stays in it.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from workbench.domain.values import JsonObject, Usage
@@ -23,6 +24,9 @@ _REJECTED: Final = "The user doesn't want to proceed with this tool use"
 _SAID: Final = re.compile(r"the user said:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _INTERRUPTED: Final = "[Request interrupted by user"
 _EXIT: Final = re.compile(r"(?:Exit code|exit code:?)\s+(\d{1,3})")
+_PATIENCE: Final = 50
+"""Lines after which a session begins without its model being known."""
+
 _EDITS: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
@@ -67,6 +71,7 @@ def read(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
             yield line
         else:
             yield from reader.line(line)
+    yield from reader.begun("")
 
 
 class _Reader:
@@ -74,7 +79,9 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._head: Head | None = None
         self._has_begun = False
+        self._lines = 0
         self._seen: set[str] = set()
         self._calls: dict[str, tuple[str, JsonObject]] = {}
         self._title = ""
@@ -89,8 +96,12 @@ class _Reader:
             return
         self._seen.add(key)
         kind = text(found.get("type"))
-        if not self._has_begun and (begun := self._begun(found)):
-            yield begun
+        if not self._has_begun:
+            self._head = self._head or self._first(found)
+            self._lines += 1
+            model = text(obj(found.get("message")).get("model")) or text(found.get("model"))
+            if model or self._lines > _PATIENCE:
+                yield from self.begun(model)
         match kind:
             case "user":
                 yield from self._user(found, line.number)
@@ -99,22 +110,25 @@ class _Reader:
             case _:
                 yield from self._other(kind, found, line.number)
 
-    def _begun(self, found: JsonObject) -> Head | None:
-        """Return the head, at the first line that names the session."""
+    def begun(self, model: str) -> Iterator[Item]:
+        """Yield the head, once the model is known or nothing more comes; earlier items wait for it."""
+        if self._head is not None and not self._has_begun:
+            self._has_begun = True
+            yield replace(self._head, model=model, title=self._title)
+
+    def _first(self, found: JsonObject) -> Head | None:
+        """Return the head, from the first line that names the session."""
         key = first(found, "sessionId", "session_id")
         if not key or ("uuid" not in found and found.get("subtype") != "init" and "message" not in found):
             return None
-        self._has_begun = True
         is_side = found.get("isSidechain") is True
         agent = first(found, "agentId") or (self._name if is_side else "")
         known = ("version", "gitBranch", "entrypoint")
         facts = {name: found[name] for name in known if text(found.get(name))}
         if agent:
             facts = {**facts, "agent": agent, "parent": key}
-        model = text(obj(found.get("message")).get("model")) or text(found.get("model"))
         return Head(
-            key=f"{key}/{agent}" if agent else key, title=self._title, workspace=text(found.get("cwd")),
-            provider="anthropic", model=model,
+            key=f"{key}/{agent}" if agent else key, workspace=text(found.get("cwd")), provider="anthropic",
             at=moment(found.get("timestamp")), facts=facts,
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ Pure. Owns what each record means. What `event_msg` repeats of `response_item` i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, Literal
 
 import orjson
@@ -23,6 +24,12 @@ _HIDDEN: Final = (
     "<turn_aborted>",
     "# AGENTS.md",
 )
+_PATIENCE: Final = 50
+"""Lines after which a session begins without its model being known."""
+
+_REQUEST: Final = "## My request for Codex:"
+"""Where an editor's extension ends its own context and the human begins."""
+
 _CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 
 
@@ -72,6 +79,7 @@ def read(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
             yield from reader.record(found, line.number)
         else:
             yield Problem(line=line.number, why="it is no object")
+    yield from reader.begun()
 
 
 class _Rollout:
@@ -79,6 +87,8 @@ class _Rollout:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._head: Head | None = None
+        self._has_title = False
         self._has_begun = False
         self._model = ""
         self._thinking: list[str] = []
@@ -91,8 +101,10 @@ class _Rollout:
         at = moment(found.get("timestamp"))
         if kind not in _WRAPPED:
             kind, payload = ("session_meta", found) if self._is_old_head(found) else ("response_item", found)
-        if not self._has_begun:
-            yield self._head(payload if kind == "session_meta" else {}, at)
+        if self._head is None:
+            self._head = self._first(payload if kind == "session_meta" else {}, at)
+        if self._model or number > _PATIENCE:
+            yield from self.begun()
         match kind:
             case "session_meta":
                 return
@@ -105,11 +117,16 @@ class _Rollout:
             case _:
                 yield Kept(kind=kind, content=payload, at=at, line=number)
 
-    def _is_old_head(self, found: JsonObject) -> bool:
-        return not self._has_begun and "id" in found and "type" not in found
+    def begun(self) -> Iterator[Item]:
+        """Yield the head, once the model is known or the model speaks; what was read before waits for it."""
+        if self._head is not None and not self._has_begun:
+            self._has_begun = True
+            yield replace(self._head, model=self._head.model or self._model)
 
-    def _head(self, meta: JsonObject, at: int | None) -> Head:
-        self._has_begun = True
+    def _is_old_head(self, found: JsonObject) -> bool:
+        return self._head is None and "id" in found and "type" not in found
+
+    def _first(self, meta: JsonObject, at: int | None) -> Head:
         git = obj(meta.get("git"))
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
@@ -142,6 +159,10 @@ class _Rollout:
         if role == "assistant":
             yield self._reply(said, (), at, number)
         elif role == "user" and not said.startswith(_HIDDEN):
+            request = said.partition(_REQUEST)[2].strip()
+            if request and not self._has_title:
+                yield foreign.Titled(title=request, at=at)
+            self._has_title = True
             yield Prompt(text=said, at=at, line=number)
         else:
             yield Kept(kind=f"context.{role}", content=said, at=at, line=number)

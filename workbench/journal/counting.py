@@ -58,7 +58,8 @@ def _calls(database: Database, scope: Scope) -> list[CallFact]:
     )
     statement = (
         "SELECT tool, state, CASE WHEN started_at IS NULL THEN NULL ELSE duration_ms END,"  # noqa: S608
-        " CASE WHEN session.origin IS NULL THEN waited END, approval_method"
+        " CASE WHEN session.origin IS NULL THEN waited END,"
+        " CASE WHEN session.origin IS NULL THEN approval_method END"
         f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
         f" WHERE call.session_id IN {_IN} AND replaced_by IS NULL"
     )

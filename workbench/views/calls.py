@@ -149,6 +149,9 @@ def _changes(events: Iterable[Event]) -> Iterable[str]:
         if isinstance(event.body, e.FileChanged):
             body = event.body
             yield f"{body.change} {body.path}  +{body.added} −{body.removed}"
+            for hunk in body.hunks:
+                yield f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@"
+                yield from (f"{sign}{text}" for sign, text in hunk.lines)
 
 
 def _raw(event: Event) -> str:

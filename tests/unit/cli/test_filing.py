@@ -1,11 +1,14 @@
 """Sessions searched, renamed, tagged, archived, ended, deleted and forked from the command line."""
 
+import json
+
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
 from workbench.domain.events import ActionOpened, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
 from workbench.host import sessions
+from workbench.journal.importing import Intake
 
 USER = Actor(kind="user")
 
@@ -177,3 +180,42 @@ def test_stats_count_calls_answers_tokens_and_files(shell, tmp_path, monkeypatch
     assert shell("sessions", "stats", stage.session_id) == 0
     assert "create_file" in shell.out
     stage.close()
+
+
+def claude(number):
+    message = {"role": "user", "content": f"prompt {number}"}
+    return json.dumps({"type": "user", "uuid": f"u{number}", "sessionId": "s", "message": message}) + "\n"
+
+
+def test_ctrl_c_takes_back_what_an_import_stored(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    path = tmp_path / "lines"
+    path.write_text("".join(map(claude, range(900))))
+    add, count = Intake.add, iter(range(10**9))
+
+    def stopped(self, event):
+        if next(count) == 700:
+            raise KeyboardInterrupt
+        add(self, event)
+
+    monkeypatch.setattr(Intake, "add", stopped)
+    assert shell("sessions", "import", str(path)) == 130
+    assert shell.json("sessions", "list", "--all", "--json") == []
+    monkeypatch.setattr(Intake, "add", add)
+    assert shell("sessions", "import", str(path)) == 0
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 1
+    assert shell.json("doctor", "--json")["ok"]
+
+
+def test_what_cannot_be_imported_is_named_with_the_reason(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    (tmp_path / "notes.txt").write_text("just words")
+    (tmp_path / "good.anything").write_text(claude(1))
+    assert shell("sessions", "import", str(tmp_path / "notes.txt")) == 1
+    assert "notes.txt: it is neither JSON" in shell.err
+    assert shell("sessions", "import", str(tmp_path / "missing")) == 1
+    assert "No such file" in shell.err
+    found = shell.json("sessions", "import", str(tmp_path), "--dry-run", "--json")
+    assert [one["result"] for one in found["sessions"]] == ["read"]
+    assert shell.json("sessions", "list", "--all", "--json") == []
+    assert shell("sessions", "import", "-", "-") == 2

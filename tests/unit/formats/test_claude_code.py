@@ -65,6 +65,7 @@ def test_lines_become_turns_calls_changes_and_decisions():
     opened, events = made(SESSION)
     rows = Tables().fold(events)
     (session,) = rows.sessions.values()
+    assert session.model == "big"
     assert (session.kind, session.origin, session.title, session.workspace, session.status) == (
         "import", "claude-code", "Renamed a", "/home/me/shop", "completed",
     )  # fmt: skip

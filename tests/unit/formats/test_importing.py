@@ -259,3 +259,10 @@ def test_large_outputs_are_kept_whole_beside_the_event():
     assert finished.output_ref is not None
     assert "characters in all" in finished.preview
     assert len(finished.preview) < 12_000
+
+
+def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
+    asked = b"# Context from my IDE setup:\\n\\n## My request for Codex:\\nrename it"
+    _, events = made(FILES["codex"][0].replace(b"rename it", asked))
+    (session,) = Tables().fold(events).sessions.values()
+    assert (session.model, session.title, session.workspace) == ("gpt-5-codex", "rename it", "/shop")

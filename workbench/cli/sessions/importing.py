@@ -246,7 +246,8 @@ def _tell(console: Console, reports: list[FileReport], added: dict[str, int], *,
 
 
 def _tell_problems(console: Console, name: str, problems: list[Problem]) -> None:
+    shown = "stdin" if name == "-" else one_line(Path(name).name, 60)
     for one in problems[:_SHOWN]:
-        console.note(f"  {one_line(Path(name).name, 60)} line {one.line}: {one_line(one.why, 160)}")
+        console.note(f"  {shown} line {one.line}: {one_line(one.why, 160)}")
     if len(problems) > _SHOWN:
         console.note(f"  … and {len(problems) - _SHOWN} more; --json lists them")
