@@ -37,7 +37,7 @@ NOWHERE = {
     "session.deleted": "deleting takes the events of a session away, so nothing is left to look at",
     "progress.reported": "nothing reports progress yet; steps of pipelines will",
     "fork.requested": "nothing answers it yet",
-    "run.requested": "a run has its own golden session",
+    "run.requested": "runs are proved by tests of their own (unit/pipelines, faults); no golden one is kept yet",
     "run.cancel_requested": "as above",
     "step.retry_requested": "as above",
     "run.started": "as above",

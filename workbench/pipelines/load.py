@@ -65,7 +65,7 @@ def load(
     if manifest_file is None:
         report.found.append(
             Problem(
-                code="no_manifest", file=file, severity="warning",
+                code="no_manifest", file=file, severity="warning", stops_run=False,
                 message="no manifest was found, so the pipeline is checked by itself; "
                 "name one with --manifest, or write workbench.yaml",
             )

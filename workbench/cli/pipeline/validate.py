@@ -3,13 +3,16 @@
 Owns the printing. What is a problem is said by `workbench.pipelines`.
 """
 
+import threading
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Final
 
 from workbench.cli.console import Console
-from workbench.cli.errors import DONE, FAILED, Refusal
+from workbench.cli.errors import DONE, FAILED, INTERRUPTED, Refusal
 from workbench.cli.place import workspace_of
 from workbench.cli.render.facts import Facts
+from workbench.effects.folderwatch import changes as watched
 from workbench.pipelines.load import (
     check_manifest,
     find_manifest,
@@ -24,6 +27,9 @@ EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml
 workbench pipeline validate --strict --json"""
 
 
+WATCHED: Final = (".yaml", ".yml", ".json", ".md")
+
+
 def configure(parser: ArgumentParser) -> None:
     """Add the files and how strictly they are read."""
     parser.add_argument(
@@ -32,11 +38,30 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--manifest", metavar="M", help="the manifest (else: the nearest one upwards)")
     parser.add_argument("--root", metavar="DIR", help="what paths in the files are relative to")
     parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.add_argument("--watch", action="store_true", help="stay, and validate again what changes")
     parser.add_argument("--json", action="store_true", help="print an object, or an array for several files")
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Validate files; 0 with warnings, 1 with errors."""
+    code = _validated(options, console)
+    if not options.watch:
+        return code
+    for changed in watched(_folders(options), threading.Event()):
+        if any(path.endswith(WATCHED) for path in changed):
+            _validated(options, console)
+    return INTERRUPTED
+
+
+def _folders(options: Namespace) -> list[str]:
+    """Return the folders of the files that are validated, and that of their manifest."""
+    files = list(options.files) or _all(workspace_of(options.directory))
+    manifests = [options.manifest or find_manifest(file) for file in files]
+    named = [file for file in (*files, *manifests) if file is not None]
+    return sorted({str(Path(file).resolve().parent) for file in named})
+
+
+def _validated(options: Namespace, console: Console) -> int:
     files = list(options.files) or _all(workspace_of(options.directory))
     results = [(file, _checked(file, options)) for file in files]
     if options.json:

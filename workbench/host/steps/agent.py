@@ -37,6 +37,9 @@ from workbench.journal.lease import DriverIdentity, guard, release, take
 from workbench.policy.globs import Glob
 from workbench.policy.hooks import HookRule
 
+RECORDINGS = ".workbench/recordings"
+"""Where the recordings of personas are that have `provider: recorded`, one a step."""
+
 SeeEvents = Callable[[Sequence[Event]], None]
 
 
@@ -71,6 +74,8 @@ def _brain(kit: Kit, spec: StepSpec, recordings: str) -> tuple[str, str, dict[st
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
     model = str(persona.get("model") or config.default_model or "")
+    if not recordings and persona.get("provider") == "recorded":
+        recordings = f"{kit.workspace}/{RECORDINGS}"
     if not recordings:
         return str(persona.get("provider") or config.default_provider or ""), model, configuration
     path = _recording(recordings, spec)

@@ -79,6 +79,10 @@ def require_runnable(loaded: LoadedPipeline) -> None:
         more = f" (and {len(report.errors) - 1} more)" if len(report.errors) > 1 else ""
         remedy = "mend it; workbench pipeline validate names everything"
         raise RunRefused(_WHAT, why + more, remedy, report.errors)
+    agents = [step.id for step in loaded.pipeline.steps if step.kind == "prompt"]
+    if agents and loaded.manifest is None:
+        why = f"{agents[0]} is done by a persona, and no manifest was found that says who that is"
+        raise RunRefused(_WHAT, why, "write workbench.yaml, or name a manifest with --manifest")
     stuck = [step for step in loaded.pipeline.steps if step.unrunnable]
     if stuck:
         why = f"{stuck[0].id}: {stuck[0].unrunnable}, which is not run here"

@@ -1,0 +1,95 @@
+"""What the engine costs a step: 1,000 steps of `true` in one run, beside bare subprocesses.
+
+Prints one JSON object: milliseconds a step of the run, of its commits' own fdatasync (two a step), of a bare
+`subprocess.run`, and the engine's overhead: what is left of the first without the second. Run it alone;
+WORKBENCH_BENCH_STEPS says how many steps.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from workbench.domain.values import Actor
+from workbench.host import trusting
+from workbench.host.kit import open_kit
+from workbench.host.models import provider_of
+from workbench.host.steps import requests
+from workbench.host.steps.drive import Driving, drive_run
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.lease import DriverIdentity, DriverLock
+
+STEPS = int(os.environ.get("WORKBENCH_BENCH_STEPS", "1000"))
+USER = Actor(kind="user", pid=1, via="cli")
+COMMITS = 2
+"""Durable transactions of one command step: begun with its process, and ended."""
+
+
+def run_steps(root: Path) -> float:
+    """Return the seconds that a chain of steps takes, from its start to its end."""
+    project, home = root / "project", Home.open(root / "home")
+    project.mkdir()
+    lines = ["kind: WavePipeline", "metadata: {name: bench}", "steps:"]
+    for n in range(STEPS):
+        needs = f", dependencies: [s{n - 1}]" if n else ""
+        lines.append(
+            f"  - {{id: s{n}, workspace: {{root: ./}}, exec: {{type: command, source: 'true'}}{needs}}}"
+        )
+    (project / "bench.yaml").write_text("\n".join(lines) + "\n")
+    journal = Journal.open(home)
+    workspace = str(project.resolve())
+    trusting.grant(journal, workspace, False, USER)
+    run = requests.request(journal, workspace, requests.Wish(name="bench.yaml"), USER)
+    kit = open_kit(home, journal, workspace, provider=provider_of)
+    driver = DriverIdentity(host_id="bench", pid=os.getpid(), driver="run")
+    with DriverLock(journal, driver):
+        begun = time.perf_counter()
+        row = asyncio.run(drive_run(Driving(kit=kit, driver=driver), run))
+        taken = time.perf_counter() - begun
+    journal.close()
+    assert row.status == "completed", row.error_message
+    return taken
+
+
+def sync_seconds(root: Path, times: int) -> float:
+    """Return the seconds that so many appends of a journal's page with fdatasync take."""
+    page = b"x" * 4096
+    file = os.open(root / "sync", os.O_CREAT | os.O_WRONLY)
+    begun = time.perf_counter()
+    for _ in range(times):
+        os.write(file, page)
+        os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
+    taken = time.perf_counter() - begun
+    os.close(file)
+    return taken
+
+
+def bare_seconds(times: int) -> float:
+    """Return the seconds that so many bare subprocesses of the same shell line take."""
+    begun = time.perf_counter()
+    for _ in range(times):
+        subprocess.run(["/bin/sh", "-c", "true"], check=True)
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        sync = sync_seconds(root, STEPS * COMMITS)
+        bare = bare_seconds(STEPS)
+        taken = run_steps(root)
+    found = {"run": taken, "fdatasync": sync, "bare_subprocess": bare, "overhead": taken - sync}
+    print(
+        json.dumps(
+            {"steps": STEPS, **{f"{name}_ms_a_step": round(s / STEPS * 1000, 3) for name, s in found.items()}}
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

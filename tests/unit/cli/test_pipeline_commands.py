@@ -1,0 +1,102 @@
+"""The commands of `pipeline` on a small project, in this process."""
+
+import io
+import json
+
+import pytest
+
+from tests.unit.pipelines.projects import command, project
+from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
+
+STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
+    "b", "echo {{ a/x }}", dependencies="[a]"
+)
+
+
+@pytest.fixture
+def place(tmp_path):
+    root = tmp_path / "p"
+    root.mkdir()
+    project(root, STEPS)
+    assert said(root, "trust")[0] == 0
+    return root
+
+
+def said(root, *words):
+    out, err = io.StringIO(), io.StringIO()
+    code = dispatch([words[0], *words[1:], "-C", str(root)], Console(out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_a_run_is_begun_told_and_found_again(place):
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--json")
+    found = json.loads(out)
+    assert (code, found["status"], found["number"], found["exit"]) == (0, "completed", 1, 0)
+    assert [step["state"] for step in found["steps"]] == ["completed", "completed"]
+    code, out, _ = said(place, "pipeline", "status", "p#1", "--json")
+    assert (code, json.loads(out)["run_id"]) == (0, found["run_id"])
+    code, out, _ = said(place, "pipeline", "logs", found["run_id"][:8], "--step", "b", "--json")
+    assert json.loads(out)[0]["output"] == "one\n\n"
+    code, out, _ = said(place, "pipeline", "list", "--runs", "--json")
+    assert [run["status"] for run in json.loads(out)] == ["completed"]
+    code, out, _ = said(place, "pipeline", "artifacts", "p#1", "a/x", "--to", str(place / "out"))
+    assert (place / "out" / "a" / "x.txt").read_text() == "one\n"
+    code, out, _ = said(place, "pipeline", "clean", "--json")
+    assert [one["removed"] for one in json.loads(out)] == [True]
+    assert said(place, "pipeline", "clean")[1] == "Nothing to clean.\n"
+
+
+def test_stream_json_is_an_event_a_line(place):
+    _, out, _ = said(place, "pipeline", "run", "p.yaml", "--output-format", "stream-json")
+    kinds = [json.loads(line)["kind"] for line in out.splitlines()]
+    assert kinds.count("step.changed") == 4
+    assert kinds[-2:] == ["run.changed", "session.status_changed"]
+
+
+def test_a_dry_run_shows_the_order_and_writes_nothing(place):
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--json")
+    found = json.loads(out)
+    assert (code, found["ok"], [step["step_id"] for step in found["steps"]]) == (0, True, ["a", "b"])
+    assert said(place, "pipeline", "list", "--runs", "--json")[1].strip() == "[]"
+
+
+def test_exit_codes_of_validate(place):
+    assert said(place, "pipeline", "validate", str(place / "p.yaml"))[0] == 0
+    (place / "bad.yaml").write_text("kind: WavePipeline\nmetadata: {name: b}\nsteps: []\n")
+    code, out, _ = said(place, "pipeline", "validate", str(place / "bad.yaml"), "--json")
+    found = json.loads(out)
+    assert (code, found["ok"], found["errors"][0]["code"], found["errors"][0]["line"]) == (
+        1,
+        False,
+        "missing_field",
+        3,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("run", "gone"), "no pipeline gone"),
+        (("run", "p.yaml", "--from-step", "q"), "no step q"),
+        (("run", "p.yaml", "--input", "@/nowhere/x"), "not there"),
+        (("status", "abcdef"), "none of that id"),
+        (("logs",), "has none"),
+        (("resume", "p#9"), "none of that id"),
+        (("cancel",), "has none"),
+    ],
+)  # fmt: skip
+def test_wrong_words_are_refused_with_a_reason(place, words, why):
+    code, out, err = said(place, "pipeline", *words)
+    assert (code, out) == (1, "")
+    assert why in err
+
+
+def test_a_failed_run_says_how_to_go_on(place):
+    project(place, command("a", "exit 3"))
+    said(place, "trust")
+    code, _, err = said(place, "pipeline", "run", "p.yaml")
+    assert code == 1
+    assert "pipeline resume" in err
+    code, out, _ = said(place, "pipeline", "logs", "--errors")
+    assert "exit code 3" in out
