@@ -186,6 +186,8 @@ def _risky_options(table: str, words: Sequence[str], name: str) -> Iterator[str]
         if word == "--":
             return
         bundle = f"-{word}" if name == "tar" and at == 0 and not word.startswith("-") else word
+        if at + 1 < len(words) and words[at + 1] in SINKS and bundle.endswith("o") and bundle[:2] != "--":
+            bundle = bundle[:-1]  # its value is harmless: `-o /dev/null`
         if any(_is_option(bundle, option, GROUP_ENDS.get(table, "")) for option in options):
             yield f"{table} {word.partition('=')[0]} can run programs or write files"
             return

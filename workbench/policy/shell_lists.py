@@ -88,8 +88,8 @@ RUNNERS: Final[dict[str, frozenset[str]]] = {
 """Programs that run another one, named behind one of these words or at once: a pattern has to spell it."""
 
 REMOTE: Final[dict[str, frozenset[str]]] = {
-    "docker": frozenset({"run", "exec", "compose", "container", "buildx", "context", "plugin"}),
-    "podman": frozenset({"run", "exec", "container", "unshare", "machine"}),
+    "docker": frozenset({"run", "exec", "plugin"}),
+    "podman": frozenset({"run", "exec", "unshare", "machine"}),
     "nerdctl": frozenset({"run", "exec"}),
     "kubectl": frozenset({"exec", "run", "debug", "plugin", "edit", "krew"}),
     "oc": frozenset({"exec", "run", "rsh", "debug"}),
@@ -211,6 +211,8 @@ SUBCOMMANDS: Final[dict[str, tuple[str, ...]]] = {
         "receive-pack", "daemon", "http-backend", "remote-ext", "hook run", "maintenance", "gui", "citool",
         "web--browse", "for-each-repo", "shell", "svn", "p4", "cvsserver", "fast-import",
     ),
+    "docker": ("compose run", "compose exec", "container run", "container exec"),
+    "podman": ("compose run", "compose exec", "container run", "container exec"),
     "npm": ("config set", "config edit", "edit", "explore", "set", "repo", "docs", "bugs"),
     "pnpm": ("config set", "env use"), "yarn": ("config set", "plugin import"),
     "pip": ("config set", "config edit", "config debug"),
