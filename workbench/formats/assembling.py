@@ -160,8 +160,8 @@ class Assembler:
             origin_status=cleaning.line(head.status, 80) if head.status else None,
         )  # fmt: skip
         yield self._event(created, _SYSTEM, head.at)
+        # It stays so until its end was read: an import that dies on the way shows.
         yield self._status("initializing")
-        yield self._status("ready")
 
     def _status(self, status: SessionStatus, key: str | None = None) -> Event:
         return self._event(e.SessionStatusChanged(status=status), _SYSTEM, None, key=key)
@@ -287,8 +287,8 @@ class Assembler:
             yield from self._answered(call, lost, prefix=f"end.{call.id.rpartition('.')[2]}")
         self._open.clear()
         yield from self._end_turn("done", key=f"end.turn{turn}")
-        if self._is_closed:
-            yield self._status("processing", key="end.processing")
+        if not self._is_closed:
+            yield self._status("ready", key="end.ready")
         yield self._status("failed" if self._is_closed else "completed", key="end.status")
 
     # --- calls --------------------------------------------------------------------------------------

@@ -266,3 +266,9 @@ def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
     _, events = made(FILES["codex"][0].replace(b"rename it", asked))
     (session,) = Tables().fold(events).sessions.values()
     assert (session.model, session.title, session.workspace) == ("gpt-5-codex", "rename it", "/shop")
+
+
+def test_a_session_is_not_ready_before_its_end_was_read():
+    _, events = made(FILES["codex"][0])
+    half = Tables().fold(events[: len(events) // 2]).sessions.popitem()[1]
+    assert half.status == "initializing"
