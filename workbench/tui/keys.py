@@ -168,6 +168,56 @@ TOOLS: Final = (
     Key(id="tools.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read"),
 )  # fmt: skip
 
+_RUNS = "Runs"
+
+PIPELINE: Final = (
+    Key(id="pipeline.answer", keys=("a",), label="answer", tooltip="to the gate's row of the queue",
+        group=_DECIDE, footer=1),
+    Key(id="pipeline.edge-left", keys=("h", "left"), label="along edges", tooltip="along the edges",
+        shown="h l", group=_MOVE, footer=46, in_palette=False),
+    Key(id="pipeline.edge-right", keys=("l", "right"), label="", tooltip="along an edge", shown="-",
+        group=_MOVE, in_palette=False),
+    Key(id="pipeline.edge-down", keys=("j", "down"), label="beside", tooltip="step below, above", shown="j k",
+        group=_MOVE, is_override=True, in_palette=False),
+    Key(id="pipeline.edge-up", keys=("k", "up"), label="", tooltip="step above", shown="-", group=_MOVE,
+        is_override=True, in_palette=False),
+    Key(id="pipeline.page-down", keys=("J",), label="page", tooltip="page, or items of an open fold",
+        shown="J K", group=_MOVE, in_palette=False),
+    Key(id="pipeline.page-up", keys=("K",), label="", tooltip="page up", shown="-", group=_MOVE,
+        in_palette=False),
+    Key(id="pipeline.fold", keys=("space",), label="fold", tooltip="open or close a matrix or a fold",
+        group="Read", footer=51),
+    Key(id="pipeline.folds", keys=("T",), label="all folds", tooltip="open or close all folds", group="Read"),
+    Key(id="pipeline.follow", keys=("f",), label="follow", tooltip="the cursor, or the log, follows the run",
+        group="Read", footer=58),
+    Key(id="pipeline.only-way", keys=("w",), label="its way", tooltip="only what this step needs and feeds",
+        group="Read", footer=66),
+    Key(id="pipeline.implied", keys=("t",), label="implied", tooltip="edges that others imply", group="Read"),
+    Key(id="pipeline.kind", keys=("v",), label="drawing", tooltip="band, wrapped, list, cards", group="Read"),
+    Key(id="pipeline.overview", keys=("o",), label="overview", tooltip="the whole graph on one row",
+        group="Read", is_override=True),
+    Key(id="pipeline.zoom-in", keys=("+",), label="zoom", tooltip="more, fewer around the step; overview",
+        shown="+ -", group="Read", footer=68),
+    Key(id="pipeline.zoom-out", keys=("-",), label="", tooltip="fewer around the step; overview", shown="-",
+        group="Read"),
+    Key(id="pipeline.part-previous", keys=("[",), label="part",
+        tooltip="log, contract, artifacts, attempts, prompt, tools, workspace", shown="[ ]", group="Read",
+        footer=56),
+    Key(id="pipeline.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read"),
+    Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before, after", shown="{ }",
+        group=_RUNS, footer=64),
+    Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group=_RUNS),
+)  # fmt: skip
+
+STEP: Final = (
+    Key(id="step.scroll-down", keys=("j", "down"), label="scroll", tooltip="line down, up", shown="j k",
+        group=_MOVE, footer=23, is_override=True, in_palette=False),
+    Key(id="step.scroll-up", keys=("k", "up"), label="", tooltip="line up", shown="-", group=_MOVE,
+        is_override=True, in_palette=False),
+    Key(id="step.close", keys=("escape", "enter"), label="back", tooltip="back to the graph", group=_MOVE,
+        footer=2, is_override=True, in_palette=False),
+)  # fmt: skip
+
 COMPOSER: Final = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",
         group="Write", footer=1, in_palette=False),
@@ -225,8 +275,8 @@ BATCH: Final = (
 )  # fmt: skip
 
 KEYS: Final = (
-    *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *COMPOSER,
-    *FIRST, *DIALOG, *BATCH,
+    *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -238,6 +288,8 @@ CHAINS: Final = (
     ("trust", "answer", "approvals", "list", "app"),
     ("conversation", "list", "app"),
     ("tools", "list", "app"),
+    ("pipeline", "list", "app"),
+    ("step", "pipeline", "list", "app"),
     ("rail", "list", "app"),
     ("first", "list", "app"),
     ("composer",),

@@ -11,9 +11,11 @@ from typing import Final, TypeVar
 from workbench.changes.answer import ImagesGone, action_hunks, exact_parameters, images
 from workbench.changes.hunks import decode
 from workbench.domain.events import ActionOpened, Event
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.runs import StepPlan
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
+from workbench.views.pipeline import plans_of
 from workbench.views.source import Gone
 
 FRAMES: Final = 30
@@ -27,6 +29,12 @@ MOST_CALLS: Final = 500
 
 _KEPT: Final = 64
 """Proposals and hunks kept; an action never changes."""
+
+_RUN_BEGINS: Final = 100
+"""Events of a run among which its plan is found."""
+
+_RUN_EVENTS: Final = 20_000
+"""Events of a run that are looked through for those of a step."""
 
 V = TypeVar("V")
 
@@ -135,6 +143,28 @@ class JournalSource:
     def call_events(self, call_id: str) -> Sequence[Event]:
         """Return the events of one call."""
         return self._journal.call_events(call_id)
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return the workspace's pipeline runs, the newest first."""
+        return self._journal.pipeline_states(self.workspace, limit)
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return one pipeline run."""
+        return self._journal.pipeline_state(run_id)
+
+    def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
+        """Return what a run was started with; empty while it is queued."""
+        return plans_of(self.events(run_id, 0, _RUN_BEGINS))
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run and the items of its matrices."""
+        return self._journal.step_states(run_id)
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step of a run and of its items, in order."""
+        items = f"{step_id}["
+        found = self.events(run_id, 0, _RUN_EVENTS)
+        return [one for one in found if one.step and (one.step == step_id or one.step.startswith(items))]
 
     def text_of(self, ref: str) -> str | None:
         """Return a recorded blob as text; None if it is not kept."""

@@ -101,6 +101,39 @@ class ToolWanted(Message):
 
 
 @dataclass
+class StepWanted(Message):
+    """The cursor of the graph came to a step; answered by `show_step(ToolDetail)`."""
+
+    step: str | None
+    """As it is drawn: an item of a matrix and a fold have ids of their own."""
+    is_opened: bool = False
+    """Enter was pressed where there is no room for it: the pane is made large."""
+
+
+@dataclass
+class GateWanted(Message):
+    """The user wants the queue's row of a gate."""
+
+    action_id: str
+
+
+@dataclass
+class RunBeside(Message):
+    """The user wants to see an older (-1) or newer (1) run."""
+
+    step: int
+
+
+@dataclass
+class RunAsked(Message):
+    """The user asks something of a run: `launch cancel retry from compare`."""
+
+    what: str
+    run: str | None
+    step: str | None
+
+
+@dataclass
 class BatchAsked(Message):
     """The user wants the table of the marked actions; `verdict` is which answer was pressed."""
 

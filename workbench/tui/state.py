@@ -15,6 +15,7 @@ from workbench.records import dataclass
 from workbench.tui import history
 from workbench.tui.history import Window
 from workbench.tui.live import MOST_CALLS, JournalSource
+from workbench.tui.runs import Runs
 from workbench.views.source import Source
 from workbench.views.transcript import Transcript
 
@@ -38,6 +39,8 @@ class Changed:
     """Those of the session on show."""
     has_calls: bool = False
     has_sessions: bool = False
+    runs: set[str] = field(default_factory=set[str])
+    """Pipeline runs, by id."""
     has_first: bool = False
     """Whether a session is shown now where none was."""
     errors: list[Event] = field(default_factory=list[Event])
@@ -49,6 +52,7 @@ class State:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.runs = Runs(source)
         self.sessions: dict[str, Session] = {}
         self.actions: dict[str, Action] = {}
         self.calls: list[Call] = []
@@ -77,6 +81,7 @@ class State:
         self._know_sessions(self.actions.values())
         for action in self.actions.values():
             self._read_call(action)
+        self.runs.load()
         shown = session_id or next(iter(self.sessions), None)
         if shown is not None:
             self.choose(shown, tail)
@@ -84,6 +89,7 @@ class State:
     def choose(self, session_id: str, tail: int = TAIL) -> None:
         """Show a session: fold its last events."""
         self.current = self.source.session(session_id)
+        self.runs.choose(self.current)
         self.window = None
         events = self._tail(session_id, tail)
         self._fold(session_id, events)
@@ -158,6 +164,7 @@ class State:
             self._read_action(action_id)
         for session_id in touched:
             self._read_session(session_id)
+        self.runs.read(changed.runs)
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
@@ -180,6 +187,9 @@ class State:
             changed.actions |= {one.id for one in self.actions.values() if one.call_id == event.call_id}
         if event.kind.startswith(_ROW_KINDS) and event.session_id != SYSTEM_SESSION:
             touched.add(event.session_id)
+        if self.runs.is_about(event):
+            self.runs.note(event)
+            changed.runs.add(event.session_id)
         if event.kind == "error.raised":
             changed.errors.append(event)
 
@@ -254,6 +264,7 @@ class State:
     def is_moving(self) -> bool:
         """Return whether something on the screen changes with every second."""
         running = any(session.status == "processing" for session in self.sessions.values())
+        running = running or self.runs.is_moving
         return running or any(action.expires_at is not None for action in self.pending)
 
     def is_due(self, now: int) -> bool:

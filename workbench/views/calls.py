@@ -4,7 +4,6 @@ Never reads a blob: whole outputs are handed in. Lines are raw; `draw` makes the
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from workbench.domain import events as e
 from workbench.domain.codec import to_object
@@ -18,7 +17,6 @@ from workbench.views.plain import json_text
 from workbench.views.signs import Meaning, call_sign
 from workbench.views.streams import Stream
 
-SectionName = Literal["Output", "Parameters", "Gate", "Changes", "Raw"]
 Moment = tuple[int, Meaning | None, str]
 """When, whose sign, and what happened."""
 
@@ -27,7 +25,8 @@ Moment = tuple[int, Meaning | None, str]
 class Section:
     """One part of a call in full."""
 
-    name: SectionName
+    name: str
+    """`Output`, `Gate`: what stands in the row of parts."""
     lines: tuple[str, ...] = ()
     """Raw lines."""
     is_empty: bool = False
@@ -81,7 +80,7 @@ def detail(
     )  # fmt: skip
 
 
-def _section(name: SectionName, lines: Iterable[str]) -> Section:
+def _section(name: str, lines: Iterable[str]) -> Section:
     found = tuple(lines)
     return Section(name=name, lines=found, is_empty=not found)
 

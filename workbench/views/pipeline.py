@@ -171,7 +171,7 @@ def pipeline(
     for row in rows:
         if row.matrix:
             items.setdefault(row.matrix, []).append(row)
-    asked = {action.id: action for action in actions if action.state == "pending"}
+    asked = _asked(actions)
     steps = tuple(_step(plan, own, items.get(plan.id, []), asked, now) for plan in plans)
     words = [step.state for step in steps]
     return PipelineRun(
@@ -183,6 +183,19 @@ def pipeline(
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
         round=run.round,
     )  # fmt: skip
+
+
+def _asked(actions: Iterable[Action]) -> dict[str, Action]:
+    """Return pending actions by id, and by the ids of those that they stand in for: extended ones."""
+    found = {action.id: action for action in actions}
+    asked: dict[str, Action] = {}
+    for key, first in found.items():
+        latest: Action | None = first
+        while latest is not None and latest.state == "superseded":
+            latest = found.get(latest.successor or "")
+        if latest is not None and latest.state == "pending":
+            asked[key] = latest
+    return asked
 
 
 _NOTHING_LEFT = DONE_STEPS | {"warned", "skipped"}

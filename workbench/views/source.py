@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from workbench.domain.events import ActionOpened, Event
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.runs import StepPlan
 from workbench.domain.values import Hunk, JsonObject
 
 
@@ -66,6 +67,26 @@ class Source(Protocol):
 
     def call_events(self, call_id: str) -> Sequence[Event]:
         """Return the events of one call, in order."""
+        ...
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return pipeline runs, the newest first."""
+        ...
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return one pipeline run."""
+        ...
+
+    def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
+        """Return what a run was last started with; empty while it is queued."""
+        ...
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run and the items of its matrices."""
+        ...
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step of a run and of its items, in order."""
         ...
 
     def text_of(self, ref: str) -> str | None:

@@ -111,7 +111,7 @@ class CallView(LineView):
         section, width = self.section, max(1, self.width - _INDENT - 1)
         if section is None:
             return
-        for line in section.lines or (_NOTHING[section.name],):
+        for line in section.lines or (_NOTHING.get(section.name, ""),):
             yield from (row.rstrip() for row in wrap(safe(line).expandtabs(8), width))
 
     # --- drawing --------------------------------------------------------------------------------

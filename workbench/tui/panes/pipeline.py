@@ -1,66 +1,362 @@
-"""The pipeline pane while there are no pipelines to run: it says so, and how many were found.
+"""The pipeline pane: the run's title and counts, its graph, what the cursor's step needs and feeds, the step.
 
-The drawing of runs comes with what runs them.
+Owns what has room and the words around the graph. What is drawn is `panes.graph`; a gate's row of the queue
+and everything that is asked of a run are messages.
 """
 
 from collections.abc import Iterable
+from typing import ClassVar, Final
 
+from textual import events
 from textual.content import Content
-from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
 from workbench.draw import cells
-from workbench.tui import keymap
+from workbench.graph.overview import overview, viewport
+from workbench.graph.walk import hidden_note, sentence
+from workbench.text.human import countdown, tokens
+from workbench.tui import keymap, theme
+from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, Said, StepWanted
 from workbench.tui.panes.base import Pane
+from workbench.tui.panes.graph import GraphView
 from workbench.tui.panes.shown import PipelineShown
-from workbench.tui.theme import ink
-from workbench.tui.widgets.lines import LineView
+from workbench.tui.panes.step import StepView
+from workbench.views.calls import ToolDetail
+from workbench.views.pipeline import PipelineRun, PipelineStep
+from workbench.views.run_graph import to_go
 
+_DETAIL_FROM: Final = 20
+"""Rows of the pane from which a step is shown in full below the graph."""
 
-class PipelineView(LineView):
-    """A few sentences."""
+_SENTENCE_FROM: Final = 6
+"""Rows from which the graph spares one for what the cursor's step needs and feeds."""
 
-    def __init__(self, *, key: str | None = None) -> None:
-        super().__init__(key=key)
-        self._sentences: tuple[str, ...] = ()
+_OVERVIEW_FROM: Final = 60
+"""Drawn steps from which an overview of one row stands under the title."""
 
-    def say(self, sentences: tuple[str, ...]) -> None:
-        """Show sentences, one a line."""
-        if sentences != self._sentences:
-            self._sentences = sentences
-            self.set_line_count(len(sentences) + 1)
-            self.invalidate()
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a sentence."""
-        text = self._sentences[line - 1] if line else ""
-        return cells.strip(Content.styled(f"  {text}", ink(self).of("muted")), width)
+_EMPTY: Final = "No pipeline runs."
 
 
 class PipelinePane(Pane):
     """Place 4."""
 
-    PLACE = 4
-    NAME = "Pipeline"
-    SCOPES = ("list",)
-    BINDINGS = keymap.bindings(*SCOPES)
+    PLACE: ClassVar[int] = 4
+    NAME: ClassVar[str] = "Pipeline"
+    SCOPES: ClassVar[tuple[str, ...]] = ("step", "pipeline", "list")
+    BINDINGS: ClassVar = [*keymap.bindings("step", "pipeline", "list")]
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
-        self._view = PipelineView(key="pipeline-view")
+        self.graph = GraphView(key="pipeline-graph")
+        self.step = StepView(key="pipeline-step")
+        self._top = Static(id="pipeline-top", markup=False)
+        self._words = Static(id="pipeline-words", markup=False)
+        self._shown = PipelineShown()
+        self._is_full = False
+        self._has_overview: bool | None = None
+        self._find = ""
+        self._wanted: str | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the sentences."""
-        yield self._view
+        """Yield the row over the graph, the graph, the row under it, and the step in full."""
+        yield self._top
+        yield self.graph
+        yield self._words
+        yield self.step
 
     @property
     def focus_view(self) -> Widget:
-        """Return the sentences."""
-        return self._view
+        """Return the graph."""
+        return self.graph
+
+    @property
+    def run(self) -> PipelineRun | None:
+        """Return the run on show."""
+        return self._shown.run
+
+    # --- what is shown --------------------------------------------------------------------------
 
     def show(self, view: PipelineShown) -> None:
-        """Say what there is."""
-        found = (
-            f"{view.found} found in .wave/pipelines." if view.found else "None was found in .wave/pipelines."
+        """Show a run, or that there is none."""
+        self._shown = view
+        if view.run is None:
+            self._is_full = False
+        self._fit()
+        self.graph.show(view.run, view.before)
+        self._say()
+        self._want(is_anew=True)
+
+    def show_step(self, detail: ToolDetail | None) -> None:
+        """Show the step under the cursor in full, as it was asked for."""
+        self.step.show(detail)
+
+    def _fit(self) -> None:
+        has_run = self._shown.run is not None
+        height = self.size.height - 1
+        has_step = has_run and (self._is_full or height >= _DETAIL_FROM)
+        self.step.display = has_step
+        self.graph.display = has_run and not self._is_full
+        self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
+        self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
+        self._words.styles.height = 1 if has_run else "1fr"
+        self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
+        self.graph.styles.height = "1fr"
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Give each part its room."""
+        del event
+        self._fit()
+        self._say()
+        self._want(is_anew=False)
+
+    def tick(self, now: int) -> None:
+        """Count on: the screen shows the run anew each second while it moves."""
+        del now
+
+    # --- words ----------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        if not self.is_attached:
+            return
+        run = self._shown.run
+        if run is None:
+            self._say_nothing()
+            return
+        self._show_title(run)
+        if self._top.display:
+            self._top.update(self._top_row(run))
+        if self._words.display:
+            self._words.update(self._under())
+
+    def _say_nothing(self) -> None:
+        found = self._shown.found
+        where = "in .wave/pipelines and .workbench/pipelines"
+        count = f"{found} found {where}: L starts one." if found else f"None was found {where}."
+        self._words.update(Content.styled(f"\n  {_EMPTY}\n  {count}", theme.ink(self).of("muted")))
+        self.set_title(Content(" "), Content(" "))
+
+    def _show_title(self, run: PipelineRun) -> None:
+        ink, glyphs = theme.ink(self), theme.glyphs(self)
+        parts = [Content.styled(run.title, ink.of("foreground"))]
+        counts = (("failed", run.failed), ("waiting", run.waiting), ("running", run.running))
+        parts += [
+            Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
+        ]
+        if run.status in ("queued", "failed", "cancelled", "completed"):
+            parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
+        right = [f"{run.done} of {run.total} steps", countdown(run.seconds)]
+        if self.size.width >= 60:
+            right += [f"{tokens(run.tokens)} tok"] if run.tokens else []
+        self.set_title(Content("  ").join(parts), Content.styled("   ".join(right), ink.of("muted")))
+
+    def _top_row(self, run: PipelineRun) -> Content:
+        ink, glyphs = theme.ink(self), theme.glyphs(self)
+        if self.has_overview:
+            return self._overview()
+        paint = self.graph.paint
+        left = to_go(paint, self.graph.path, self._shown.before) if paint is not None else None
+        words = "longest path" + (f", about {countdown(left)} to go" if left else "")
+        if run.finished_at is not None:
+            words = f"longest path   {run.error}" if run.error else "longest path"
+        mark = Content.styled(f" {glyphs.of('ran')} ", ink.of("foreground", bold=True))
+        return mark + cells.content(words, ink.of("muted"), ink)
+
+    @property
+    def has_overview(self) -> bool:
+        """Return whether the overview is shown: by itself in a large graph, else when it is asked for."""
+        drawing = self.graph.drawing
+        if self._has_overview is not None:
+            return self._has_overview
+        return drawing is not None and len(drawing.index) > _OVERVIEW_FROM
+
+    def _overview(self) -> Content:
+        drawing, ink = self.graph.drawing, theme.ink(self)
+        if drawing is None:
+            return Content("")
+        (line,) = overview(
+            drawing.layout, self.graph.facts, is_ascii=theme.glyphs(self).is_ascii
+        ) or ("",)  # fmt: skip
+        at, size = self.graph.scroll_offset, self.graph.size
+        first, last, _, _ = viewport(
+            drawing.layout, drawing.picture, (at.x, at.x + size.width), (at.y, at.y + size.height)
         )
-        self._view.say(("No pipeline runs.", found))
+        room = max(1, self.size.width - 2)
+        start = max(0, min(first - room // 4, len(line) - room))
+        found = Content.styled(line[start : start + room], ink.of("muted"))
+        return Content(" ") + found.stylize(ink.reverse("info"), first - start, last + 1 - start)
+
+    def _under(self) -> Content:
+        """Return what the cursor's step needs and feeds, and what is hidden."""
+        drawing, ink = self.graph.drawing, theme.ink(self)
+        at = drawing.index.get(self.graph.cursor or "") if drawing is not None else None
+        if drawing is None or at is None:
+            return Content("")
+        graph = drawing.layout.graph
+        words = [self._about(), sentence(drawing.layout, at)]
+        note = hidden_note(drawing.layout)
+        words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
+        text = "   ".join(word for word in words if word)
+        return Content(" ") + cells.content(text, ink.of("muted"), ink)
+
+    def _about(self) -> str:
+        step = self.graph.step_under_cursor()
+        if step is None:
+            return ""
+        seconds = self._shown.before.get(step.id)
+        if step.state in ("pending", "ready") and seconds:
+            return f"about {countdown(seconds)}"
+        return step.asks or step.error
+
+    # --- the cursor -----------------------------------------------------------------------------
+
+    def on_graph_view_moved(self, message: GraphView.Moved) -> None:
+        """Say what is under the cursor."""
+        message.stop()
+        self._fit()
+        self._say()
+        self._want(is_anew=False)
+        self.post_message(KeysChanged())
+
+    def on_graph_view_opened(self, message: GraphView.Opened) -> None:
+        """Open what was clicked twice."""
+        message.stop()
+        self.open_row()
+
+    def _want(self, *, is_anew: bool) -> None:
+        wanted = self.graph.cursor if self.step.display else None
+        if wanted is not None and (is_anew or wanted != self._wanted):
+            self.post_message(StepWanted(wanted))
+        self._wanted = wanted
+
+    @property
+    def cursor_step(self) -> PipelineStep | None:
+        """Return the step under the cursor."""
+        return self.graph.step_under_cursor()
+
+    @property
+    def gate(self) -> str | None:
+        """Return the queue's row of the gate, or of the item, under the cursor."""
+        paint = self.graph.paint
+        item = paint.item(self.graph.cursor or "") if paint is not None else None
+        step = self.cursor_step
+        return item.action_id if item is not None else step.action_id if step is not None else None
+
+    # --- list keys ------------------------------------------------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Scroll the step that is shown in full; the graph has keys of its own."""
+        if self._is_full:
+            self.step.scroll_to_line(self.step.first_line + rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or last layer, or to an end of the step in full."""
+        if self._is_full:
+            self.step.scroll_to_line(self.step.line_count if is_last else 0)
+        else:
+            self.graph.go_to_end(is_last=is_last)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll the step in full; without room for it the graph."""
+        view = self.step if self.step.display else self.graph
+        view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next or previous step that failed, asks or runs."""
+        if not self.graph.go_to_problem(step):
+            self.post_message(Said("Nothing has failed, asks or runs here."))
+
+    def open_row(self) -> None:
+        """Go to a gate's row of the queue, else give the step the whole pane."""
+        if self.gate is not None:
+            self.post_message(GateWanted(self.gate))
+        elif self.cursor_step is not None:
+            self.post_message(StepWanted(self.graph.cursor, is_opened=not self.step.display))
+            self.set_full(is_full=self.step.display or self._is_full)
+
+    def set_full(self, *, is_full: bool) -> None:
+        """Give the step all of the pane, or the graph its place back."""
+        self._is_full = is_full
+        self._fit()
+        self._say()
+        self.post_message(KeysChanged())
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the step has all of the pane."""
+        return self._is_full
+
+    def copy_text(self) -> str:
+        """Return the part that is shown, or the id under the cursor."""
+        return self.step.text() if self._is_full else self.graph.cursor or ""
+
+    def ask_filter(self) -> None:
+        """Ask for what to find: in the part that is shown in full, else among the steps."""
+        section = self.step.section if self._is_full else None
+        title = f"Find in {section.name}" if section is not None else "Find a step"
+        purpose = "find-text" if section is not None else "find"
+        text = self.step.find if section is not None else self._find
+        self.post_message(LineAsked(self, purpose, title, does="find", text=text))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Find what was typed; the cursor goes to a step while its name is typed."""
+        if purpose == "find-text":
+            if is_final and text and not self.step.find_next(text):
+                self.post_message(Said(f"“{text}” is not in this part."))
+            return
+        is_again = is_final and text == self._find
+        self._find = text
+        if not self.graph.find(text, is_again=is_again) and is_final and text:
+            self.post_message(Said(f"No step has “{text}” in its name."))
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes in force: those of the step while it has all of the pane."""
+        return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
+
+    def ask_run(self, what: str) -> None:
+        """Ask something of the run on show: `cancel`, `retry`, `from`, `compare`, `launch`."""
+        step = self.cursor_step
+        run = self._shown.run
+        self.post_message(RunAsked(what, run.id if run else None, step.id if step else None))
+
+    def toggle_overview(self) -> None:
+        """Show the overview, or hide it."""
+        self._has_overview = not self.has_overview
+        self._fit()
+        self._say()
+
+    def label_of(self, key_id: str) -> str:
+        """Say what some keys do now."""
+        if key_id == "list.filter":
+            return "find"
+        if key_id == "list.open" and self.gate is not None:
+            return "its row"
+        return super().label_of(key_id)
+
+    def why_off(self, key_id: str) -> str:
+        """Say why a key does nothing now."""
+        if key_id in _NEVER:
+            return _NEVER[key_id]
+        if self._shown.run is None and key_id.startswith("pipeline.") and key_id != "pipeline.launch":
+            return _EMPTY
+        if key_id == "pipeline.answer" and self.gate is None:
+            return "No gate waits under the cursor."
+        if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.step.display:
+            return "The parts of a step are shown when this pane is large: z."
+        return self._why_run_off(key_id)
+
+    def _why_run_off(self, key_id: str) -> str:
+        run = self._shown.run
+        if run is None:
+            return ""
+        is_over = run.finished_at is not None
+        if key_id == "pipeline.cancel" and is_over:
+            return f"The run is {run.status} already."
+        if key_id in ("pipeline.retry", "pipeline.run-from") and not is_over:
+            return "The run goes on: a step is done again when it has ended."
+        return ""
+
+
+_NEVER: Final = {"list.order": "Steps stand where the pipeline puts them; v draws them another way."}

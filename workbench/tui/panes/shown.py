@@ -10,6 +10,7 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.records import dataclass
 from workbench.views.header import HeaderFacts
+from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile
 from workbench.views.transcript import Transcript
 
@@ -107,7 +108,10 @@ class HeadShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineShown:
-    """What the pipeline pane says while nothing runs."""
+    """The run on show, or that there is none."""
 
+    run: PipelineRun | None = None
+    before: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Seconds by step id of the last completed run of the same pipeline."""
     found: int = 0
     """How many pipelines there are in the workspace."""

@@ -200,6 +200,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         for pane in self.panes:
             if self.is_shown(pane):
                 pane.tick(now)
+        if self.is_shown(self.pipeline) and self.state.runs.is_moving:
+            self.showing.pipeline()
         self._notify()
 
     def _minute(self) -> None:

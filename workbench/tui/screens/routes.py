@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from textual import on
 from textual.app import SuspendNotSupported
-from textual.screen import Screen
 
 from workbench.domain.events import CallFinished
 from workbench.tui import keymap, messages
@@ -23,6 +22,7 @@ from workbench.tui.panes.linebar import LineBar
 from workbench.tui.panes.shown import ToolShown
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.requests import Requests
+from workbench.tui.screens.run_routes import RunRoutedScreen
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
@@ -30,7 +30,7 @@ from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
 
 
-class RoutedScreen(Screen[None], inherit_bindings=False):
+class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
     """A screen that hears its panes; `MainScreen` composes and arranges them."""
 
     state: State

@@ -61,7 +61,7 @@ class Showing:
         self.tools()
         self.rail()
         self.composer()
-        self._screen.pipeline.show(PipelineShown(found=len(self._screen.services.pipelines())))
+        self.pipeline()
 
     def what_changed(self, changed: Changed) -> None:
         """Show what events have changed."""
@@ -78,6 +78,8 @@ class Showing:
             self.tools()
         if changed.has_sessions:
             self.composer()
+        if changed.runs or (changed.actions and self._screen.state.runs.rows):
+            self.pipeline()
 
     def head(self) -> None:
         """Show header, strip and tabs."""
@@ -102,7 +104,9 @@ class Showing:
     def _tabs(self) -> list[Tab]:
         state, here = self._screen.state, self._screen.place
         failed = sum(call.state == "failed" for call in state.calls)
+        run = self._screen.pipeline.run
         counts = {2: (len(state.pending), 0), 3: (0, failed)}
+        counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
         return [
             Tab(
                 place=pane.PLACE,
@@ -197,6 +201,15 @@ class Showing:
                 earlier=state.earlier_calls,
             )
         )
+
+    def pipeline(self) -> None:
+        """Show the run on show."""
+        state = self._screen.state
+        run = state.runs.view(state.actions.values(), state.source.now())
+        if run is None:
+            self._screen.pipeline.show(PipelineShown(found=len(self._screen.services.pipelines())))
+        else:
+            self._screen.pipeline.show(PipelineShown(run=run, before=state.runs.before(run)))
 
     def rail(self) -> None:
         """Show the sessions and what belongs to the one on show."""

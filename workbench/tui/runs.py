@@ -1,0 +1,122 @@
+"""The pipeline runs that the screen knows: rows, plans, what earlier runs took, which run is on show.
+
+Owns what of a run is read again after which event. It knows no widget and writes nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from workbench.domain.events import Event
+from workbench.domain.machines import ENDED_RUNS
+from workbench.domain.rows import Action, PipelineState, Session, StepState
+from workbench.domain.runs import RunStarted, StepPlan
+from workbench.views.pipeline import PipelineRun, pipeline
+from workbench.views.source import Source
+
+MOST_RUNS: Final = 50
+"""Runs that are listed: the newest ones."""
+
+_KINDS: Final = ("run.", "step.", "contract.", "artifact.")
+
+
+class Runs:
+    """Runs as last read."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.rows: dict[str, PipelineState] = {}
+        """By id, the newest first."""
+        self._plans: dict[str, tuple[StepPlan, ...]] = {}
+        self._steps: dict[str, dict[str, StepState]] = {}
+        self._taken: dict[str, tuple[str, dict[str, float]]] = {}
+        self.shown: str | None = None
+        """The run that is drawn; None follows the newest."""
+
+    def load(self) -> None:
+        """Read which runs there are."""
+        self.rows = {run.pipeline_id: run for run in self._source.runs(MOST_RUNS)}
+
+    def is_about(self, event: Event) -> bool:
+        """Return whether an event changes a run."""
+        return event.kind.startswith(_KINDS)
+
+    def note(self, event: Event) -> None:
+        """Keep what an event says of a run's plan."""
+        if isinstance(event.body, RunStarted):
+            self._plans[event.session_id] = event.body.steps
+
+    def read(self, run_ids: Iterable[str]) -> None:
+        """Read changed runs again; the steps only of those that somebody has looked at."""
+        for run_id in run_ids:
+            row = self._source.run(run_id)
+            if row is None:
+                self.rows.pop(run_id, None)
+                continue
+            is_new = run_id not in self.rows
+            self.rows = {run_id: row, **self.rows} if is_new else {**self.rows, run_id: row}
+            if run_id in self._steps:
+                self._read_steps(run_id)
+
+    def _read_steps(self, run_id: str) -> None:
+        self._steps[run_id] = {step.key: step for step in self._source.run_steps(run_id)}
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def choose(self, session: Session | None) -> None:
+        """Show the run that a session is, or is a step of; other sessions leave the run as it is."""
+        for key in (session.id, session.parent_id) if session is not None else ():
+            if key is not None and key in self.rows:
+                self.shown = key
+                return
+
+    def beside(self, step: int) -> None:
+        """Show the run before (-1: an older one) or after."""
+        ids = list(self.rows)
+        if ids:
+            at = ids.index(self.current or ids[0])
+            self.shown = ids[max(0, min(len(ids) - 1, at - step))]
+
+    @property
+    def current(self) -> str | None:
+        """Return the run on show: the chosen one, else the newest that goes on, else the newest."""
+        if self.shown in self.rows:
+            return self.shown
+        going = (key for key, run in self.rows.items() if run.status not in ENDED_RUNS)
+        return next(going, next(iter(self.rows), None))
+
+    def view(self, actions: Iterable[Action], now: int, run_id: str | None = None) -> PipelineRun | None:
+        """Return a run for the screen: the one on show unless another is named."""
+        key = run_id or self.current
+        row = self.rows.get(key or "")
+        if key is None or row is None:
+            return None
+        if key not in self._steps:
+            self._read_steps(key)
+        if not self._plans.get(key):
+            self._plans[key] = self._source.run_plan(key)
+        return pipeline(row, self._plans[key], self._steps[key].values(), actions, now)
+
+    def before(self, run: PipelineRun) -> Mapping[str, float]:
+        """Return the seconds that each step took in the last completed run of the same pipeline."""
+        found = next(
+            (
+                key
+                for key, row in self.rows.items()
+                if row.status == "completed" and row.pipeline_name == run.name and key != run.id
+            ),
+            None,
+        )
+        if found is None:
+            return {}
+        known = self._taken.get(run.name)
+        if known is None or known[0] != found:
+            steps = (step for step in self._source.run_steps(found) if not step.matrix)
+            known = (found, {step.step_id: step.duration_ms / 1000 for step in steps})
+            self._taken[run.name] = known
+        return known[1]
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether the duration of the run on show changes with every second."""
+        row = self.rows.get(self.current or "")
+        return row is not None and row.status == "running"
