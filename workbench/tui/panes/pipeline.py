@@ -20,11 +20,13 @@ from workbench.tui import keymap, theme
 from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, Said, StepWanted
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.graph import GraphView
+from workbench.tui.panes.picture import GraphPicture
 from workbench.tui.panes.shown import PipelineShown
 from workbench.tui.panes.step import StepView
 from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.run_graph import to_go
+from workbench.views.signs import Meaning
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
@@ -139,7 +141,9 @@ class PipelinePane(Pane):
     def _show_title(self, run: PipelineRun) -> None:
         ink, glyphs = theme.ink(self), theme.glyphs(self)
         parts = [Content.styled(run.title, ink.of("foreground"))]
-        counts = (("failed", run.failed), ("waiting", run.waiting), ("running", run.running))
+        counts: tuple[tuple[Meaning, int], ...] = (
+            ("failed", run.failed), ("waiting", run.waiting), ("running", run.running),
+        )  # fmt: skip
         parts += [
             Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
         ]
@@ -210,7 +214,7 @@ class PipelinePane(Pane):
 
     # --- the cursor -----------------------------------------------------------------------------
 
-    def on_graph_view_moved(self, message: GraphView.Moved) -> None:
+    def on_graph_picture_moved(self, message: GraphPicture.Moved) -> None:
         """Say what is under the cursor."""
         message.stop()
         self._fit()
@@ -218,7 +222,7 @@ class PipelinePane(Pane):
         self._want(is_anew=False)
         self.post_message(KeysChanged())
 
-    def on_graph_view_opened(self, message: GraphView.Opened) -> None:
+    def on_graph_picture_opened(self, message: GraphPicture.Opened) -> None:
         """Open what was clicked twice."""
         message.stop()
         self.open_row()

@@ -9,6 +9,7 @@ from textual import on
 from textual.screen import Screen
 
 from workbench.domain.events import Event
+from workbench.domain.rows import Call
 from workbench.tui import messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.pipeline import PipelinePane
@@ -56,11 +57,11 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
         item = graph.paint.item(drawn)
         child_id = item.session_id if item is not None else step.session_id
         child: Sequence[Event] = ()
+        calls: Sequence[Call] = ()
         if child_id is not None and source.run(child_id) is None:
-            child = source.events(child_id, 0, _CHILD)
+            child, calls = source.events(child_id, 0, _CHILD), source.calls(child_id)
         return step_detail(
-            run, step, source.run_events(run.id, step.id), child,
-            source.calls(child_id) if child else (), source.text_of, item,
+            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
         )  # fmt: skip
 
     @on(messages.GateWanted)
