@@ -13,6 +13,7 @@ from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.strip import Strip
 
+from workbench.draw.run_graph import RunPaint, expected_seconds, steps_of
 from workbench.graph.facts import Facts
 from workbench.graph.fold import NODES, item_lines
 from workbench.graph.overview import back_lines
@@ -24,7 +25,6 @@ from workbench.tui.panes.drawing import LARGE, Drawing, Kind, Room, Structure, d
 from workbench.tui.panes.graphline import GraphLine
 from workbench.tui.widgets.lines import LineView
 from workbench.views.pipeline import PipelineRun, PipelineStep
-from workbench.views.run_graph import RunPaint, expected_seconds, steps_of
 
 _MARGIN: Final = Offset(2, 1)
 """Columns and rows of the next wire that stay on the screen beside the cursor's step."""

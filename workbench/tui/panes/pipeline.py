@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.draw import cells
+from workbench.draw.run_graph import to_go
 from workbench.graph.overview import overview, viewport
 from workbench.graph.walk import hidden_note, sentence
 from workbench.text.human import countdown, tokens
@@ -25,7 +26,6 @@ from workbench.tui.panes.shown import PipelineShown
 from workbench.tui.panes.step import StepView
 from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import PipelineRun, PipelineStep
-from workbench.views.run_graph import to_go
 from workbench.views.signs import Meaning
 
 _DETAIL_FROM: Final = 20
@@ -69,8 +69,8 @@ class PipelinePane(Pane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the graph."""
-        return self.graph
+        """Return the graph, or the step while it has all of the pane."""
+        return self.step if self._is_full else self.graph
 
     @property
     def run(self) -> PipelineRun | None:
@@ -282,6 +282,8 @@ class PipelinePane(Pane):
         """Give the step all of the pane, or the graph its place back."""
         self._is_full = is_full
         self._fit()
+        # What is hidden loses the focus, and with it the pane its keys.
+        self.focus_view.focus()
         self._say()
         self.post_message(KeysChanged())
 

@@ -7,7 +7,7 @@ from workbench.tui.panes.call import CallView
 from workbench.views.calls import ToolDetail
 
 
-class StepView(CallView):
+class StepView(CallView, can_focus=True):
     """The parts of one step."""
 
     def __init__(self, *, key: str | None = None) -> None:
