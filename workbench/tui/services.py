@@ -74,6 +74,8 @@ class Services:
     """Return the branch that is checked out, empty when there is none. Called in a thread."""
     has_model: Callable[[], bool] = lambda: True
     """Return whether a session can be begun: a model is set up."""
+    opening: Sequence[str] = ()
+    """Lines that stand where the first session will be, instead of how one is begun."""
     host_log: Callable[[], Sequence[str]] = lambda: ()
     """Return the last lines of the newest host's log, scrubbed as it was written."""
     end: Callable[[str], None] = _not_here

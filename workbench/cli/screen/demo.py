@@ -5,14 +5,21 @@ Owns the order of a demo. The screen is the same as on any folder.
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from workbench.cli.screen.services import services
 from workbench.cli.screen.showing import settings, show
 from workbench.domain.rows import Session
 from workbench.host import control, trusting
-from workbench.host.ensure import ensure_host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+
+OPENING: Final = (
+    "A recorded agent begins as soon as you",
+    "have answered the question about trust.",
+    "No network, no key, no model.",
+)
 
 
 class Opening(threading.Thread):
@@ -49,10 +56,11 @@ def show_demo(home: Home, journal: Journal, workspace: str, begin: Callable[[], 
         begin: begins the demo's session, or lets it go on.
     """
     config = settings(home, journal, workspace)
+    reaching = replace(services(home, journal, workspace), has_model=lambda: True, opening=OPENING)
 
     def start() -> None:
         if begin() is not None:
-            ensure_host(home, journal, workspace)
+            reaching.ensure_host(workspace)
 
     question = trusting.ask(journal, workspace)
     opening = Opening(journal, question, start) if question else None
@@ -61,7 +69,7 @@ def show_demo(home: Home, journal: Journal, workspace: str, begin: Callable[[], 
     else:
         start()
     try:
-        show(home, journal, workspace, services(home, journal, workspace), config)
+        show(home, journal, workspace, reaching, config)
     finally:
         if opening is not None:
             opening.stop()

@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from workbench.domain.rows import Session
@@ -61,6 +62,8 @@ class Wiring:
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
         self._remarked = ""
+        self._starting: set[int] = set()
+        """Threads that are starting a host now: that there is none yet is no trouble then."""
 
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""
@@ -79,7 +82,12 @@ class Wiring:
         from workbench.cli.host.remarks import found_remarks
         from workbench.host.ensure import ensure_host, why_not
 
-        if ensure_host(self._home, self._journal, workspace) is None:
+        self._starting.add(get_ident())
+        try:
+            host = ensure_host(self._home, self._journal, workspace)
+        finally:
+            self._starting.discard(get_ident())
+        if host is None:
             return f"The host did not start: {why_not(self._home)} Its log is in {self._home.logs}."
         found = " ".join(found_remarks(self._home, self._journal, workspace))
         is_new, self._remarked = found != self._remarked, found
@@ -97,7 +105,7 @@ class Wiring:
         if found.differences:
             words = " ".join(found.differences)
             return "host differs, /restart replaces it", f"The host differs from this screen. {words}"
-        if found.state == "absent" and self._is_wanted():
+        if found.state == "absent" and not self._starting and self._is_wanted():
             whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
             return "no host runs, /restart starts one", whole
         return "", ""

@@ -138,7 +138,9 @@ class ConversationPane(Pane):
 
     def _empty_lines(self, view: ConversationShown) -> list[Content]:
         ink = theme.ink(self)
-        without = _EMPTY if view.has_model else _NO_MODEL
+        without: Sequence[tuple[str, str]] = _EMPTY if view.has_model else _NO_MODEL
+        if view.opening:
+            without = [("", line) for line in view.opening]
         (_, sentence), *rest = _NO_WORD if view.session else without
         lines = [Content(""), Content.assemble("   ", (sentence, ink.of("foreground", bold=True)))]
         for key, words in rest:

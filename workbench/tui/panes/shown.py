@@ -27,6 +27,8 @@ class ConversationShown:
     """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
     now: int
     has_model: bool = True
+    opening: Sequence[str] = ()
+    """Lines instead of how a session is begun."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
 

@@ -180,6 +180,7 @@ class Showing:
                 part="" if state.window is None else state.window.words,
                 now=state.source.now(),
                 has_model=self.has_model,
+                opening=self._screen.services.opening,
             )
         )
 
@@ -287,5 +288,14 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
             continue
         waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
-        found.append((rank, FooterKey(keys=keys, label=pane.label_of(key.id), why_off=why, is_waiting=waits)))
+        label = pane.label_of(key.id)
+        if key.id == "list.problem-next" and pane is screen.approvals and _is_past_all(screen):
+            rank, label = 0, "next that waits"
+        found.append((rank, FooterKey(keys=keys, label=label, why_off=why, is_waiting=waits)))
     return [key for _, key in sorted(found, key=lambda pair: pair[0])]
+
+
+def _is_past_all(screen: "MainScreen") -> bool:
+    """Return whether the cursor stands on something decided while something else waits."""
+    action = screen.state.actions.get(screen.approvals.queue.cursor or "")
+    return action is not None and action.state != "pending" and bool(screen.state.pending)

@@ -1,11 +1,21 @@
 """Finds the handler of a path."""
 
 
+def call(router, path):
+    """Call the handler of a path."""
+    handler = router.match(path)
+    return handler(path)
+
+
 class Router:
     """Routes in the order in which they were added."""
 
     def __init__(self):
         self.routes = []
+
+    def paths(self):
+        """Return all patterns."""
+        return [pattern for pattern, _ in self.routes]
 
     def add(self, pattern, handler):
         """Add a route; `*` at the end of a pattern takes any rest."""
@@ -17,15 +27,6 @@ class Router:
             if fits(pattern, path):
                 return handler
         return None
-
-    def paths(self):
-        """Return all patterns."""
-        return [pattern for pattern, _ in self.routes]
-
-    def call(self, path):
-        """Call the handler of a path."""
-        handler = self.match(path)
-        return handler(path)
 
 
 def fits(pattern, path):

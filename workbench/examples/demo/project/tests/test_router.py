@@ -2,7 +2,7 @@
 
 import unittest
 
-from shop.router import Router
+from shop.router import Router, call
 
 
 def shop():
@@ -18,18 +18,18 @@ class RouterTest(unittest.TestCase):
 
     def test_a_pattern_with_a_star_takes_the_rest(self):
         """One route, many paths."""
-        self.assertEqual(shop().call("/items/7"), "item /items/7")
+        self.assertEqual(call(shop(), "/items/7"), "item /items/7")
 
     def test_the_most_exact_pattern_wins(self):
         """Whatever was added first."""
-        self.assertEqual(shop().call("/items/new"), "a new item at /items/new")
+        self.assertEqual(call(shop(), "/items/new"), "a new item at /items/new")
 
     def test_an_unknown_path_is_named(self):
         """An error that helps."""
         from shop.errors import NotFound
 
         with self.assertRaisesRegex(NotFound, "/nowhere"):
-            shop().call("/nowhere")
+            call(shop(), "/nowhere")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,77 @@
+"""Two screens on one journal stay in step, and a closed screen leaves its agent at work."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def screens(shop):
+    made = []
+
+    def open_():
+        made.append(Terminal(shop.argv(), cwd=shop.project, env=shop.env(), columns=120, rows=36))
+        return made[-1]
+
+    yield open_
+    for terminal in made:
+        terminal.close()
+
+
+def find(terminal, *wanted, key="n"):
+    """Go from row to row that waits until all texts are shown."""
+    for _ in range(6):
+        terminal.pump(0.9)
+        if all(text in terminal.text() for text in wanted):
+            return
+        terminal.press(key)
+    terminal.until(*wanted)
+
+
+def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refused_in_words(shop, screens):
+    agent = shop.run("--on-approval", "wait", "--max-turns", "5")
+    shop.waiting(2)
+    first, second = screens(), screens()
+    for terminal in (first, second):
+        terminal.until("hello.py", "python3 hello.py")
+        find(terminal, "─ hello.py +1", "a approve")
+    os.kill(second.process.pid, signal.SIGSTOP)
+    try:
+        first.press("a")
+        first.until("✓ write hello.py")
+        second.press("r")
+    finally:
+        os.kill(second.process.pid, signal.SIGCONT)
+    second.until("✓ write hello.py", "it is approved")
+    assert shop.project.joinpath("hello.py").read_text() == "print('hello')\n"
+    find(second, "run_in_terminal", "a run once")
+    second.press("a")
+    for terminal in (first, second):
+        terminal.until("Done: it says hello.", gone=("python3 hello.py  asks you",))
+    assert agent.wait(30) == 0
+
+
+def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_did(shop, screens):
+    assert shop.run("--on-approval", "park").wait(60) == 3
+    first = screens()
+    first.until("hello.py", "python3 hello.py")
+    find(first, "─ hello.py +1", "a approve")
+    first.press("a")
+    first.until("✓ write hello.py")
+    first.pump(0.9)
+    first.press("q")
+    first.pump(0.9)
+    if first.process.poll() is None:
+        first.press("q")
+    assert first.wait() == 0
+    assert "pid" in shop.call("host", "status").stdout
+    (left,) = shop.waiting(1)
+    shop.call("approvals", "approve", left["id"])
+    end = time.monotonic() + 40
+    while shop.json("sessions", "list").pop()["status"] == "processing":
+        assert time.monotonic() < end
+    screens().until("Done: it says hello.")
