@@ -90,6 +90,9 @@ def _adapter(name: str, place: Place, files: Files) -> Adapter:
     template = fields.get("hooks_template")
     if template is not None:
         _require_folder(template, files, "hooks_template")
+        template.warn(
+            "not_run", "hooks_template is checked and not acted on here; write hooks at the persona"
+        )
     adapter = Adapter(
         name=name, binary=fields.text("binary", required=True), output_format=output,
         project_files=tuple(_project_file(item, files) for item in fields.texts("project_files")),
@@ -225,6 +228,9 @@ def _runtime(fields: Fields) -> Runtime:
         log_files=audit.flag("log_all_file_operations", False) if audit else False,
         meta=_meta(meta) if meta else MetaLimits(),
     )
+    if relay:
+        message = "relay is read and not acted on here: a conversation is not put into a checkpoint"
+        relay.place.warn("not_run", message)
     for below in (relay, audit):
         if below:
             below.unknown({"min_messages_to_compact": "a limit", "context_window": "a window"})
@@ -251,6 +257,9 @@ def _meta(fields: Fields) -> MetaLimits:
 
 def _skills(top: Fields, files: Files) -> tuple[str, ...]:
     found: list[str] = []
+    if top.has("skill_mounts"):
+        message = "skill_mounts is checked and not acted on here: agents get no skills"
+        top.place.key("skill_mounts").warn("not_run", message)
     for item in top.objects("skill_mounts"):
         path = item if isinstance(item.node.value, str) else Fields(item).required("path")
         if path is not None:

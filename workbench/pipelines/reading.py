@@ -107,6 +107,10 @@ def _input(top: Fields) -> InputConfig:
         label_filter=fields.text("label_filter"), batch_size=fields.whole("batch_size", 0),
     )  # fmt: skip
     fields.unknown({"type": "a type", "description": "a description", "required": "a mark"})
+    for name in ("label_filter", "batch_size"):
+        if fields.has(name):
+            message = f"{name} is read and not acted on here: a run has the one input that it is given"
+            fields.place.key(name).warn("not_run", message)
     return found
 
 
@@ -273,6 +277,8 @@ def _compaction(fields: Fields | None) -> Compaction | None:
         trigger.error("wrong_value", "trigger has to be token_limit_80% or the like")
     found = Compaction(percent=int(match[1]) if match else 80, persona=fields.text("persona"))
     fields.unknown()
+    message = "compaction is read and not acted on here: a step's conversation is not put into a checkpoint"
+    fields.place.warn("not_run", message)
     return found
 
 

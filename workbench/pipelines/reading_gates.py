@@ -42,6 +42,9 @@ def read_gate(step: Fields) -> GateSpec:
         type=word, prompt=fields.text("prompt") or fields.text("message"), choices=choices, targets=targets,
         is_freeform=fields.flag("freeform", False), window_minutes=_window(fields),
     )  # fmt: skip
+    if fields.has("freeform") and found.is_freeform and found.choices:
+        message = "freeform is not offered beside choices here; a reason may be given with any answer"
+        fields.place.key("freeform").warn("not_run", message)
     fields.has("message")
     fields.unknown(
         {
