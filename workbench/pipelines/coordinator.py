@@ -185,8 +185,10 @@ class Coordinator:
         """Return the agent steps one of whose questions was answered since they were parked."""
         found: list[StepRun] = []
         for step in self.state.steps.values():
-            base = self.pipeline.step(due.base(step.id, self.state))
-            if step.state != "waiting" or base.kind == "gate" or step.session_id is None:
+            # The cheap questions first: this is asked of every step whenever anything happens.
+            if step.state != "waiting" or step.session_id is None:
+                continue
+            if self.pipeline.step(due.base(step.id, self.state)).kind == "gate":
                 continue
             pending = self.ledger.pending(step.session_id)
             if (
