@@ -78,3 +78,11 @@ def test_a_signal_ends_the_screen_in_order(shop, opened, number):
         assert sequence in terminal.written
     assert not re.search("Traceback|Error", terminal.written)
     assert not list((shop.home / "run").glob("*.screen-*"))
+
+
+def test_a_screen_whose_terminal_is_gone_ends_though_no_signal_comes(shop, opened):
+    terminal = opened(shop.argv())
+    os.close(terminal._master)
+    terminal._master = os.open(os.devnull, os.O_RDWR)
+    assert terminal.process.wait(20) is not None
+    assert not list((shop.home / "run").glob("*.screen-*"))

@@ -4,7 +4,9 @@ Owns the screen's life as a process. What it shows is `workbench.tui`.
 """
 
 import os
+import select
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -43,7 +45,7 @@ def ended_by_signals(end: Callable[[], None]) -> Generator[None, None, None]:
     """End the screen in order at a hang-up or a termination: the terminal is given back, agents go on."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
 
-    def hear(number: int, _frame: object) -> None:
+    def hear(number: int, _frame: object = None) -> None:
         # Writing to a terminal that is gone may never come back.
         last = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
         last.daemon = True
@@ -52,11 +54,29 @@ def ended_by_signals(end: Callable[[], None]) -> Generator[None, None, None]:
 
     for number in before:
         signal.signal(number, hear)
+    watch = threading.Thread(target=when_hung_up, args=(lambda: hear(signal.SIGHUP),), daemon=True)
+    watch.start()
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def when_hung_up(end: Callable[[], None]) -> None:
+    """Wait until the other side of the terminal is gone, then call `end`.
+
+    A terminal that controls nothing sends no signal when it goes; whoever reads it then reads nothing, at
+    once, for ever. Where the system cannot wait for that (macOS), this returns at once.
+    """
+    gone = select.poll()
+    try:
+        gone.register(sys.stdin.fileno(), 0)
+        found = gone.poll()
+    except (OSError, ValueError):  # not a file that can be waited for
+        return
+    if any(what & select.POLLHUP for _, what in found):
+        end()
 
 
 def require_terminal() -> None:
