@@ -87,6 +87,10 @@ def test_only_effects_write_files(path):
 
 
 HEADLESS = [
+    "graph",
+    "views",
+    "formats",
+    "pipelines",
     "domain",
     "text",
     "effects",

@@ -74,6 +74,7 @@ _SESSIONS = {
 _PIPELINE = {
     "list": _leaf("pipeline.listing", "the pipelines of this workspace and its runs"),
     "validate": _leaf("pipeline.validate", "what is wrong in pipelines and their manifest"),
+    "graph": _leaf("pipeline.graph", "a pipeline or a run as a picture: text, mermaid, svg"),
     "run": _leaf("pipeline.run", "run a pipeline"),
     "resume": _leaf("pipeline.resume", "go on with what a run has not completed"),
     "cancel": _leaf("pipeline.cancel", "end a run"),

@@ -3,6 +3,8 @@
 They say what the user wants or what was drawn; they never carry widgets.
 """
 
+from typing import Literal
+
 from textual.message import Message
 from textual.widget import Widget
 
@@ -124,13 +126,17 @@ class RunBeside(Message):
     step: int
 
 
+RunWish = Literal["cancel", "retry", "from"]
+"""What can be asked of a run: to end, to do a step again, to begin a new one from a step."""
+
+
 @dataclass
 class RunAsked(Message):
-    """The user asks something of a run: `launch cancel retry from compare`."""
+    """The user asks something of a run."""
 
-    what: str
-    run: str | None
-    step: str | None
+    what: RunWish
+    run: str
+    step: str
 
 
 @dataclass

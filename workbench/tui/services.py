@@ -29,6 +29,10 @@ def _no_host() -> str:
     raise NotDone("No host was restarted. This screen only shows.")
 
 
+def _no_run(*_: str) -> str:
+    raise NotDone("No run was begun. This screen only shows.")
+
+
 def _unable(*_: object) -> bool:
     return False
 
@@ -72,6 +76,12 @@ class Services:
     """Return the workspace's files that are not ignored, for `@file`."""
     branch: Callable[[], str] = lambda: ""
     """Return the branch that is checked out, empty when there is none. Called in a thread."""
+    cancel_run: Callable[[str], None] = _not_here
+    """Run id: end a pipeline run; what waits in it is withdrawn."""
+    retry_step: Callable[[str, str], None] = _not_here
+    """Run id and step: do a step again, with everything that depends on it."""
+    run_from: Callable[[str, str], str] = _no_run
+    """Run id and step: begin a run that takes over what stands before the step; returns its id."""
     has_model: Callable[[], bool] = lambda: True
     """Return whether a session can be begun: a model is set up."""
     opening: Sequence[str] = ()

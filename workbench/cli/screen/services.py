@@ -18,6 +18,8 @@ from workbench.journal.journal import Journal
 from workbench.tui.services import NotDone, Services
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from workbench.config.values import Config
     from workbench.host.choosing import Choice
 
@@ -42,6 +44,10 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         undo=wiring.undo,
         end=wiring.end,
         begin=wiring.begin,
+        cancel_run=lambda run_id: steps().cancel(journal, run_id, person()),
+        retry_step=lambda run_id, step: steps().resume(journal, run_id, person(), step),
+        run_from=wiring.run_from,
+        pipelines=wiring.pipelines,
         ensure_host=wiring.ensure_host,
         host_trouble=wiring.host_trouble,
         restart_host=wiring.restart_host,
@@ -54,6 +60,13 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         has_model=wiring.has_model,
         host_log=wiring.host_log,
     )
+
+
+def steps() -> "ModuleType":
+    """Return what asks for runs of pipelines; it is loaded when it is used."""
+    from workbench.host.steps import requests
+
+    return requests
 
 
 class Wiring:
@@ -148,6 +161,24 @@ class Wiring:
         )  # fmt: skip
         sessions.submit(self._journal, session_id, prompt, person())
         return session_id
+
+    def run_from(self, run_id: str, step: str) -> str:
+        """Begin a run of the same pipeline that takes over what stands before a step."""
+        from workbench.host.steps.requests import Wish, request
+
+        run = self._journal.pipeline_state(run_id)
+        if run is None:
+            raise NotDone("No run was begun: the run it would go on from is not there any more.")
+        wish = Wish(name=run.file or run.pipeline_name, input=run.input, from_step=step)
+        return request(self._journal, self._workspace, wish, person())
+
+    def pipelines(self) -> Sequence[str]:
+        """Return the names of the pipelines of this workspace."""
+        from workbench.pipelines.load import find_manifest, pipelines_of, project_of
+
+        manifest = find_manifest(self._workspace)
+        root = project_of(manifest) if manifest else self._workspace
+        return [one.name for one in pipelines_of(root)]
 
     def has_model(self) -> bool:
         """Return whether a session can be begun here."""

@@ -122,3 +122,18 @@ def run_older(pane: PipelinePane) -> None:
 def run_newer(pane: PipelinePane) -> None:
     """Show the run after."""
     pane.post_message(RunBeside(1))
+
+
+def retry(pane: PipelinePane) -> None:
+    """Do the step again."""
+    pane.ask_run("retry")
+
+
+def run_from(pane: PipelinePane) -> None:
+    """Run again from here."""
+    pane.ask_run("from")
+
+
+def cancel(pane: PipelinePane) -> None:
+    """Ask whether to end the run."""
+    pane.ask_cancel()

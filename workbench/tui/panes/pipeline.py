@@ -18,7 +18,7 @@ from workbench.graph.overview import overview, viewport
 from workbench.graph.walk import hidden_note, sentence
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
-from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, Said, StepWanted
+from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, RunWish, Said, StepWanted
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.graph import GraphView
 from workbench.tui.panes.picture import GraphPicture
@@ -134,7 +134,11 @@ class PipelinePane(Pane):
     def _say_nothing(self) -> None:
         found = self._shown.found
         where = "in .wave/pipelines and .workbench/pipelines"
-        count = f"{found} found {where}: L starts one." if found else f"None was found {where}."
+        count = (
+            f"{found} found {where}; workbench pipeline run NAME starts one."
+            if found
+            else f"None was found {where}."
+        )
         self._words.update(Content.styled(f"\n  {_EMPTY}\n  {count}", theme.ink(self).of("muted")))
         self.set_title(Content(" "), Content(" "))
 
@@ -301,17 +305,23 @@ class PipelinePane(Pane):
         section = self.step.section if self._is_full else None
         title = f"Find in {section.name}" if section is not None else "Find a step"
         purpose = "find-text" if section is not None else "find"
-        text = self.step.find if section is not None else self._find
-        self.post_message(LineAsked(self, purpose, title, does="find", text=text))
+        again = "nothing typed finds the last again" if self._find and section is None else ""
+        self.post_message(LineAsked(self, purpose, title, again, does="find"))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Find what was typed; the cursor goes to a step while its name is typed."""
+        if purpose == "cancel":
+            if is_final and text.strip().casefold() == "cancel":
+                self.ask_run("cancel")
+            elif is_final:
+                self.post_message(Said("Nothing was ended: the word is cancel."))
+            return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
                 self.post_message(Said(f"“{text}” is not in this part."))
             return
-        is_again = is_final and text == self._find
-        self._find = text
+        is_again = is_final and not text
+        text = self._find = text or self._find
         if not self.graph.find(text, is_again=is_again) and is_final and text:
             self.post_message(Said(f"No step has “{text}” in its name."))
 
@@ -321,11 +331,18 @@ class PipelinePane(Pane):
         """Return the scopes in force: those of the step while it has all of the pane."""
         return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
 
-    def ask_run(self, what: str) -> None:
-        """Ask something of the run on show: `cancel`, `retry`, `from`, `compare`, `launch`."""
-        step = self.cursor_step
+    def ask_run(self, what: RunWish) -> None:
+        """Ask something of the run on show, about the step under the cursor."""
+        run, step = self._shown.run, self.cursor_step
+        if run is not None:
+            self.post_message(RunAsked(what, run.id, step.id if step is not None else ""))
+
+    def ask_cancel(self) -> None:
+        """Have the word typed that ends the run."""
         run = self._shown.run
-        self.post_message(RunAsked(what, run.id if run else None, step.id if step else None))
+        if run is not None:
+            title, right = f"End {run.title}: type cancel", "what waits in it is withdrawn"
+            self.post_message(LineAsked(self, "cancel", title, right, "end it", is_armed=True))
 
     def toggle_overview(self) -> None:
         """Show the overview, or hide it."""
@@ -345,7 +362,7 @@ class PipelinePane(Pane):
         """Say why a key does nothing now."""
         if key_id in _NEVER:
             return _NEVER[key_id]
-        if self._shown.run is None and key_id.startswith("pipeline.") and key_id != "pipeline.launch":
+        if self._shown.run is None and key_id.startswith("pipeline."):
             return _EMPTY
         if key_id == "pipeline.answer" and self.gate is None:
             return "No gate waits under the cursor."

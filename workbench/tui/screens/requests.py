@@ -60,7 +60,7 @@ class Requests:
         """Expire what is due."""
         self._thread(self._screen.answering.expire, "expire", "expire what is due")
 
-    def ask(self, ask: Callable[[str], None], about: str, done: str) -> None:
+    def ask(self, ask: Callable[[str], object], about: str, done: str) -> None:
         """Ask something about a session or an action, then see to it that somebody reacts."""
         screen = self._screen
 

@@ -13,6 +13,7 @@ from workbench.domain.rows import Call
 from workbench.tui import messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.pipeline import PipelinePane
+from workbench.tui.screens.requests import Requests
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
@@ -31,6 +32,7 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
     showing: Showing
     pipeline: PipelinePane
     approvals: ApprovalsPane
+    requests: Requests
     is_zoomed: bool
 
     def go_to(self, place: int) -> None:
@@ -79,3 +81,16 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
                 "That is the newest run." if message.step > 0 else "That is the oldest run that is listed."
             )
         self.showing.pipeline()
+
+    @on(messages.RunAsked)
+    def _run_asked(self, message: messages.RunAsked) -> None:
+        services, run, step = self.services, message.run, message.step
+        match message.what:
+            case "cancel":
+                self.requests.ask(services.cancel_run, run, "The run ends.")
+            case "retry":
+                self.requests.ask(lambda key: services.retry_step(key, step), run, f"{step} is done again.")
+            case "from":
+                self.requests.ask(
+                    lambda key: str(services.run_from(key, step)), run, f"A new run begins from {step}."
+                )

@@ -1,0 +1,42 @@
+"""What is asked of a run from its graph: nothing happens but what a key and a word have said."""
+
+from tests.support import drawn_runs
+from tests.tui.test_pipeline_pane import play as play
+
+
+def test_a_run_ends_only_when_the_word_is_typed(play):
+    asked = []
+
+    async def body(s):
+        await s.press("z", "X", *"no", "enter")
+        assert asked == []
+        await s.press("X", *"cancel")
+        s.app.main.line_bar.armed_at = 0
+        await s.press("enter")
+        assert asked in ([], [s.run.run])
+
+    play(body, cancel_run=asked.append)
+
+
+def test_a_step_is_not_done_again_while_the_run_goes_on(play):
+    async def body(s):
+        await s.press("z", "R")
+        assert "goes on" in s.main.rule.said
+
+    play(body, retry_step=lambda run, step: 1 / 0)
+
+
+def test_a_failed_step_is_done_again(play):
+    asked = []
+
+    def failed(journal, workspace):
+        run = drawn_runs.Written(journal, workspace, drawn_runs.NIGHTLY[:2])
+        run.step("plan", "running", "failed", detail="exit 1")
+        run.say(drawn_runs.RunChanged(status="failed", detail="plan failed"))
+        return run
+
+    async def body(s):
+        await s.press("z", "n", "R")
+        assert asked == [(s.run.run, "plan")]
+
+    play(body, failed, retry_step=lambda run, step: asked.append((run, step)))

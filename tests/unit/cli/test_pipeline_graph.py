@@ -1,0 +1,43 @@
+"""`workbench pipeline graph` as a program: names, files, formats, widths, wrong input."""
+
+import pytest
+
+from workbench.cli.main import main
+
+STEPS = "steps:\n" + "".join(
+    f"  - id: s{n}\n    type: command\n    script: 'true'\n"
+    + (f"    dependencies: [s{n - 1}]\n" if n else "")
+    for n in range(3)
+)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    folder = tmp_path / ".wave" / "pipelines"
+    folder.mkdir(parents=True)
+    (folder / "p.yaml").write_text(f"kind: WavePipeline\nmetadata: {{name: p}}\n{STEPS}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["p", ".wave/pipelines/p.yaml"])
+def test_a_pipeline_is_drawn_by_name_and_by_file(project, capsys, name):
+    main(["pipeline", "graph", name, "--width", "80", "--ascii"])
+    assert ". s0 -- . s1 -- . s2" in " ".join(capsys.readouterr().out.split())
+
+
+def test_mermaid_and_svg(project, capsys):
+    main(["pipeline", "graph", "p", "--format", "mermaid"])
+    assert capsys.readouterr().out.startswith("flowchart LR")
+    main(["pipeline", "graph", "p", "--format", "svg"])
+    assert capsys.readouterr().out.startswith("<svg")
+
+
+@pytest.mark.parametrize("arguments", [["nobody"], ["p", "--width", "3"], ["nobody.yaml"], ["p#7"]])
+def test_what_cannot_be_drawn_is_refused_with_a_remedy(project, capsys, arguments):
+    assert main(["pipeline", "graph", *arguments]) != 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(("Nothing was drawn.", "Run "))
+    assert len(said.err.splitlines()) == 3

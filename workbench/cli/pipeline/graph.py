@@ -1,0 +1,121 @@
+"""`workbench pipeline graph`: a pipeline or a run as a picture, in text, mermaid or svg.
+
+Owns what is drawn and how wide. The drawing is `workbench.graph`; a run is drawn as it stands.
+"""
+
+import shutil
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli.console import Console
+from workbench.cli.errors import DONE, FAILED, Refusal
+from workbench.cli.pipeline.lookup import run_named
+from workbench.cli.place import opened, workspace_of
+from workbench.pipelines.load import LoadedPipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from workbench.graph.facts import Facts
+    from workbench.graph.layout import Layout
+    from workbench.graph.model import Step
+
+EXAMPLE = """workbench pipeline graph nightly
+workbench pipeline graph nightly#41 --format svg > nightly.svg"""
+
+_LEAST, _WIDEST, _USUAL = 20, 10_000, 100
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add what is drawn and how."""
+    parser.add_argument(
+        "name", metavar="NAME|FILE|RUN", help="a pipeline, a file, or a run: its id or NAME#NUMBER"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "mermaid", "svg"), default="text", help="(else: text)"
+    )  # fmt: skip
+    parser.add_argument("--width", type=int, metavar="N", help="cells of a line (else: the terminal's)")
+    parser.add_argument("--ascii", action="store_true", help="draw in ASCII only")
+    parser.add_argument("--implied", action="store_true", help="draw edges that others imply, too")
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Print the picture; 1 when the pipeline has errors, which are said beside it."""
+    from workbench.graph.layout import arrange
+    from workbench.graph.model import build
+
+    width = options.width or shutil.get_terminal_size((_USUAL, 24)).columns
+    if not _LEAST <= width <= _WIDEST:
+        why = f"{options.width} is no width between {_LEAST} and {_WIDEST}"
+        raise Refusal("nothing was drawn", why, "leave --width out or give a number of cells")
+    is_ascii = options.ascii or console.signs.minus == "-"
+    steps, by_id, problems = _found(options)
+    graph = build(steps)
+    layout = arrange(graph, show_implied=options.implied, apart=is_ascii)
+    facts = {at: by_id[step.id] for at, step in enumerate(graph.steps) if step.id in by_id}
+    _print(layout, facts, options.format, width, is_ascii, console)
+    problems = [*problems, *(one for one in graph.problems if one not in problems)]
+    for problem in problems:
+        console.note(problem)
+    return FAILED if problems else DONE
+
+
+def _print(
+    layout: "Layout", facts: "Mapping[int, Facts]", form: str, width: int, is_ascii: bool, console: Console
+) -> None:
+    from workbench.graph.facts import slot
+    from workbench.graph.fit import fit, labels, no_slots
+    from workbench.graph.mermaid import mermaid
+    from workbench.graph.svg import svg
+    from workbench.graph.walk import hidden_note
+
+    slots = slot if facts else no_slots
+    if form == "mermaid":
+        console.say(mermaid(layout, facts or None).rstrip("\n"))
+    elif form == "svg":
+        console.say(svg(layout, labels(layout.graph, 40, slots), facts or None).rstrip("\n"))
+    else:
+        for line in fit(layout, width, slots=slots, is_ascii=is_ascii).lines(facts):
+            console.say(line)
+        if note := hidden_note(layout):
+            console.note(f"{note}; --implied draws them")
+
+
+def _found(options: Namespace) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
+    """Return steps, how they stand, and what is wrong: of a pipeline, else of a run."""
+    from workbench.host.steps.requests import RunRefused, Wish, find
+
+    workspace = workspace_of(options.directory)
+    if "#" not in options.name:
+        try:
+            return _of_pipeline(find(workspace, Wish(name=options.name)))
+        except RunRefused as error:
+            if Path(options.name).suffix in (".yaml", ".yml"):
+                raise Refusal("nothing was drawn", error.why, error.remedy) from None
+    return _of_run(workspace, options.name)
+
+
+def _of_pipeline(loaded: LoadedPipeline) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
+    from workbench.draw.run_graph import planned_steps
+    from workbench.pipelines.plan import plans
+
+    wrong = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
+    if loaded.pipeline is None:
+        why = wrong[0] if wrong else f"{loaded.file} is no pipeline"
+        raise Refusal("nothing was drawn", why, "see workbench pipeline validate")
+    return planned_steps(plans(loaded.pipeline, loaded.manifest)), {}, wrong
+
+
+def _of_run(workspace: str, word: str) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
+    from workbench.draw.run_graph import RunPaint, steps_of
+    from workbench.graph.fold import fold
+    from workbench.views.pipeline import pipeline, plans_of
+
+    with opened() as (_, journal):
+        row = run_named(journal, workspace, word)
+        key = row.pipeline_id
+        plan = plans_of(journal.events(key, 0, 100))
+        run = pipeline(row, plan, journal.step_states(key), journal.actions(key), journal.now())
+    paint, folded = RunPaint(run), fold(steps_of(run), alike=False)
+    return folded.steps, {step.id: paint.of(step.id, folded) for step in folded.steps}, []
