@@ -5,6 +5,7 @@ Owns the way from a message to `journal.decide`. It never chooses an answer and 
 
 import os
 from collections.abc import Mapping
+from typing import Protocol
 
 from workbench.changes.answer import ImagesGone, decision, images
 from workbench.changes.hunks import hunks
@@ -20,6 +21,34 @@ from workbench.tui.messages import Decide, Decided
 def person() -> Actor:
     """Return who answers here."""
     return Actor(kind="user", pid=os.getpid(), via="screen")
+
+
+class Answers(Protocol):
+    """What a screen does with answers: `Answering` writes them down, a replay does nothing with them."""
+
+    def decide(self, message: Decide, opened: ActionOpened | None) -> Decided:
+        """Decide an action."""
+        ...
+
+    def extend(self, action_id: str) -> Decided:
+        """Give an action a new window."""
+        ...
+
+    def expire(self) -> None:
+        """Expire what is due."""
+        ...
+
+    def proposed(self, opened: ActionOpened) -> FileChange | None:
+        """Return the one file change of a proposal that can be edited."""
+        ...
+
+    def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
+        """Return the hunks of what the user made of a proposal."""
+        ...
+
+    def awaits(self, workspace: str) -> bool:
+        """Return whether a host has something to do in a workspace."""
+        ...
 
 
 class Answering:

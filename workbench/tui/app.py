@@ -100,7 +100,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def _theme_changed(self, theme: Theme) -> None:
         self.ink = Ink(tokens=theme_tokens(theme), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
-        self.main.showing.everything()
+        for screen in self._mains():
+            screen.showing.everything()
         self.screen.refresh(repaint=True, layout=True)
 
     # --- life -----------------------------------------------------------------------------------
@@ -117,7 +118,16 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if users and not wrong:
             self.user_keys = users
             self.set_keymap(users)
-        main = MainScreen(
+        self.main = main = self.make_main()
+        main.conversation.view.is_compact = self._ui is not None and self._ui.density == "compact"
+        self.push_screen(main)
+        for sentence in wrong:
+            main.call_after_refresh(main.say, sentence, is_error=True)
+        self.call_after_refresh(self._load_painter)
+
+    def make_main(self) -> MainScreen:
+        """Return the screen that is there for as long as the app is."""
+        return MainScreen(
             State(self._live),
             self._services,
             Answering(self._journal),
@@ -126,12 +136,23 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self._home,
             self._ui.notify if self._ui else None,
         )
-        self.main = main
-        main.conversation.view.is_compact = self._ui is not None and self._ui.density == "compact"
-        self.push_screen(main)
-        for sentence in wrong:
-            main.call_after_refresh(main.say, sentence, is_error=True)
-        self.call_after_refresh(self._load_painter)
+
+    def open_replay(self, session_id: str) -> None:
+        """Show a session again, over the live screen, which goes on under it."""
+        from workbench.tui.screens.replay import replay_of
+
+        session = self._journal.session(session_id)
+        if session is None:
+            self.main.say("It is not there any more.", is_error=True)
+        elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
+            self.main.say("A replay is on the screen already.")
+        else:
+            screen = replay_of(self._journal, session, self._home, self._services.clipboard)
+            screen.conversation.view.is_compact = self.main.conversation.view.is_compact
+            self.push_screen(screen)
+
+    def _mains(self) -> list[MainScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]
 
     def configure(self, ui: Ui, words: str = "") -> None:
         """Take other settings of the screen over while it is shown.
@@ -149,7 +170,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.set_keymap(users)
         if ui.theme in self.available_themes:
             self.theme = ui.theme
-        self.main.showing.everything()
+        for screen in self._mains():
+            screen.showing.everything()
         for sentence in wrong or [words]:
             if sentence:
                 self.main.say(sentence, is_error=bool(wrong))
@@ -166,8 +188,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def _painted(self, painter: Painter) -> None:
         self.painter = painter
-        self.main.approvals.detail_view.invalidate()
-        self.main.conversation.view.redraw()
+        for screen in self._mains():
+            screen.approvals.detail_view.invalidate()
+            screen.conversation.view.redraw()
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -120,10 +120,17 @@ def of_scopes(scopes: Iterable[str]) -> list[Key]:
     return [key for scope in scopes for key in table().values() if key.scope == scope]
 
 
-def bindings(*scopes: str) -> list[BindingType]:
-    """Return the bindings of scopes for a widget's `BINDINGS`, inner scopes first."""
+def bindings(*scopes: str, is_first: bool = False) -> list[BindingType]:
+    """Return the bindings of scopes for a widget's `BINDINGS`, inner scopes first.
+
+    Args:
+        scopes: whose keys.
+        is_first: whether they count before those of what has the focus.
+    """
     return [
-        Binding(name, f"do('{key.id}')", key.label, show=False, id=key.id, tooltip=key.tooltip)
+        Binding(
+            name, f"do('{key.id}')", key.label, show=False, priority=is_first, id=key.id, tooltip=key.tooltip
+        )
         for key in of_scopes(scopes)
         for name in key.keys
     ]

@@ -223,6 +223,59 @@ STEP: Final = (
         footer=2, is_override=True, in_palette=False),
 )  # fmt: skip
 
+RAIL: Final = (
+    Key(id="rail.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
+        group="Read", footer=20),
+)  # fmt: skip
+
+_PLAY, _JUMP = "Read", "Move"
+REPLAY: Final = (
+    Key(id="replay.play", keys=("space",), label="play", tooltip="play, pause", group=_PLAY, footer=1,
+        is_override=True),
+    Key(id="replay.event-previous", keys=(",",), label="event", tooltip="one event back, on", shown=", .",
+        group=_PLAY, footer=2, is_override=True, in_palette=False),
+    Key(id="replay.event-next", keys=(".",), label="", tooltip="one event on", shown="-", group=_PLAY,
+        is_override=True, in_palette=False),
+    Key(id="replay.time-back", keys=("h", "left"), label="10 s", tooltip="10 seconds back, on", shown="h l",
+        group=_PLAY, footer=3, is_override=True, in_palette=False),
+    Key(id="replay.time-on", keys=("l", "right"), label="", tooltip="10 seconds on", shown="-", group=_PLAY,
+        is_override=True, in_palette=False),
+    Key(id="replay.minute-back", keys=("H",), label="1 min", tooltip="a minute back, on", shown="H L",
+        group=_PLAY, is_override=True, in_palette=False),
+    Key(id="replay.minute-on", keys=("L",), label="", tooltip="a minute on", shown="-", group=_PLAY,
+        is_override=True, in_palette=False),
+    Key(id="replay.slower", keys=("<",), label="speed", tooltip="slower, faster: 0.25 to 64, max",
+        shown="< >", group=_PLAY, footer=4, is_override=True, in_palette=False),
+    Key(id="replay.faster", keys=(">",), label="", tooltip="faster", shown="-", group=_PLAY,
+        is_override=True, in_palette=False),
+    Key(id="replay.mark-next", keys=("n",), label="mark", tooltip="next, previous mark", shown="n N",
+        group=_JUMP, footer=5, is_override=True),
+    Key(id="replay.mark-previous", keys=("N",), label="", tooltip="previous mark", shown="-", group=_JUMP,
+        is_override=True),
+    Key(id="replay.approval-next", keys=("a",), label="approval", tooltip="next approval", group=_JUMP,
+        footer=6, is_override=True),
+    Key(id="replay.approval-previous", keys=("A",), label="", tooltip="previous approval", group=_JUMP,
+        is_override=True),
+    Key(id="replay.edit-next", keys=("e",), label="edit", tooltip="next written file", group=_JUMP, footer=7,
+        is_override=True),
+    Key(id="replay.edit-previous", keys=("E",), label="", tooltip="previous written file", group=_JUMP,
+        is_override=True),
+    Key(id="replay.error-next", keys=("x",), label="error", tooltip="next error", group=_JUMP, footer=8,
+        is_override=True),
+    Key(id="replay.error-previous", keys=("X",), label="", tooltip="previous error", group=_JUMP,
+        is_override=True),
+    Key(id="replay.prompt-next", keys=("p",), label="prompt", tooltip="next prompt", group=_JUMP, footer=9,
+        is_override=True),
+    Key(id="replay.prompt-previous", keys=("P",), label="", tooltip="previous prompt", group=_JUMP,
+        is_override=True),
+    Key(id="replay.time", keys=("t",), label="time", tooltip="go to 12:01:31, 35 % or #412", group=_JUMP,
+        footer=10, is_override=True),
+    Key(id="replay.follow", keys=("f",), label="follow", tooltip="go to the end, and stay there",
+        group=_JUMP, footer=11, is_override=True),
+    Key(id="replay.leave", keys=("escape", "q", "ctrl+q"), label="leave", tooltip="leave the replay",
+        group=_PLAY, footer=12, is_override=True),
+)  # fmt: skip
+
 COMPOSER: Final = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",
         group="Write", footer=1, in_palette=False),
@@ -281,7 +334,7 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *RAIL, *REPLAY,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -296,6 +349,17 @@ CHAINS: Final = (
     ("pipeline", "list", "app"),
     ("step", "pipeline", "list", "app"),
     ("rail", "list", "app"),
+    *(
+        ("replay", *inner, "list", "app")
+        for inner in (
+            ("diff", "approvals"),
+            ("trust", "answer", "approvals"),
+            ("conversation",),
+            ("tools",),
+            ("rail",),
+            ("step", "pipeline"),
+        )
+    ),
     ("first", "list", "app"),
     ("composer",),
     ("dialog",),

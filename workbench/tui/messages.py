@@ -154,6 +154,13 @@ class SessionChosen(Message):
 
 
 @dataclass
+class ReplayWanted(Message):
+    """The user wants to see a session again, from its beginning."""
+
+    session_id: str
+
+
+@dataclass
 class PromptSent(Message):
     """The user said something in the composer."""
 

@@ -16,6 +16,7 @@ from workbench.journal.reel import ReelReader
 from workbench.tui.live import MOST_CALLS, JournalSource
 from workbench.views.reel import FACTS, Reel
 from workbench.views.rewind import Rewind
+from workbench.views.transport import words
 
 _SESSIONS_LOOKED_AT: Final = 12
 FORWARD: Final = 500
@@ -65,6 +66,18 @@ class ReplaySource(JournalSource):
     def set_clock(self, now: int) -> None:
         """Say what time it is between two events, microseconds since the epoch."""
         self._now = now
+
+    def journal_now(self) -> int:
+        """Return what time it is now, for a replay that has come to the end of a session at work."""
+        return super().now()
+
+    def words_at(self, index: int) -> str:
+        """Return what the event of a moment was, in one safe line."""
+        event = self._journal.reader.event_at(self.reel.position(index))
+        if event is None:
+            return ""
+        action = super().action(event.action_id) if event.action_id else None
+        return words(event, action, super().call(event.call_id) if event.call_id else None)
 
     def grow(self) -> int:
         """Take in what the session recorded since; return how many events came."""

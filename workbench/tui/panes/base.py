@@ -5,7 +5,7 @@ scopes in force count. A key that is off says why.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -17,6 +17,10 @@ from workbench.tui import keymap
 from workbench.tui.messages import KeysChanged, Said
 from workbench.tui.widgets.lines import LineView, RowList
 from workbench.tui.widgets.title import PaneTitle
+
+
+def _nothing(_: str) -> str:
+    return ""
 
 
 class Pane(Vertical):
@@ -134,6 +138,13 @@ class Pane(Vertical):
         del key_id
         return ""
 
+    forbids: Callable[[str], str] = staticmethod(_nothing)
+    """Returns why a screen wants none of a key, empty where it does: in a replay nothing is answered."""
+
+    def why_not(self, key_id: str) -> str:
+        """Return why a key does nothing now, for the screen or for the pane; empty when it is on."""
+        return self.forbids(key_id) or self.why_off(key_id)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let only keys of scopes in force through, so that one key may mean another thing in a mode."""
         if action != "do":
@@ -142,7 +153,7 @@ class Pane(Vertical):
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says for a key, or say why it is off."""
-        if reason := self.why_off(key_id):
+        if reason := self.why_not(key_id):
             self.post_message(Said(reason))
             return
         keymap.run(key_id, self)

@@ -83,7 +83,7 @@ class Rail(Pane):
 
     PLACE = 0
     NAME = "Sessions"
-    SCOPES = ("list",)
+    SCOPES = ("rail", "list")
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, *, key: str | None = None) -> None:

@@ -39,7 +39,7 @@ def open_help(screen: "MainScreen") -> None:
     pane = screen.focused_pane
     name = pane.NAME if pane else "Composer"
     scopes = pane.scopes() if pane else ("composer",)
-    keys = keymap.of_scopes([*scopes, "app"])
+    keys = keymap.of_scopes([*screen.INNER, *scopes, "app"])
     screen.textual.push_screen(HelpScreen(name, keys, pane))
 
 
@@ -127,7 +127,7 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         return bool(self._printed(key)) and not self._why(key) and self._is_found(key)
 
     def _why(self, key: Key) -> str:
-        return self._pane.why_off(key.id) if self._pane and key.scope != "app" else ""
+        return self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
 
     def _printed(self, key: Key) -> str:
         return keymap.shown(key, keymap.users_of(self))

@@ -4,17 +4,19 @@ Owns where panes are, which of them has the focus, and when the journal is looke
 by `routes`; what they are shown is made by `showing`.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
+from textual.widget import Widget
 
 from workbench.config.values import Notify
+from workbench.domain.events import Event
 from workbench.tui import keymap
-from workbench.tui.answering import Answering
+from workbench.tui.answering import Answers
 from workbench.tui.arrangement import Arrangement, arrange
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
@@ -50,19 +52,22 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
     AUTO_FOCUS = ""
+    NAME = "main"
+    INNER: ClassVar[tuple[str, ...]] = ()
+    """Scopes of keys that count before those of the panes."""
     BINDINGS = keymap.bindings("first", "app")
 
     def __init__(
         self,
         state: State,
         services: Services,
-        answering: Answering,
+        answering: Answers,
         feed: Feed,
         workspace: str,
         home: str,
         wishes: Notify | None = None,
     ) -> None:
-        super().__init__(id="main")
+        super().__init__(id=self.NAME)
         self.state, self.services, self.answering, self._feed = state, services, answering, feed
         self.workspace, self.home = workspace, home
         self.branch, self.trouble, self.has_model = "", "", True
@@ -97,28 +102,37 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             with Vertical(id="right"):
                 yield self.approvals
                 yield self.pipeline
+        yield from self.below()
+        yield self.small
+
+    def below(self) -> Iterable[Widget]:
+        """Yield the rows under the body."""
         yield self.rule
         yield self.composer
         yield self.line_bar
         yield self.footer
-        yield self.small
 
     def on_mount(self) -> None:
         """Show what the journal holds and put the focus where something waits."""
         self.line_bar.display = False
         self.has_model = self.services.has_model()
-        self.state.load()
+        self.load()
         self.rearrange()
         self.showing.everything()
         # The first frame has the diff in it: what waits is read while it still waits.
         self.showing.detail(self.approvals.queue.cursor)
-        self._start_focus()
+        self.start_focus()
         self._feed.start()
-        self._keep_time()
-        self.call_after_refresh(self._after_first_frame)
+        self.keep_time()
+        self.call_after_refresh(self.after_first_frame)
         self.set_interval(_MINUTE, self._minute)
 
-    def _start_focus(self) -> None:
+    def load(self) -> None:
+        """Read what the first frame shows."""
+        self.state.load()
+
+    def start_focus(self) -> None:
+        """Put the focus where something waits, else where something is said."""
         self.place = 2
         if self.state.pending:
             self.approvals.focus_view.focus()
@@ -127,7 +141,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         else:
             self.composer.focus_input()
 
-    def _after_first_frame(self) -> None:
+    def after_first_frame(self) -> None:
+        """Do what no first frame may wait for."""
         self.requests.read_branch()
         self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_trouble)
         if self.state.pending or self.answering.awaits(self.workspace):
@@ -158,6 +173,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         fresh = self._feed.fresh()
         if not fresh:
             return
+        self.take_in(fresh)
+
+    def take_in(self, fresh: Sequence[Event]) -> None:
+        """Fold events and show what they changed."""
         changed = self.state.apply(fresh)
         if self.conversation.view.is_following and self.state.trim():
             self.showing.another_part()
@@ -167,11 +186,12 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.showing.what_changed(changed)
         if changed.errors and not self.is_shown(self.conversation):
             self.say(getattr(changed.errors[-1].body, "message", ""), is_error=True)
-        self._notify()
-        self._keep_time()
+        self.tell()
+        self.keep_time()
         self.showing.footer()
 
-    def _notify(self) -> None:
+    def tell(self) -> None:
+        """Ring, and notify outside of the terminal, if something waits that did not."""
         self.notices.look(self.showing.summary(), self.drawing.monotonic())
         if self.notices.rings:
             self.textual.bell()
@@ -182,7 +202,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     # --- time -----------------------------------------------------------------------------------
 
-    def _keep_time(self) -> None:
+    def keep_time(self) -> None:
         """Tick each second while something counts down or runs, and not at all otherwise."""
         if self.state.is_moving and self._ticker is None:
             self._ticker = self.set_interval(1.0, self._tick)
@@ -202,7 +222,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
                 pane.tick(now)
         if self.is_shown(self.pipeline) and self.state.runs.is_moving:
             self.showing.pipeline()
-        self._notify()
+        self.tell()
 
     def _minute(self) -> None:
         self.requests.read_trouble()
@@ -238,7 +258,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.set_class(is_full, "-full", update=False)
         if self.classes != before:
             self.update_node_styles()
-        self._place(found)
+        self.put(found)
         is_zoomed = found.is_alone and found.width in ("medium", "wide") and not is_full
         if self.approvals.is_zoomed != is_zoomed:
             self.approvals.is_zoomed = is_zoomed
@@ -248,7 +268,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.small.show(self.size, self.showing.summary())
 
     @on(Rule.Changed)
-    def _place_status(self) -> None:
+    def _rule_changed(self) -> None:
+        self.place_status()
+
+    def place_status(self) -> None:
         """Give the rule its row; a narrow screen has none to spare, there a sentence takes the composer's."""
         is_narrow = self.arrangement is not None and self.arrangement.width == "narrow"
         is_said = bool(self.rule.said)
@@ -256,7 +279,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if not self.line_bar.display:
             self.composer.display = not (is_narrow and is_said) or self.composer.has_focus_within
 
-    def _place(self, found: Arrangement) -> None:
+    def put(self, found: Arrangement) -> None:
+        """Show what an arrangement shows, in its sizes."""
         for pane in self.panes:
             pane.display = pane.PLACE in found.shown
         left, right = self.query_one("#left"), self.query_one("#right")
@@ -271,7 +295,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if found.has_strip and not had_strip:
             self.showing.head()
         self.set_class(self.size.height <= _LOW, "-low")
-        self._place_status()
+        self.place_status()
 
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""

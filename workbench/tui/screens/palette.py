@@ -148,11 +148,12 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
     def _commands(self) -> list[Entry]:
         pane = self._main.focused_pane
         entries: list[Entry] = []
-        for key in keymap.of_scopes([*(pane.scopes() if pane else ()), "app"]):
+        for key in keymap.of_scopes([*self._main.INNER, *(pane.scopes() if pane else ()), "app"]):
             if not key.in_palette:
                 continue
-            owner = self._main if key.scope == "app" or pane is None else pane
-            place = "Everywhere" if key.scope == "app" else (pane.NAME if pane else "")
+            is_ours = key.scope == "app" or key.scope in self._main.INNER
+            owner = self._main if is_ours or pane is None else pane
+            place = "Everywhere" if is_ours else (pane.NAME if pane else "")
             words = key.tooltip[:1].upper() + key.tooltip[1:]
             keys = keymap.shown(key, keymap.users_of(self)) or keymap.printed(key.keys[0])
             entries.append(

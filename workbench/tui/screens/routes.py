@@ -56,6 +56,10 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
         """Go to a place."""
         raise NotImplementedError
 
+    def show_bottom(self, *, is_shown: bool) -> None:
+        """Show the last rows, or give their place to a line that is asked for."""
+        self.composer.display = self.footer.display = is_shown
+
     def rearrange(self) -> None:
         """Put panes where size, place and zoom want them."""
         raise NotImplementedError
@@ -114,6 +118,10 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
         self.showing.everything()
         said = (block.text for block in self.state.transcript.blocks if isinstance(block, Prompt))
         self.composer.remember(list(said))
+
+    @on(messages.ReplayWanted)
+    def _replay_wanted(self, message: messages.ReplayWanted) -> None:
+        self.textual.open_replay(message.session_id)
 
     @on(messages.PartWanted)
     def _part_wanted(self, message: messages.PartWanted) -> None:
@@ -176,7 +184,7 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
 
     @on(messages.LineAsked)
     def _line_asked(self, message: messages.LineAsked) -> None:
-        self.composer.display = self.footer.display = False
+        self.show_bottom(is_shown=False)
         self.line_bar.ask(message)
 
     @on(LineBar.Heard)
@@ -194,7 +202,7 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
 
     def _close_line(self, asked: messages.LineAsked) -> None:
         self.line_bar.close()
-        self.composer.display = self.footer.display = True
+        self.show_bottom(is_shown=True)
         pane = asked.pane
         if isinstance(pane, Pane):
             pane.focus_view.focus()

@@ -283,7 +283,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         keys = keymap.shown(key, keymap.users_of(pane))
         if is_hidden or not key.footer or not keys:
             continue
-        why = pane.why_off(key.id)
+        why = pane.why_not(key.id)
         if why and key.id not in _KEPT_WHEN_OFF:
             continue
         waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed

@@ -1,0 +1,182 @@
+"""The replay on the screen: the live screen at its end, every key of it, and nothing that writes or runs."""
+
+import asyncio
+
+import pytest
+
+from tests.support import golden
+from tests.tui.screens import Hand
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal.journal import Journal
+from workbench.tui.answering import Answering
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.replay_app import ReplayApp
+from workbench.tui.services import Services
+
+
+def opened(name, folder):
+    journal = golden.load(name, folder / "home")
+    return journal, next(
+        one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None
+    )
+
+
+async def settle(app, pilot):
+    while app.painter is None:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+    for _ in range(3):
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+
+
+def text(app):
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+def replayed(name, folder, body, *, at=1, size=(120, 36)):
+    journal, session = opened(name, folder)
+    app = ReplayApp(journal, session, home="/workspace", at=at, monotonic=Hand())
+
+    async def run():
+        async with app.run_test(size=size) as pilot:
+            await settle(app, pilot)
+
+            async def press(*keys):
+                for key in keys:
+                    await pilot.press(key)
+                    await settle(app, pilot)
+
+            await body(app, press)
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()
+
+
+def test_keys_go_to_events_marks_and_moments(tmp_path):
+    async def body(app, press):
+        player, bar = app.main.player, app.main.source
+        await press("full_stop", "full_stop")
+        assert player.index == bar.index == 3
+        await press("comma")
+        assert bar.index == 2
+        await press("p", "a")
+        marks = {mark.index: mark.jump for mark in bar.reel.marks}
+        assert marks[bar.index] == "approval"
+        await press("e")
+        assert marks[bar.index] == "edit"
+        await press("E", "P")
+        assert marks[bar.index] == "prompt"
+        await press("t", *"#40", "enter")
+        assert bar.index == 40
+        assert "event 40 of" in text(app)
+        await press("t", *"soon", "enter")
+        assert "No moment of this recording" in app.main.rule.said
+        assert bar.index == 40
+        await press("greater_than_sign", "greater_than_sign")
+        assert player.speed == 4
+        assert not player.is_playing
+
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_time_passes_only_while_it_plays(tmp_path):
+    async def body(app, press):
+        main = app.main
+        at = main.player.played
+        await press("space")
+        assert main.player.is_playing
+        app.monotonic.waits(3)
+        main._frame()
+        assert main.player.played == pytest.approx(at + 3_000_000, abs=1)
+        assert main.source.index == main.player.index > 1
+        await press("space")
+        app.monotonic.waits(3)
+        assert main.player.played == pytest.approx(at + 3_000_000, abs=1)
+
+    replayed("rename-handler", tmp_path, body)
+
+
+@pytest.mark.spec(218)
+@pytest.mark.parametrize("key", ["r", "R", "u", "m", "M", "v", "T", "i", "ctrl+n", "ctrl+c", "vertical_line"])
+def test_keys_that_answer_or_begin_something_say_that_it_is_a_replay(key, tmp_path):
+    async def body(app, press):
+        await press("a", key)
+        assert app.main.rule.said.startswith(
+            "This is a replay of 21 Nov 12:00. Nothing can be answered here."
+        )
+        assert not app.main.composer.display
+
+    replayed("rename-handler", tmp_path, body)
+
+
+@pytest.mark.spec(218)
+def test_nothing_with_a_side_effect_is_made(tmp_path, monkeypatch):
+    def forbidden(*_, **__):
+        raise AssertionError("a replay made something that writes, asks or runs")
+
+    async def body(app, press):
+        monkeypatch.setattr(Answering, "__init__", forbidden)
+        monkeypatch.setattr(Journal, "append", forbidden)
+        before = app._journal.last_position()
+        await press(
+            "space",
+            "n",
+            "n",
+            "a",
+            "r",
+            "R",
+            "x",
+            "f",
+            "0",
+            "1",
+            "2",
+            "enter",
+            "3",
+            "4",
+            "N",
+            "t",
+            "escape",
+            "?",
+        )
+        await press("escape", "escape")
+        assert app._journal.last_position() == before
+
+    monkeypatch.setattr(Answering, "__init__", forbidden)
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):
+    async def body(app, press):
+        await press("z", "escape")
+        assert not app.main.is_zoomed
+        assert app.is_running
+        await press("escape")
+        assert app._exit
+
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
+    journal, session = opened("rename-handler", tmp_path)
+    app = WorkbenchApp(journal, Services(), session.workspace, home="/workspace", monotonic=Hand())
+
+    async def run():
+        async with app.run_test(size=(160, 48)) as pilot:
+            await settle(app, pilot)
+            for key in ("0", "p"):
+                await pilot.press(key)
+                await pilot.pause()
+            assert "REPLAY" in text(app)
+            assert app.screen.player.is_playing
+            await pilot.press("q")
+            await pilot.pause()
+            assert app.screen is app.main
+            assert "REPLAY" not in text(app)
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()

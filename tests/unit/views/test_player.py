@@ -1,0 +1,140 @@
+"""The player: time only goes forward while it plays, ends paused, and every way to a moment is bounded."""
+
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.views.player import SPEEDS, Player, moment
+from workbench.views.reel import Reel
+
+SECOND = 1_000_000
+NOON = 1_795_262_400 * SECOND
+
+
+@pytest.fixture
+def utc(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def reel(*seconds, kinds=()):
+    kinds = [*kinds, *["reply.completed"] * len(seconds)]
+    return Reel((n + 1, NOON + int(at * SECOND), kinds[n], None) for n, at in enumerate(seconds))
+
+
+times = st.lists(st.floats(0, 500), max_size=30)
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("tick"), st.floats(0, 60)),
+        st.tuples(st.just("skip"), st.sampled_from([-60, -10, 10, 60])),
+        st.tuples(st.just("step"), st.sampled_from([-1, 1])),
+        st.tuples(st.just("faster"), st.sampled_from([-1, 1])),
+        st.tuples(st.just("toggle"), st.none()),
+        st.tuples(st.just("follow"), st.none()),
+        st.tuples(st.just("seek"), st.integers(-5, 50)),
+    ),
+    max_size=20,
+)
+
+
+@given(times, moves)
+def test_wherever_one_goes_the_moment_is_one_of_the_recording(at, doing):
+    player = Player(reel(*at))
+    for name, value in doing:
+        do = getattr(player, name)
+        do() if value is None else do(value)
+        assert player.first <= player.index <= len(player.reel)
+        assert 0 <= player.played <= player.reel.length
+        assert player.speed in SPEEDS
+        assert not (player.is_playing and player.is_at_end)
+        if player.index < len(player.reel) and player.index:
+            assert player.reel.time(player.index) <= player.now <= player.reel.time(player.index + 1)
+
+
+@given(times, st.lists(st.floats(0, 30), max_size=20), st.sampled_from(SPEEDS))
+def test_playing_never_goes_back_and_comes_to_the_end(at, passing, speed):
+    player = Player(reel(*at), speed)
+    player.toggle()
+    seen = [player.tick(seconds) for seconds in passing]
+    assert seen == sorted(seen)
+    for _ in range(40):
+        player.tick(1_000_000)
+    assert player.is_at_end
+    assert not player.is_playing
+
+
+@given(times, st.floats(0, 100), st.floats(0, 100))
+def test_two_short_times_are_one_long_time(at, first, then):
+    one, two = Player(reel(*at), 2.0), Player(reel(*at), 2.0)
+    one.toggle()
+    two.toggle()
+    one.tick(first)
+    one.tick(then)
+    two.tick(first + then)
+    assert abs(one.played - two.played) <= 1
+
+
+def test_a_speed_is_so_many_times_as_fast():
+    player = Player(reel(*range(20)), 4.0)
+    player.toggle()
+    assert player.tick(2.0) == 9
+    player.faster(-1)
+    assert player.tick(1.0) == 11
+    for _ in range(20):
+        player.faster(1)
+    assert math.isinf(player.speed)
+    assert player.tick(0.0) == 20
+
+
+def test_space_at_the_end_begins_again():
+    player = Player(reel(0, 1, 2))
+    player.seek(3)
+    player.toggle()
+    assert (player.index, player.is_playing) == (1, True)
+
+
+def test_following_stays_at_the_end_of_what_grows():
+    made = reel(0, 1)
+    player = Player(made)
+    player.follow()
+    made.extend([(3, NOON + 5 * SECOND, "reply.completed", None)])
+    assert player.grown() == 3
+    player.step(-1)
+    made.extend([(4, NOON + 6 * SECOND, "reply.completed", None)])
+    assert player.grown() == 2
+
+
+def test_jumps_go_to_marks_of_their_kind():
+    player = Player(reel(0, 1, 2, 3, kinds=["session.created", "prompt.submitted", "x", "file.changed"]))
+    assert player.jump("edit", 1).index == player.index == 4
+    assert player.jump(None, -1).jump == "prompt"
+    assert player.jump("error", 1) is None
+    assert player.index == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "index"),
+    [
+        ("12:00:02", 3), ("12:00", 1), ("12:00:59", None), ("11:59", None), ("25:00", None), ("12:61", None),
+        ("0 %", 1), ("50%", 2), ("100 %", 4), ("101 %", None),
+        ("#3", 3), ("4", 4), ("#5", None), ("", None), ("soon", None), ("#-1", None), ("9" * 40, None),
+    ],
+)  # fmt: skip
+def test_moments_as_people_write_them(text, index, utc):
+    assert moment(text, reel(0, 1, 2, 3)) == index
+
+
+@pytest.mark.parametrize("at", [(), (0,), (5, 5, 5), (9, 3, 1)])
+def test_short_and_crooked_recordings_can_be_played(at):
+    player = Player(reel(*at))
+    player.toggle()
+    for _ in range(5):
+        player.tick(10)
+    assert player.index == len(at)
+    assert player.skip(-100) == min(1, len(at)) or at == (9, 3, 1)

@@ -1,0 +1,50 @@
+"""The app of `workbench replay`: the same screen, with a recording where the live one would be.
+
+Owns which screen comes first. No answers and no services are made for it.
+"""
+
+from workbench.config.values import Ui
+from workbench.domain.rows import Session
+from workbench.journal.journal import Journal
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.main import MainScreen
+from workbench.tui.screens.replay import ReplayScreen, replay_of
+from workbench.tui.services import Services
+
+
+class ReplayApp(WorkbenchApp, inherit_bindings=False):
+    """The screen of one recording; leaving it ends the program."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        session: Session,
+        *,
+        ui: Ui | None = None,
+        home: str = "",
+        at: int | None = None,
+        speed: float = 1.0,
+        **more: object,
+    ) -> None:
+        """Compose the replay of a session.
+
+        Args:
+            journal: An open journal; it is only read.
+            session: Which.
+            ui: The settings of the screen.
+            home: The user's home folder, shown as `~`.
+            at: The moment it begins at, and is paused; None plays from the beginning.
+            speed: One of `views.player.SPEEDS`.
+            more: What a test sets: signs, the clock.
+        """
+        super().__init__(journal, Services(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
+        self._session, self._at, self._speed = session, at, speed
+
+    def make_main(self) -> MainScreen:
+        """Return the replay."""
+        screen: ReplayScreen = replay_of(self._journal, self._session, self._home)
+        screen.player.speed = self._speed
+        if self._at is not None:
+            screen.player.toggle()
+            screen.player.seek(self._at)
+        return screen

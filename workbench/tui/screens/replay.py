@@ -1,0 +1,381 @@
+"""The replay of a session: the main screen over a recording, with a bar that goes to any moment of it.
+
+Owns the moment that is shown and the timer that moves it. Nothing that writes, asks or runs is made here: its
+answers are refused, its services are the ones that do nothing.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from textual import on
+from textual.timer import Timer
+from textual.widget import Widget
+
+from workbench.changes.model import FileChange
+from workbench.domain.events import ActionOpened
+from workbench.domain.rows import Session
+from workbench.domain.values import Hunk
+from workbench.draw import words
+from workbench.journal.journal import Journal
+from workbench.tui import keymap
+from workbench.tui.arrangement import Arrangement
+from workbench.tui.live import FRAMES, Feed
+from workbench.tui.messages import Decide, Decided, LineAsked, Said, SourceChanged
+from workbench.tui.panes.footer import FooterKey
+from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, TransportBar
+from workbench.tui.replay_source import FORWARD, ReplaySource
+from workbench.tui.screens.main import MainScreen
+from workbench.tui.screens.showing import Showing
+from workbench.tui.services import Services
+from workbench.tui.state import State
+from workbench.views import transport
+from workbench.views.player import Player, moment
+from workbench.views.reel import Jump
+
+TAIL: Final = 300
+"""Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
+_MICROS: Final = 1_000_000
+_OFF: Final = frozenset({
+    "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
+    "app.compose", "app.session-new", "app.agent-stop",
+})  # fmt: skip
+"""Keys that are not named as deciding, and do nothing here either."""
+_LOOKING: Final = frozenset({"answer.choose-previous", "answer.choose-next", "conversation.log"})
+
+
+def is_off(key_id: str) -> bool:
+    """Return whether a key would answer, ask or begin something."""
+    key = keymap.table()[key_id]
+    return key_id in _OFF or (key.group == "Decide" and key_id not in _LOOKING)
+
+
+class NoAnswers:
+    """Answers of a replay: every one is refused with the same sentence."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def decide(self, message: Decide, opened: ActionOpened | None) -> Decided:
+        """Refuse."""
+        del opened
+        return Decided(message.action_id, message.verdict, None, self._why)
+
+    def extend(self, action_id: str) -> Decided:
+        """Refuse."""
+        return Decided(action_id, "extend", None, self._why)
+
+    def expire(self) -> None:
+        """Do nothing: what expired then is recorded."""
+
+    def proposed(self, opened: ActionOpened) -> FileChange | None:
+        """Return None: nothing is edited here."""
+        del opened
+
+    def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
+        """Return the recorded hunks."""
+        del edited
+        return opened.hunks
+
+    def awaits(self, workspace: str) -> bool:
+        """Return False: nobody is started."""
+        del workspace
+        return False
+
+
+class ReplayShowing(Showing):
+    """Shows the moment, and the keys of the replay."""
+
+    def __init__(self, screen: "ReplayScreen") -> None:
+        super().__init__(screen)
+        self._replay = screen
+
+    def composer(self) -> None:
+        """Show none."""
+
+    def footer(self) -> None:
+        """Show the keys of the replay wherever the focus is."""
+        screen, users = self._replay, keymap.users_of(self._replay)
+        keys = sorted((key for key in keymap.of_scopes(["replay"]) if key.footer), key=lambda key: key.footer)
+        found = [
+            FooterKey(keys=keymap.shown(key, users), label=screen.label_of(key.id, key.label)) for key in keys
+        ]
+        label = "all keys" if screen.size.width >= 100 else "keys"
+        screen.footer.show(
+            found, FooterKey(keys=keymap.shown(keymap.table()["app.help"], users), label=label)
+        )
+
+
+class ReplayScreen(MainScreen, inherit_bindings=False):
+    """The panes as they were, a bar below them."""
+
+    NAME = "replay"
+    INNER = ("replay",)
+    BINDINGS = keymap.bindings("replay", is_first=True) + keymap.bindings("app")
+
+    def __init__(
+        self, source: ReplaySource, session: Session, feed: Feed, services: Services, home: str
+    ) -> None:
+        """Show a session from its beginning, paused.
+
+        Args:
+            source: its recording.
+            session: as it stands now; names it.
+            feed: says that the journal has grown.
+            services: all of them do nothing, but the clipboard.
+            home: the user's home folder, shown as `~`.
+        """
+        why = refusal(source.reel.time(0))
+        super().__init__(State(source), services, NoAnswers(why), feed, source.workspace, home)
+        self.source, self.session_id, self._why = source, session.id, why
+        self.player = Player(source.reel)
+        self.header = ReplayHeader(session.title or session.id[:8], span(source))
+        self.strip, self.bar = ReplaySentence(), TransportBar(source.reel)
+        self.showing = ReplayShowing(self)
+        self._timer: Timer | None = None
+        self._ticked = 0.0
+        self._second = -1
+        self._next: tuple[int, str] = (-1, "")
+        self._is_closed = threading.Event()
+        for pane in self.panes:
+            pane.forbids = self._forbids
+
+    def _forbids(self, key_id: str) -> str:
+        return self._why if is_off(key_id) else ""
+
+    def below(self) -> Iterable[Widget]:
+        """Yield the bar above the footer."""
+        yield self.rule
+        yield self.composer
+        yield self.bar
+        yield self.line_bar
+        yield self.footer
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the moment it begins at."""
+        self.source.seek(self.player.index)
+        self.state.load(self.session_id, TAIL)
+        self._timer = self.set_interval(1 / FRAMES, self._frame, pause=not self.player.is_playing)
+        self._ticked = self.drawing.monotonic()
+        self.show_moment()
+
+    def start_focus(self) -> None:
+        """Put the focus on the queue, waiting or not: there is no composer."""
+        self.place = 2
+        self.approvals.focus_view.focus()
+
+    def after_first_frame(self) -> None:
+        """Make checkpoints in the background."""
+        self.run_worker(
+            self._build, thread=True, group="checkpoints", description="make checkpoints", exit_on_error=False
+        )
+
+    def _build(self) -> None:
+        while not self._is_closed.is_set() and self.source.rewind.build():
+            pass
+
+    def on_unmount(self) -> None:
+        """Make no more checkpoints."""
+        self._is_closed.set()
+
+    def keep_time(self) -> None:
+        """Let the player keep the time."""
+
+    def tell(self) -> None:
+        """Ring for nothing: it is past."""
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Take in what the session recorded since."""
+        self._looks_soon = False
+        self._looked_at = self.drawing.monotonic()
+        if self._feed.fresh() and self.source.grow():
+            self.go(self.player.grown())
+        self.show_moment()
+
+    def go(self, index: int) -> None:
+        """Show a moment: events until a near later one are folded, any other is looked up."""
+        source, state = self.source, self.state
+        current = state.current
+        near = source.index < index <= source.index + FORWARD
+        if index == source.index:
+            pass
+        elif near and current is not None and state.window is None:
+            self.take_in(source.go_on(index))
+        else:
+            source.seek(index)
+            state.load(self.session_id if current is None else current.id, TAIL)
+            self.showing.everything()
+            self.showing.detail(self.approvals.queue.cursor)
+        self.show_moment()
+
+    def show_moment(self) -> None:
+        """Show the time of the player on the bar, the header, and what counts down."""
+        player = self.player
+        is_live = player.is_following and player.is_at_end
+        now = max(player.now, self.source.journal_now()) if is_live else player.now
+        self.source.set_clock(now)
+        self.header.show_moment(datetime.fromtimestamp(now // _MICROS).strftime("%H:%M:%S"))
+        self.bar.show(transport.transport(player, self._next_words()))
+        if now // _MICROS != self._second and self.is_mounted:
+            self._second = now // _MICROS
+            for pane in self.panes:
+                if self.is_shown(pane):
+                    pane.tick(now)
+
+    def _next_words(self) -> str:
+        mark = self.player.reel.jump(self.player.index, None, 1)
+        if mark is None:
+            return ""
+        if self._next[0] != mark.index:
+            self._next = mark.index, self.source.words_at(mark.index)
+        return self._next[1]
+
+    def _frame(self) -> None:
+        now = self.drawing.monotonic()
+        passed, self._ticked = now - self._ticked, now
+        if self.player.is_following:
+            self.show_moment()
+            return
+        self.go(self.player.tick(passed))
+        if not self.player.is_playing:
+            self._moved()
+
+    def _moved(self) -> None:
+        """Run the timer as long as something moves, and say what the keys do now."""
+        self._ticked = self.drawing.monotonic()
+        if self._timer is not None:
+            moves = self.player.is_playing or self.player.is_following
+            self._timer.resume() if moves else self._timer.pause()
+        self.showing.footer()
+
+    # --- what the keys do -------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Play, or pause."""
+        self.player.toggle()
+        self.went(self.player.index)
+
+    def went(self, index: int) -> None:
+        """Show where the player went."""
+        self.go(index)
+        self._moved()
+
+    def jump(self, kind: Jump | None, step: int) -> None:
+        """Go to the next or previous mark of a kind; say so where there is none."""
+        if self.player.jump(kind, step) is None:
+            self.say(f"No {'later' if step > 0 else 'earlier'} {kind or 'mark'}.")
+            return
+        self.went(self.player.index)
+
+    def ask_time(self) -> None:
+        """Ask for a moment to go to."""
+        title, right = "Go to", "12:01:31, 35 % or #412"
+        self.post_message(LineAsked(self, "time", title, right, "go there"))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Go to the moment that was typed."""
+        if purpose != "time" or not is_final or not text:
+            return
+        index = moment(text, self.player.reel)
+        if index is None:
+            self.say("No moment of this recording. Type 12:01:31, 35 % or #412.", is_error=True)
+            return
+        self.went(self.player.seek(index))
+
+    @on(TransportBar.Clicked)
+    def _bar_clicked(self, message: TransportBar.Clicked) -> None:
+        reel = self.player.reel
+        self.went(self.player.seek(reel.index_played(reel.length * message.share)))
+
+    def leave(self) -> None:
+        """Go back one level, at last to what was before."""
+        if self.approvals.text_filter:
+            self.approvals.line_dropped("filter")
+        elif self.approvals.is_full:
+            self.approvals.set_full(is_full=False)
+        elif self.is_zoomed:
+            self.is_zoomed = False
+            self.rearrange()
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Leave the replay: back to the live screen, or to the shell."""
+        if self is self.textual.main:
+            self.textual.exit()
+        else:
+            self.dismiss()
+
+    def label_of(self, key_id: str, label: str) -> str:
+        """Return what a key of the replay does now."""
+        return "pause" if key_id == "replay.play" and self.player.is_playing else label
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave letters to a line that is being typed."""
+        if action == "do" and str(parameters[0]).startswith("replay."):
+            return self.line_bar.asked is None
+        return super().check_action(action, parameters)
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says; nothing that begins or answers something."""
+        if is_off(key_id):
+            self.post_message(Said(self._why))
+            return
+        super().action_do(key_id)
+
+    # --- where things are -----------------------------------------------------------------------
+
+    def put(self, found: Arrangement) -> None:
+        """Show the sentence wherever there is a row for it."""
+        super().put(found)
+        self.strip.display = found.width in ("medium", "wide")
+
+    def place_status(self) -> None:
+        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
+        super().place_status()
+        self.composer.display = False
+
+    def show_bottom(self, *, is_shown: bool) -> None:
+        """Show bar and footer, or give their place to a line that is asked for."""
+        self.bar.display = self.footer.display = is_shown
+
+
+def refusal(began: int) -> str:
+    """Return what answering keys say; `began` in microseconds since the epoch."""
+    when = datetime.fromtimestamp(began // _MICROS)
+    return f"This is a replay of {when.day} {when:%b %H:%M}. Nothing can be answered here. esc leaves it."
+
+
+def span(source: ReplaySource) -> str:
+    """Return when a recording was, and where."""
+    reel = source.reel
+    if not len(reel):
+        return "nothing recorded"
+    first, last = (datetime.fromtimestamp(reel.time(at) // _MICROS) for at in (0, len(reel)))
+    end = words.clock(reel.time(len(reel))) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
+    return f"{first.day} {first:%b %H:%M} to {end}, {source.workspace.rpartition('/')[2]}"
+
+
+def replay_of(
+    journal: Journal, session: Session, home: str, clipboard: Callable[[str], bool] | None = None
+) -> ReplayScreen:
+    """Return the replay of a session, playing from its beginning.
+
+    Args:
+        journal: where it is; only read.
+        session: which.
+        home: the user's home folder.
+        clipboard: what copies a text; None leaves it to the terminal.
+    """
+    source = ReplaySource(journal, session)
+    services = Services() if clipboard is None else Services(clipboard=clipboard)
+    made: list[ReplayScreen] = []
+    feed = Feed(journal, lambda: made[0].post_message(SourceChanged()))
+    made.append(ReplayScreen(source, session, feed, services, home))
+    made[0].player.toggle()
+    return made[0]

@@ -1,0 +1,151 @@
+"""What the bar of a replay says: where it is, what comes next, what was shortened; cells and words.
+
+Pure. A cell of the bar is a share of played time, in which idle gaps are short.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from workbench.domain import events as e
+from workbench.domain.events import Event
+from workbench.domain.rows import Action, Call
+from workbench.domain.runs import StepChanged
+from workbench.records import dataclass
+from workbench.text.human import countdown, duration
+from workbench.text.safe import one_line
+from workbench.views.player import Player
+from workbench.views.reel import RANK, Mark, Reel
+from workbench.views.signs import SignName
+
+_SECOND: Final = 1_000_000
+_WORDS: Final = 200
+_GAP_CELLS: Final = 1
+"""Cells on each side of a gap's middle that are drawn as gap."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transport:
+    """What the bar shows at a moment. Texts are one safe line each."""
+
+    speed: str
+    is_playing: bool
+    is_live: bool
+    """Whether it stands at the end of a session and goes on with it."""
+    share: float
+    """0 to 1: of played time."""
+    elapsed: str
+    length: str
+    event: str
+    next_sign: SignName | None
+    next_words: str
+    next_in: str
+    saved: str
+
+
+def transport(player: Player, next_words: str = "") -> Transport:
+    """Return what the bar says; `next_words` is what `words` made of the next mark."""
+    reel, mark = player.reel, player.reel.jump(player.index, None, 1)
+    away = (reel.played(mark.index) - player.played) / _SECOND if mark else 0.0
+    return Transport(
+        speed="max" if math.isinf(player.speed) else f"{player.speed:g}",
+        is_playing=player.is_playing,
+        is_live=player.is_following and player.is_at_end,
+        share=min(1.0, player.played / reel.length) if reel.length else float(player.is_at_end),
+        elapsed=_length(player.elapsed),
+        length=_length(reel.recorded),
+        event=f"event {player.index:,} of {len(reel):,}" if len(reel) else "no events",
+        next_sign=mark.sign if mark else None,
+        next_words=next_words if mark else "",
+        next_in=duration(round(max(0.0, away))) if away >= 0.5 else "now",
+        saved=_saved(reel),
+    )
+
+
+def _length(micros: int) -> str:
+    return countdown(micros // _SECOND)
+
+
+def _saved(reel: Reel) -> str:
+    if reel.is_steady:
+        return "no times recorded: a second an event"
+    if not reel.gaps:
+        return ""
+    gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"
+    return f"{gaps} shortened, {_length(reel.saved)} saved"
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def cell_of(played: float, reel: Reel, width: int) -> int:
+    """Return the cell of a bar of `width` cells at which a played time is."""
+    share = played / reel.length if reel.length else 0.0
+    return min(width - 1, max(0, round(share * (width - 1))))
+
+
+def mark_cells(marks: Iterable[Mark], reel: Reel, width: int) -> dict[int, SignName]:
+    """Return which sign stands on which cell; of several on one cell the most important."""
+    found: dict[int, SignName] = {}
+    for mark in marks:
+        cell = cell_of(reel.played(mark.index), reel, width)
+        other = found.get(cell)
+        if other is None or _RANKS[mark.sign] < _RANKS[other]:
+            found[cell] = mark.sign
+    return found
+
+
+_RANKS: Final[Mapping[SignName, int]] = {sign: rank for rank, sign in enumerate(RANK)}
+
+
+def gap_cells(reel: Reel, width: int) -> frozenset[int]:
+    """Return the cells at which time was shortened."""
+    middles = {cell_of(reel.played(gap.index + 1), reel, width) for gap in reel.gaps}
+    reach = _GAP_CELLS if len(middles) * 8 < width else 0
+    return frozenset(
+        cell for middle in middles for cell in range(middle - reach, middle + reach + 1) if 0 <= cell < width
+    )
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def words(event: Event | None, action: Action | None, call: Call | None) -> str:
+    """Return what a marked event was, in one safe line.
+
+    Args:
+        event: what happened; None when it is not there any more.
+        action: the row it is about, where it is about one.
+        call: likewise.
+    """
+    return one_line(_words(event, action, call), _WORDS)
+
+
+def _words(event: Event | None, action: Action | None, call: Call | None) -> str:
+    match event.body if event is not None else None:
+        case e.PromptSubmitted(text=text):
+            return text
+        case e.ActionOpened(verb=verb, target=target):
+            return f"{verb} {target}"
+        case e.FileChanged(path=path, change=change):
+            return f"{change} {path}"
+        case e.ErrorRaised(message=message):
+            return message
+        case e.MarkAdded(label=label):
+            return label or "a mark"
+        case StepChanged() as body:
+            return f"{event.step if event else ''} {body.state}".strip()
+        case _ if action is not None:
+            return f"{_DECIDED.get(event.kind if event else '', '')} {action.verb} {action.target}".strip()
+        case _ if call is not None:
+            return f"{call.tool} {call.target}"
+        case _:
+            return event.kind.replace(".", " ") if event is not None else ""
+
+
+_DECIDED: Final = {
+    "action.approved": "approved:",
+    "action.rejected": "rejected:",
+    "action.expired": "expired:",
+    "action.cancelled": "withdrawn:",
+}
