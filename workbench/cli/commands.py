@@ -115,6 +115,7 @@ COMMANDS: Mapping[str, Entry] = {
     "run": _leaf("run.command", "run an agent without a screen"),
     "approvals": Entry(summary="answer what agents ask", below=_APPROVALS),
     "sessions": Entry(summary="find, file, fork, export sessions", below=_SESSIONS),
+    "replay": _leaf("replay.command", "see a session again, at any moment"),
     "pipeline": Entry(summary="run pipelines and look at their runs", below=_PIPELINE),
     "host": Entry(summary="the process that acts for a workspace", below=_HOST),
     "trust": _leaf("trust", "trust a workspace, or take that back"),

@@ -71,9 +71,13 @@ class ReplaySource(JournalSource):
         """Return what time it is now, for a replay that has come to the end of a session at work."""
         return super().now()
 
+    def event_at(self, index: int) -> Event | None:
+        """Return the event of a moment; None if it is not there any more."""
+        return self._journal.reader.event_at(self.reel.position(index))
+
     def words_at(self, index: int) -> str:
         """Return what the event of a moment was, in one safe line."""
-        event = self._journal.reader.event_at(self.reel.position(index))
+        event = self.event_at(index)
         if event is None:
             return ""
         action = super().action(event.action_id) if event.action_id else None

@@ -1,0 +1,1 @@
+"""`workbench replay`: the command and what it prints without a screen."""
