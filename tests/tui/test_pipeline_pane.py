@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
+from tests.tui.screens import Hand
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import Actor, Decision
 from workbench.effects.clock import ManualClock
@@ -18,8 +19,8 @@ SHOP = "/workspace/shop"
 
 
 class Screen:
-    def __init__(self, app, pilot, run):
-        self.app, self.pilot, self.run = app, pilot, run
+    def __init__(self, app, pilot, run, hand):
+        self.app, self.pilot, self.run, self.hand = app, pilot, run, hand
 
     @property
     def main(self):
@@ -58,11 +59,12 @@ def play(tmp_path):
 
     def run(body, make=drawn_runs.nightly, size=(120, 36), **more):
         written = make(journal, SHOP) if make else None
-        app = WorkbenchApp(journal, Services(**more), SHOP, home="/workspace")
+        hand = Hand()
+        app = WorkbenchApp(journal, Services(**more), SHOP, home="/workspace", monotonic=hand)
 
         async def go():
             async with app.run_test(size=size) as pilot:
-                screen = Screen(app, pilot, written)
+                screen = Screen(app, pilot, written, hand)
                 await screen.settle()
                 screen.main.go_to(4)
                 await screen.settle()

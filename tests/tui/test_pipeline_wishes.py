@@ -2,6 +2,7 @@
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
+from workbench.domain.runs import RunChanged
 
 
 def test_a_run_ends_only_when_the_word_is_typed(play):
@@ -11,9 +12,9 @@ def test_a_run_ends_only_when_the_word_is_typed(play):
         await s.press("z", "X", *"no", "enter")
         assert asked == []
         await s.press("X", *"cancel")
-        s.app.main.line_bar.armed_at = 0
+        s.hand.waits()
         await s.press("enter")
-        assert asked in ([], [s.run.run])
+        assert asked == [s.run.run]
 
     play(body, cancel_run=asked.append)
 
@@ -32,7 +33,7 @@ def test_a_failed_step_is_done_again(play):
     def failed(journal, workspace):
         run = drawn_runs.Written(journal, workspace, drawn_runs.NIGHTLY[:2])
         run.step("plan", "running", "failed", detail="exit 1")
-        run.say(drawn_runs.RunChanged(status="failed", detail="plan failed"))
+        run.say(RunChanged(status="failed", detail="plan failed"))
         return run
 
     async def body(s):
