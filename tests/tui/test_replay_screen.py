@@ -13,6 +13,8 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.services import Services
 
+SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+
 
 def opened(name, folder):
     journal = golden.load(name, folder / "home")
@@ -148,6 +150,54 @@ def test_nothing_with_a_side_effect_is_made(tmp_path, monkeypatch):
     replayed("rename-handler", tmp_path, body)
 
 
+def shown(app):
+    """Return the cells of the panes with their styles, without what tells the time or the place of a replay."""
+    main = app.main
+    found = {}
+    for pane in (main.conversation, main.tools, main.approvals, main.rail):
+        region = pane.region
+        strips = app.screen._compositor.render_strips()[region.y : region.bottom]
+        found[pane.id] = [
+            [(part.text, part.style) for part in strip.crop(region.x, region.right).simplify()]
+            for strip in strips
+        ]
+    return found
+
+
+@pytest.mark.spec(218)
+@pytest.mark.parametrize("name", golden.names())
+def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
+    journal, session = opened(name, tmp_path)
+    newest = max(e.position for e in journal.events() if e.session_id != SYSTEM_SESSION)
+    live = WorkbenchApp(journal, Services(), session.workspace, home="/workspace", monotonic=Hand())
+    there = ReplayApp(journal, session, home="/workspace", at=10**9, monotonic=Hand())
+    screens = {}
+
+    async def run(app, size):
+        async with app.run_test(size=size) as pilot:
+            await settle(app, pilot)
+            main = app.main
+            if app is live:
+                main.state.choose(session.id)
+                main.showing.everything()
+                main.go_to(2)
+            else:
+                assert main.player.is_at_end
+            # The bar of a replay takes two rows more than an empty composer.
+            await settle(app, pilot)
+            screens[app] = shown(app), main.source.position() if app is there else newest
+
+    try:
+        asyncio.run(run(live, (120, 48 - 2)))
+        asyncio.run(run(there, (120, 48)))
+    finally:
+        journal.close()
+    if screens[there][1] < newest:
+        pytest.skip("the home holds a session that went on after this one")
+    for pane, cells in screens[live][0].items():
+        assert screens[there][0][pane] == cells, pane
+
+
 def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):
     async def body(app, press):
         await press("z", "escape")
@@ -178,5 +228,22 @@ def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
 
     try:
         asyncio.run(run())
+    finally:
+        journal.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pictures(size, tmp_path, snap_compare):
+    journal, session = opened("rename-handler", tmp_path)
+    app = ReplayApp(journal, session, home="/workspace", at=1, monotonic=Hand())
+
+    async def before(pilot):
+        await settle(pilot.app, pilot)
+        for key in ("a", "a", "a"):
+            await pilot.press(key)
+            await settle(pilot.app, pilot)
+
+    try:
+        assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()

@@ -9,7 +9,7 @@ from typing import Final
 
 from workbench.domain.events import Event
 from workbench.domain.fold import Tables
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
 from workbench.journal.reel import ReelReader
@@ -142,6 +142,26 @@ class ReplaySource(JournalSource):
     def call(self, call_id: str) -> Call | None:
         """Return one call as it stood."""
         return self._rows.calls.get(call_id)
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return the pipeline runs as they stood, and those that were over before."""
+        every = (self.run(one.pipeline_id) for one in super().runs(limit))
+        return [one for one in every if one is not None]
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return a run as it stood; None where it had not begun."""
+        known = self._rows.pipeline_states.get(run_id)
+        return known if known is not None else self._settled(super().run(run_id))
+
+    def _settled(self, run: PipelineState | None) -> PipelineState | None:
+        return run if run is not None and run.updated_at < self.reel.time(0) else None
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run as they stood."""
+        if run_id not in self._rows.pipeline_states:
+            return super().run_steps(run_id) if self.run(run_id) is not None else ()
+        found = (one for one in self._rows.step_states.values() if one.pipeline_id == run_id)
+        return sorted(found, key=lambda one: (one.ordinal, one.matrix != ""))
 
     # --- events until then ------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ class Runs:
     def load(self) -> None:
         """Read which runs there are."""
         self.rows = {run.pipeline_id: run for run in self._source.runs(MOST_RUNS)}
+        # A replay may have gone back, to before a step or a plan was known.
+        self._steps, self._plans = {}, {}
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
