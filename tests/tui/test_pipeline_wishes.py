@@ -9,7 +9,9 @@ def test_a_run_ends_only_when_the_word_is_typed(play):
     asked = []
 
     async def body(s):
-        await s.press("z", "X", *"no", "enter")
+        await s.press("z", "X", *"no")
+        s.hand.waits()
+        await s.press("enter")
         assert asked == []
         await s.press("X", *"cancel")
         s.hand.waits()
