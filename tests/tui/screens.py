@@ -4,8 +4,10 @@ import asyncio
 import re
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
+from workbench.cli.screen.ruling import Ruling
 from workbench.effects.clock import ManualClock
 from workbench.host import sessions
+from workbench.journal.rules import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.services import Services
 
@@ -94,11 +96,17 @@ def staged(root, script=THREE, files=None, **more):
 
 def services(stage, **more):
     """Return services that reach the sessions of a stage, and no host."""
+    ruling = Ruling(stage.home, stage.journal)
     made = {
         "submit": lambda key, words: sessions.submit(stage.journal, key, words, USER),
         "interrupt": lambda key: sessions.interrupt(stage.journal, key, USER),
         "go_on": lambda key: sessions.continue_(stage.journal, key, USER),
         "refresh": lambda key: sessions.refresh(stage.journal, key, USER),
+        "known_tools": ruling.known_tools,
+        "rules": ruling.rules,
+        "asked_calls": ruling.asked_calls,
+        "add_rule": lambda rule: add_rule(stage.journal, rule, USER),
+        "revoke_rule": lambda number: revoke_rule(stage.journal, number, USER),
         "undo": lambda key: sessions.undo(stage.journal, key, USER),
     }
     return Services(**{**made, **more})

@@ -12,6 +12,7 @@ from textual.style import Style
 from workbench.draw.cells import content, mark_hidden, shorten, styled
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.rows import sizes
+from workbench.draw.ruling import part_lines
 from workbench.draw.tokens import Ink
 from workbench.draw.words import clock
 from workbench.draw.wrapping import hard_wrap, plain_wrap, safe_lines
@@ -40,6 +41,7 @@ def body_lines(
     room = max(1, width - INDENT - 1)
     parts = [
         _command(detail.command, room, ink),
+        [] if detail.parts is None else part_lines(detail.parts, room, ink, glyphs),
         plain_wrap(detail.prompt, room, ink) if detail.prompt else [],
         _choices(detail, choice, room, ink, glyphs),
         _pairs(detail.subject, room, ink),

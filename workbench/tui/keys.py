@@ -7,6 +7,7 @@ are not in it.
 from typing import Final
 
 from workbench.tui.keymap import Key
+from workbench.tui.rulekeys import ALWAYS, RULES
 
 _DECIDE, _HUNKS, _MOVE, _MANY, _ALL = "Decide", "Hunks and lines", "Move", "Many", "Everywhere"
 
@@ -334,7 +335,7 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH, *RAIL, *REPLAY,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *RAIL, *REPLAY,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -364,5 +365,7 @@ CHAINS: Final = (
     ("composer",),
     ("dialog",),
     ("batch",),
+    ("always",),
+    ("rules",),
 )
 """In each of these a key has one meaning, but for overrides that are declared."""

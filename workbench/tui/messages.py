@@ -12,6 +12,7 @@ from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
 from workbench.views.blocks import ErrorBlock
+from workbench.views.detail import ActionDetail
 
 
 @dataclass
@@ -270,3 +271,10 @@ class LogWanted(Message):
     """The user wants to read what is known of an error."""
 
     error: ErrorBlock
+
+
+@dataclass
+class AlwaysAsked(Message):
+    """The user wants to make a rule of an action."""
+
+    detail: ActionDetail

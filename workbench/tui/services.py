@@ -4,10 +4,15 @@ The screen imports no host, no tool and no provider. Every default does nothing 
 and replays fill in only what they use.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from workbench.records import dataclass
+
+if TYPE_CHECKING:
+    from workbench.domain.events import RuleAdded
+    from workbench.domain.rows import Call, Rule
+    from workbench.domain.values import ToolDescriptor
 
 LEFT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -33,8 +38,33 @@ def _no_run(*_: str) -> str:
     raise NotDone("No run was begun. This screen only shows.")
 
 
+def _no_rule(_: object) -> "Rule":
+    raise NotDone("No rule was changed. This screen only shows.")
+
+
+def _no_tools() -> "Mapping[str, ToolDescriptor]":
+    return {}
+
+
+def _no_rules() -> "Sequence[Rule]":
+    return ()
+
+
+def _no_calls(_: str) -> "Sequence[AskedCall]":
+    return ()
+
+
 def _unable(*_: object) -> bool:
     return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCall:
+    """A recorded call that a human was asked about."""
+
+    call: "Call"
+    workspace: str
+    session_title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +122,13 @@ class Services:
     """Session id: end it for good; what it asks is withdrawn, what it did stays."""
     pipelines: Callable[[], Sequence[str]] = lambda: ()
     """Return the pipelines found in the workspace."""
+    known_tools: "Callable[[], Mapping[str, ToolDescriptor]]" = _no_tools
+    """Return every tool there is, by id."""
+    rules: "Callable[[], Sequence[Rule]]" = _no_rules
+    """Return every rule there ever was, by number."""
+    asked_calls: "Callable[[str], Sequence[AskedCall]]" = _no_calls
+    """Tool id: the calls of it that were asked about in all sessions, newest first. Called in a thread."""
+    add_rule: "Callable[[RuleAdded], Rule]" = _no_rule
+    """Add a rule of the user's; it is judged once more. Refused inside an agent."""
+    revoke_rule: "Callable[[str], Rule]" = _no_rule
+    """Number: take a rule back. Refused inside an agent."""

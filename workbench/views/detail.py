@@ -24,6 +24,7 @@ from workbench.records import dataclass
 from workbench.text.safe import one_line
 from workbench.views.plain import json_text
 from workbench.views.queue import TARGET_CELLS, TITLE_CELLS, Urgency, seconds_left, urgency
+from workbench.views.ruling import CommandParts
 from workbench.views.signs import Meaning, action_sign, call_sign
 
 Change = Literal["create", "modify", "delete"]
@@ -108,6 +109,11 @@ class ActionDetail:
     why_asked: str = ""
     """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
 
+    why_no_rule: str = ""
+    """Why no rule can ever cover it, as the gate said; empty where one may."""
+    parts: CommandParts | None = None
+    """Its command taken apart; None until that was done, and where there is none."""
+
     @property
     def is_file_change(self) -> bool:
         """Return whether there are files to look at."""
@@ -125,6 +131,7 @@ def detail(
     parameters: JsonObject | None = None,
     verdict: Verdict | None = None,
     bases: Mapping[str, tuple[str, ...]] | None = None,
+    parts: CommandParts | None = None,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -138,6 +145,7 @@ def detail(
         parameters: `Source.exact_parameters`; None shows the recorded ones.
         verdict: what the gate said of its call.
         bases: by path, the lines of files as they are now.
+        parts: its command taken apart, as soon as that was done.
     """
     sign, word = action_sign(action, call)
     decision_sign, decision_word = action_sign(action)
@@ -161,7 +169,7 @@ def detail(
         outcome=_outcome(action, call), is_pending=action.state == "pending",
         is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
-        why_asked=_why_asked(action, verdict),
+        why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
     )  # fmt: skip
 
 
@@ -171,6 +179,12 @@ def _why_asked(action: Action, verdict: Verdict | None) -> str:
     reason = verdict.reason or f"no rule or setting lets {action.tool or action.verb} pass here"
     spoke = "" if verdict.by in ("", "default") else f" ({verdict.by})"
     return one_line(f"{reason}{spoke}", 200)
+
+
+def _why_no_rule(verdict: Verdict | None) -> str:
+    if verdict is None or not verdict.reason.startswith("no rule can cover it"):
+        return ""
+    return one_line(verdict.reason, 120)
 
 
 def why_not(detail: ActionDetail, verdict: Literal["approve", "reject", "extend", "edit"]) -> str:

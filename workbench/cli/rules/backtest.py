@@ -6,7 +6,6 @@ secret finds nothing; it says so by counting calls, not by guessing.
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE
@@ -15,12 +14,9 @@ from workbench.cli.render.facts import Facts, moment
 from workbench.cli.rules.pattern import add_pattern, draft
 from workbench.cli.tools.listing import all_tools
 from workbench.domain.rows import Call, Rule
-from workbench.domain.values import ToolDescriptor
 from workbench.journal.journal import Journal
 from workbench.policy import rules
-from workbench.policy.paths import PathRefused, ResolvedPath, resolve
-from workbench.policy.shell import view
-from workbench.text import canonical
+from workbench.policy.past import is_about, subject_of
 from workbench.text.safe import one_line
 
 EXAMPLE = "workbench rules backtest Bash 'Bash(git diff *)' --glob"
@@ -63,35 +59,8 @@ def _tried(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
     for session in journal.sessions():
         for call in journal.calls(session.id):
             descriptor = known.get(call.tool)
-            if descriptor is not None and rules.covers(_about_tool(rule), _bare(descriptor)):
-                yield call, rules.covers(rule, _subject(descriptor, call, session.workspace))
-
-
-def _about_tool(rule: Rule) -> Rule:
-    """Return a rule that denies every call of the tools that a rule is about."""
-    if rule.pattern_kind == "regex":
-        return replace(rule, effect="deny", pattern="")
-    return replace(rule, effect="deny", pattern=rule.pattern.partition("(")[0])
-
-
-def _bare(descriptor: ToolDescriptor) -> rules.Subject:
-    return rules.Subject(descriptor=descriptor, parameters={}, targets={}, canonical="{}", view=view("true"))
-
-
-def _subject(descriptor: ToolDescriptor, call: Call, workspace: str) -> rules.Subject:
-    parameters = dict(call.parameters)
-    targets: dict[str, ResolvedPath] = {}
-    for name in descriptor.path_parameters:
-        if isinstance(given := parameters.get(name), str):
-            try:
-                targets[name] = resolve(workspace, given)
-            except PathRefused:
-                continue
-    command = parameters.get(descriptor.command_parameter or "")
-    return rules.Subject(
-        descriptor=descriptor, parameters=parameters, targets=targets, canonical=canonical.dumps(parameters),
-        view=view(command) if isinstance(command, str) else None,
-    )  # fmt: skip
+            if descriptor is not None and is_about(rule, descriptor):
+                yield call, rules.covers(rule, subject_of(descriptor, call.parameters, session.workspace))
 
 
 def _facts(call: Call) -> Facts:

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from workbench.cli.screen.ruling import Ruling
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.host import sessions
@@ -35,7 +36,7 @@ def person() -> Actor:
 
 def services(home: Home, journal: Journal, workspace: str) -> Services:
     """Return what a screen on a workspace can do."""
-    wiring = Wiring(home, journal, workspace)
+    wiring, ruling = Wiring(home, journal, workspace), Ruling(home, journal)
     return Services(
         submit=lambda session_id, text: sessions.submit(journal, session_id, text, person()),
         interrupt=lambda session_id: sessions.interrupt(journal, session_id, person()),
@@ -59,6 +60,11 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         branch=wiring.branch,
         has_model=wiring.has_model,
         host_log=wiring.host_log,
+        known_tools=ruling.known_tools,
+        rules=ruling.rules,
+        asked_calls=ruling.asked_calls,
+        add_rule=ruling.add_rule,
+        revoke_rule=ruling.revoke_rule,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from workbench.domain.values import Approval
 from workbench.tui.messages import (
+    AlwaysAsked,
     BatchAsked,
     Decide,
     DetailWanted,
@@ -111,8 +112,9 @@ def _ask(pane: ApprovalsPane, detail: ActionDetail, purpose: str, does: str, rig
 
 
 def always(pane: ApprovalsPane) -> None:
-    """Make a rule: there are none yet, `why_off` says so."""
-    pane.post_message(Said(pane.why_off("approvals.always")))
+    """Open the dialog that makes a rule; nothing is saved by that."""
+    if pane.detail is not None:
+        pane.post_message(AlwaysAsked(pane.detail))
 
 
 def extend(pane: ApprovalsPane) -> None:

@@ -3,7 +3,7 @@
 from workbench.tui import messages
 from workbench.tui.screens.main import MainScreen
 
-_NOT_YET = {5: "The library", 6: "Rules", 7: "Statistics", 8: "Findings", 9: "Providers"}
+_NOT_YET = {5: "The library", 7: "Statistics", 8: "Findings", 9: "Providers"}
 
 
 def _go(screen: MainScreen, place: int) -> None:
@@ -45,8 +45,10 @@ def place_5(screen: MainScreen) -> None:
 
 
 def place_6(screen: MainScreen) -> None:
-    """Say that rules are not there yet."""
-    _not_yet(screen, 6)
+    """Open the rules."""
+    from workbench.tui.screens.rules import open_rules
+
+    open_rules(screen)
 
 
 def place_7(screen: MainScreen) -> None:

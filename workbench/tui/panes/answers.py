@@ -10,7 +10,6 @@ from workbench.tui.panes.choosing import Choosing
 from workbench.views import detail as details
 from workbench.views.detail import ActionDetail
 
-NO_RULES: Final = "rules come later"
 NO_ROW: Final = "nothing is under the cursor"
 REJECTING: Final = frozenset({"reject", "not_now"})
 """Choices that say no."""
@@ -62,7 +61,7 @@ def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str
     """Return why a key of the approvals does nothing now; empty when it is on."""
     name = key_id.partition(".")[2]
     if key_id == "approvals.always":
-        return NO_RULES
+        return NO_ROW if detail is None else _why_no_rule(detail)
     if key_id in _TRUST_KEYS and detail is not None:
         return details.why_not(detail, "approve")
     if key_id in _VERDICTS or name == "undo" or name in _HUNK_KEYS | _DIFF_KEYS:
@@ -85,6 +84,17 @@ def _why_off(key_id: str, name: str, detail: ActionDetail, choosing: Choosing) -
         return "nothing is taken: space takes a hunk, r rejects all"
     verdict = _VERDICTS[key_id]
     return details.why_not(detail, verdict)  # type: ignore[arg-type]  # the table above holds its four words
+
+
+def _why_no_rule(detail: ActionDetail) -> str:
+    """Return why no rule can be made of an action; what the gate said of it is believed."""
+    if detail.kind != "tool" or not detail.tool:
+        return "only calls of tools can be covered by a rule"
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if detail.is_stale:
+        return "the file changed; make the new diff first"
+    return detail.why_no_rule
 
 
 def _why_no_undo(detail: ActionDetail) -> str:

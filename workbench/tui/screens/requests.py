@@ -12,7 +12,11 @@ from workbench.changes.answer import ImagesGone
 from workbench.tui import messages
 
 if TYPE_CHECKING:
+    from workbench.domain.events import RuleAdded
     from workbench.tui.screens.main import MainScreen
+
+
+_EFFECTS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
 class Requests:
@@ -42,6 +46,25 @@ class Requests:
             screen.post_message(screen.answering.decide(message, opened))
 
         self._thread(work, "answers", f"answer {message.action_id}")
+
+    def add_rule(self, rule: "RuleAdded", then: messages.Decide | None) -> None:
+        """Add a rule; then answer the call that it was made from, as a key would."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                added = screen.services.add_rule(rule)
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(_words(error), is_error=True)
+                return
+            self._say(f"{added.id} {_EFFECTS[added.effect]} {added.pattern}. 6 shows and revokes it.")
+            if then is not None:
+                screen.post_message(then)
+
+        if reason := screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+        self._thread(work, "answers", "add a rule")
 
     def extend(self, action_id: str) -> None:
         """Give an action 15 minutes more."""

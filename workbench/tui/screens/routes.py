@@ -324,3 +324,9 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
         from workbench.tui.screens.batch import open_batch
 
         open_batch(cast("Any", self), message.verdict)
+
+    @on(messages.AlwaysAsked)
+    def _always_asked(self, message: messages.AlwaysAsked) -> None:
+        from workbench.tui.screens.always import open_always
+
+        open_always(cast("Any", self), message.detail)

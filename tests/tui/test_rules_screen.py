@@ -1,0 +1,94 @@
+"""Place 6: which rules there are, what is known of them, and how one is taken back."""
+
+import pytest
+
+from tests.support.stage import USER
+from tests.tui.screens import play, staged
+from workbench.domain.events import RuleAdded
+from workbench.journal.rules import add_rule
+
+
+@pytest.fixture
+def stage(tmp_path):
+    return staged(tmp_path)
+
+
+def with_rules(stage):
+    for pattern, scope in (
+        ("Bash(git diff *)", "always"),
+        ("Bash(true)", "workspace"),
+        ("Bash(ls)", "session"),
+    ):
+        ids = {"workspace": str(stage.workspace), "session": stage.session_id}
+        add_rule(
+            stage.journal,
+            RuleAdded(
+                rule="", effect="allow", origin="user", scope=scope, scope_id=ids.get(scope),
+                tool="run_in_terminal", pattern_kind="glob", pattern=pattern, description=f"for {pattern}",
+            ),
+            USER,
+        )  # fmt: skip
+
+
+def in_force(shown):
+    return [rule.id for rule in shown.stage.journal.rules()]
+
+
+def test_rules_are_listed_with_where_and_how_often(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6")
+        for words in (
+            "3 rules",
+            "Bash(git diff *)",
+            "everywhere",
+            "this workspace",
+            "this session",
+            "0 uses",
+        ):
+            assert words in shown.text
+        await shown.press("b")
+        assert "Would have allowed 0 of 1 asks" in shown.text
+
+    play(stage, body, size=(160, 48))
+
+
+def test_a_rule_is_revoked_by_its_number(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6", "D", *"R2", "enter")
+        assert "Nothing was revoked" in shown.text and in_force(shown) == ["R1", "R2", "R3"]
+        await shown.press("D", *"R3", "enter")
+        assert in_force(shown) == ["R1", "R2"] and "R3 is revoked" in shown.text
+        assert "2 rules" in shown.text
+        await shown.press("d")
+        assert "3 rules, with revoked" in shown.text
+
+    play(stage, body)
+
+
+def test_keys_typed_ahead_revoke_nothing(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6", "D", "enter", "D", "y", "enter", "escape", wait=0.0)
+        assert in_force(shown) == ["R1", "R2", "R3"]
+
+    play(stage, body)
+
+
+def test_the_filter_and_the_empty_page(stage):
+    async def body(shown):
+        await shown.press("6")
+        assert "No rule: every call is asked about." in shown.text
+        with_rules(shown.stage)
+        await shown.press("escape", "6", "/", *"diff", "enter")
+        assert "1 rule" in shown.text and "Bash(ls)" not in shown.text
+        await shown.press("/", "x", "x", "enter")
+        assert "Nothing matches “diffxx”" in shown.text
+        await shown.press("escape", "1")
+        assert shown.main.place == 1
+
+    play(stage, body)

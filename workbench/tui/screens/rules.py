@@ -1,0 +1,263 @@
+"""Place 6, the rules: origin, scope, uses, last use, end; revoking one, and trying one on the past.
+
+Owns that a rule is taken back only by its number, typed out: nothing typed ahead does it. Read anew each time
+it is opened and after each change.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from workbench.domain.rows import Rule
+from workbench.draw import cells
+from workbench.draw.rulerows import rule_detail, rule_strip
+from workbench.tui import keymap
+from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views.rulelist import RuleRow, rule_rows
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+_EMPTY = "No rule: every call is asked about. A on a call that waits makes one; so does workbench rules add."
+
+
+def open_rules(screen: "MainScreen") -> None:
+    """Open the rules over a main screen."""
+    screen.textual.push_screen(RulesScreen(screen))
+
+
+class RuleList(RowList):
+    """The rules."""
+
+    def __init__(self) -> None:
+        super().__init__(key="rules-list")
+        self.rules: dict[str, RuleRow] = {}
+
+    def show_rules(self, rows: Sequence[RuleRow]) -> None:
+        """Show rules; the cursor stays where it is."""
+        self.rules = {row.id: row for row in rows}
+        self.set_ids(list(self.rules))
+        self.invalidate()
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw a rule."""
+        row = self.rules[placed.row_id]
+        return rule_strip(
+            row, width, ink(self), glyphs(self), is_cursor=placed.is_cursor, has_focus=placed.is_focused
+        )
+
+
+class RulesScreen(ModalScreen[None], inherit_bindings=False):
+    """The list over its detail, a line for words below."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("rules")
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__(id="rules-screen")
+        self._main = main
+        self._list, self._detail = RuleList(), Static(id="rules-detail")
+        self._said, self._keys = Static(id="rules-said"), Static(id="rules-keys")
+        self._input = Input(id="rules-input", select_on_focus=False, compact=True)
+        self._input.cursor_blink = False
+        self._rules: Sequence[Rule] = ()
+        self._asks, self._wanted, self._has_past = "", "", False
+        self._tried: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """Yield list, detail, line, keys."""
+        with Vertical(id="rules-box"):
+            yield self._list
+            yield self._detail
+            yield self._said
+            yield self._input
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Read the rules."""
+        self._input.display = False
+        self._list.focus()
+        self._read()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew."""
+        del event
+        self.call_after_refresh(self._show_detail)
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._rules = self._main.services.rules()
+        self._show()
+
+    def _show(self) -> None:
+        state = self._main.state
+        rows = rule_rows(
+            self._rules, state.source.now(), workspace=self._main.workspace,
+            session_id=state.current.id if state.current else None,
+            titles={key: session.title for key, session in state.sessions.items()},
+            wanted=self._wanted, has_past=self._has_past,
+        )  # fmt: skip
+        box, line = self.query_one("#rules-box"), glyphs(self).line
+        count = f"{len(rows)} rule{'' if len(rows) == 1 else 's'}"
+        past = ", with revoked and expired ones" if self._has_past else ""
+        box.border_title = cells.content(f"6 Rules  {count}{past}")  # type: ignore[assignment]
+        wanted = line(f"filter “{self._wanted}”") if self._wanted else "in force first"
+        box.border_subtitle = cells.content(wanted)  # type: ignore[assignment]
+        self._list.show_rules(rows)
+        self._show_detail()
+        self._show_keys()
+
+    def _show_detail(self) -> None:
+        row, colours = self._row, ink(self)
+        width = max(20, self._detail.size.width)
+        if row is None:
+            words = f"Nothing matches “{self._wanted}”. esc clears the filter." if self._wanted else _EMPTY
+            self._detail.update(
+                Content("\n").join([Content(""), cells.content(f" {glyphs(self).line(words)}")])
+            )
+            return
+        tried = self._tried.get(row.id)
+        extra = [cells.content(f" {tried}", colours.of("foreground"), colours)] if tried else []
+        self._detail.update(Content("\n").join([Content(""), *rule_detail(row, width, colours, extra)]))
+
+    def _show_keys(self) -> None:
+        info = ink(self).of("info", bold=True)
+        pairs = [("j k", "rule"), ("D", "revoke"), ("b", "the past"), ("/", "filter"), ("d", "revoked ones")]
+        if self._input.display:
+            pairs = [("enter", "revoke it" if self._asks == "revoke" else "filter")]
+        parts = [Content.assemble((keys, info), f" {words}") for keys, words in [*pairs, ("esc", "back")]]
+        self._keys.update(Content.assemble(" ", Content("   ").join(parts)))
+
+    @property
+    def _row(self) -> RuleRow | None:
+        return self._list.rules.get(self._list.cursor or "")
+
+    @on(RowList.Moved)
+    def _moved(self) -> None:
+        self._show_detail()
+
+    def _say(self, words: str) -> None:
+        self._said.update(cells.content(f" {words}", ink(self).of("muted")))
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says."""
+        if not self._input.display or key_id == "rules.leave":
+            keymap.run(key_id, self)
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to another place by its number."""
+        if event.key in "01234" and len(event.key) == 1 and not self._input.display:
+            event.stop()
+            self.dismiss()
+            self._main.go_to(int(event.key))
+
+    def move(self, rows: int) -> None:
+        """Go to another rule."""
+        self._list.move(rows)
+
+    def toggle_past(self) -> None:
+        """Show or hide what does not hold any more."""
+        self._has_past = not self._has_past
+        self._show()
+
+    def ask_filter(self) -> None:
+        """Ask for the words of the filter."""
+        self._ask("filter", self._wanted, "Words that a rule has to hold:")
+
+    def ask_to_revoke(self) -> None:
+        """Ask for the number of the rule, to be typed out."""
+        row = self._row
+        if row is None or row.state in ("revoked", "expired"):
+            self._say("There is no rule in force under the cursor.")
+            return
+        self._ask(
+            "revoke", "", f"Revoke {row.id}? What it covers is judged without it from now on. Type {row.id}:"
+        )
+
+    def _ask(self, purpose: str, value: str, words: str) -> None:
+        self._asks = purpose
+        self._say(words)
+        self._input.value = value
+        self._input.display = True
+        self._input.focus()
+        self._show_keys()
+
+    @on(Input.Submitted)
+    def _answered(self, message: Input.Submitted) -> None:
+        message.stop()
+        row, words = self._row, message.value.strip()
+        self._close()
+        if self._asks == "filter":
+            self._wanted = words
+            self._show()
+        elif row is not None and words.casefold() == row.id.casefold():
+            self._revoke(row.id)
+        else:
+            self._say("Nothing was revoked: that was not its number.")
+
+    def _close(self) -> None:
+        self._input.display = False
+        self._list.focus()
+        self._say("")
+        self._show_keys()
+
+    def _revoke(self, number: str) -> None:
+        reason = self._main.services.may_answer()
+        if reason:
+            self._say(reason)
+            return
+        try:
+            rule = self._main.services.revoke_rule(number)
+        except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+            self._say(f"Not revoked. {error}")
+            return
+        more = (
+            " It comes from a configuration file: take it out there too." if rule.origin == "config" else ""
+        )
+        self._say(f"{rule.id} is revoked.{more}")
+        self._read()
+
+    def backtest(self) -> None:
+        """Count in a thread what the rule would have done with the calls that were asked about."""
+        row = self._row
+        rule = next((rule for rule in self._rules if row is not None and rule.id == row.id), None)
+        if rule is None:
+            return
+        services, app = self._main.services, self._main.textual
+
+        def work() -> None:
+            from workbench.tui.ruling import tried
+
+            app.call_from_thread(self._counted, rule.id, tried(rule, services))
+
+        self._tried[rule.id] = "The past is being counted."
+        self._show_detail()
+        self.run_worker(
+            work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
+        )
+
+    def _counted(self, number: str, words: str) -> None:
+        self._tried[number] = words
+        if self.is_attached:
+            self._show_detail()
+
+    def leave(self) -> None:
+        """Leave the line, the filter, the place."""
+        if self._input.display:
+            self._close()
+        elif self._wanted:
+            self._wanted = ""
+            self._show()
+        else:
+            self.dismiss()
