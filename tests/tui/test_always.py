@@ -138,3 +138,38 @@ def test_a_pattern_written_by_hand_is_judged(stage):
         assert rules_of(shown) == []
 
     play(stage, body)
+
+
+def test_a_command_is_taken_apart(stage):
+    async def body(shown):
+        shown.approvals.queue.put_cursor(action_of(shown.stage, "cat $(ls)").id)
+        await shown.settle()
+        for words in (
+            "what it does",
+            "deletes ~/.cache/web",
+            "never by rule",
+            "No rule covers the whole line",
+        ):
+            assert words in shown.text
+        shown.approvals.queue.put_cursor(action_of(shown.stage, "cd web").id)
+        await shown.settle()
+        assert "goes to web" in shown.text and "asks, no rule" in shown.text
+        await shown.press("A", "enter")
+        assert rules_of(shown)[0].pattern == "Bash(cd web)"
+
+    play(stage, body)
+
+
+def test_what_is_hidden_is_named_and_asked_about_once_more(tmp_path):
+    turned = call("h1", "run_in_terminal", command='git commit -am "fix\u202egnp.exe"')
+    stage = staged(tmp_path, recording(exchange(text("I commit."), turned), exchange(text("Done."))))
+
+    async def body(shown):
+        (action,) = shown.stage.waiting()
+        assert "1 right-to-left override" in shown.text and "fixexe.png" in shown.text
+        await shown.press("a")
+        assert shown.state(action) == "pending" and "once more" in shown.said
+        await shown.press("a")
+        assert shown.state(action) == "approved"
+
+    play(stage, body)

@@ -4,7 +4,7 @@ Made of what was proposed and of the exact hunks; it never reads a blob and neve
 answered, it says why a thing cannot be.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -21,7 +21,8 @@ from workbench.domain.values import (
     Verdict,
 )
 from workbench.records import dataclass
-from workbench.text.safe import one_line
+from workbench.text.safe import has_hidden, one_line
+from workbench.views.hidden import hidden_sentence
 from workbench.views.plain import json_text
 from workbench.views.queue import TARGET_CELLS, TITLE_CELLS, Urgency, seconds_left, urgency
 from workbench.views.ruling import CommandParts
@@ -162,7 +163,8 @@ def detail(
         files=files, hunks=tuple(hunks), added=action.added, removed=action.removed, command=command,
         cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
         prompt=opened.prompt,
-        choices=opened.choices, subject=_subject(opened), warnings=_risks(action), bar=_bar(action),
+        choices=opened.choices, subject=_subject(opened), bar=_bar(action),
+        warnings=_risks(action, given, hunks),
         decision_sign=decision_sign, decision_word=decision_word,
         left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
@@ -212,7 +214,6 @@ _HIDDEN = ("content", "old_string", "new_string")
 
 _SENTENCES: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",
-    "hidden": "It holds characters that cannot be seen. They are shown as ⟨U+…⟩.",
     "padding": "It holds rows of blanks or empty lines with text behind them.",
     "long": "It holds a very long line.",
     "runs net": "It runs what it loads from the network.",
@@ -222,11 +223,23 @@ _SENTENCES: Mapping[str, str] = {
 }
 
 
-def _risks(action: Action) -> tuple[Risk, ...]:
+def _risks(action: Action, given: JsonObject, hunks: Sequence[Hunk]) -> tuple[Risk, ...]:
     words = [warning for warning in action.warnings if warning != "stale"]
-    return tuple(
-        Risk(word=one_line(word, 40), sentence=_SENTENCES.get(word, "Look twice.")) for word in words
-    )
+    sentences = dict(_SENTENCES)
+    command = _command(action, given)
+    if "hidden" not in words and command is not None and has_hidden(command):
+        words.insert(0, "hidden")
+    if "hidden" in words:
+        found = hidden_sentence(_all_text(given, hunks))
+        sentences["hidden"] = f"{found} No rule and no batch can approve this. a asks once more."
+    return tuple(Risk(word=one_line(word, 40), sentence=sentences.get(word, "Look twice.")) for word in words)
+
+
+def _all_text(given: JsonObject, hunks: Sequence[Hunk]) -> Iterator[str]:
+    for value in given.values():
+        yield value if isinstance(value, str) else json_text(value)
+    for hunk in hunks:
+        yield from (line for sign, line in hunk.lines if sign == "+")
 
 
 def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:

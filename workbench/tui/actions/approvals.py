@@ -40,8 +40,18 @@ def approve(pane: ApprovalsPane) -> None:
         return
     if detail.is_stale:
         pane.post_message(Refresh(detail.id))
-    elif not _is_shown_first(pane, detail):
+    elif not _is_shown_first(pane, detail) and not _asks_once_more(pane, detail):
         _answer(pane, detail)
+
+
+def _asks_once_more(pane: ApprovalsPane, detail: ActionDetail) -> bool:
+    """Point out once what cannot be seen, before it is approved."""
+    if detail.digest in pane.choosing.confirmed or not any(risk.word == "hidden" for risk in detail.warnings):
+        return False
+    pane.choosing.confirmed.add(detail.digest)
+    pane.disarm()
+    pane.post_message(Said("It holds characters that cannot be seen: look, then press a once more."))
+    return True
 
 
 def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail) -> bool:

@@ -27,6 +27,8 @@ class Choosing:
     marks: set[str] = field(default_factory=set[str])
     warned: set[str] = field(default_factory=set[str])
     """Actions whose unseen parts were pointed out once."""
+    confirmed: set[str] = field(default_factory=set[str])
+    """Digests of what hides characters and was asked about once more."""
     line: int | None = None
     """The changed line under the cursor while lines are chosen."""
 

@@ -13,7 +13,10 @@ from workbench.tui import messages
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
+    from workbench.domain.rows import Action
+    from workbench.domain.values import JsonObject
     from workbench.tui.screens.main import MainScreen
+    from workbench.views.ruling import CommandParts
 
 
 _EFFECTS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
@@ -24,6 +27,7 @@ class Requests:
 
     def __init__(self, screen: "MainScreen") -> None:
         self._screen = screen
+        self._parts: dict[str, CommandParts | None] = {}
 
     def _thread(self, work: Callable[[], None], group: str, description: str) -> None:
         self._screen.run_worker(
@@ -47,6 +51,36 @@ class Requests:
 
         self._thread(work, "answers", f"answer {message.action_id}")
 
+    def parts_of(self, action: "Action", parameters: "JsonObject") -> "CommandParts | None":
+        """Return a waiting command taken apart; the first time it is read in a thread, and shown then."""
+        command = parameters.get("command")
+        if action.state != "pending" or action.verb != "run" or not isinstance(command, str):
+            return None
+        if action.id not in self._parts:
+            self._parts[action.id] = None
+            self._thread(
+                lambda: self._take_apart(action, parameters, command), "parts", "take a command apart"
+            )
+        return self._parts[action.id]
+
+    def _take_apart(self, action: "Action", parameters: "JsonObject", command: str) -> None:
+        from workbench.policy.rules import Moment
+        from workbench.tui.commandparts import command_parts
+
+        screen = self._screen
+        moment = Moment(
+            session_id=action.session_id, workspace=screen.workspace, run_id=None,
+            now=screen.state.source.now(),
+        )  # fmt: skip
+        found = command_parts(screen.services, action.tool or "", parameters, command, moment)
+        self._parts[action.id] = found
+        if found is not None:
+            screen.post_message(messages.DetailWanted(action.id))
+
+    def rules_changed(self) -> None:
+        """Take commands apart anew: what rules say of them may be another."""
+        self._parts.clear()
+
     def add_rule(self, rule: "RuleAdded", then: messages.Decide | None) -> None:
         """Add a rule; then answer the call that it was made from, as a key would."""
         screen = self._screen
@@ -57,6 +91,7 @@ class Requests:
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
                 self._say(_words(error), is_error=True)
                 return
+            self.rules_changed()
             self._say(f"{added.id} {_EFFECTS[added.effect]} {added.pattern}. 6 shows and revokes it.")
             if then is not None:
                 screen.post_message(then)

@@ -226,6 +226,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             " It comes from a configuration file: take it out there too." if rule.origin == "config" else ""
         )
         self._say(f"{rule.id} is revoked.{more}")
+        self._main.requests.rules_changed()
         self._read()
 
     def backtest(self) -> None:

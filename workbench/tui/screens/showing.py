@@ -162,7 +162,8 @@ class Showing:
         session = screen.state.sessions.get(action.session_id)
         return action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
-            verdict=verdict, bases=source.base_lines(action) if screen.approvals.context > HELD else None,
+            verdict=verdict, parts=screen.requests.parts_of(action, parameters),
+            bases=source.base_lines(action) if screen.approvals.context > HELD else None,
         )  # fmt: skip
 
     def _verdict(self, call_id: str) -> Verdict | None:
