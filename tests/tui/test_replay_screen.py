@@ -216,7 +216,7 @@ def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:
             await settle(app, pilot)
-            for key in ("0", "p"):
+            for key in ("escape", "0", "p"):
                 await pilot.press(key)
                 await pilot.pause()
             assert "REPLAY" in text(app)
