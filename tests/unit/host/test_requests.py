@@ -1,6 +1,8 @@
 """Beginning sessions, asking things of them, trust, and who may ask."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -141,13 +143,32 @@ def test_a_child_of_an_agent_cannot_decide(stage, monkeypatch):
     assert (noted.what, os.getppid() in noted.ancestry) == ("decision from inside an agent", True)
 
 
+CHILD = """
+import sys
+from pathlib import Path
+from workbench.host.ancestry import InsideAgent, refuse_inside_agents
+from workbench.journal.home import Home
+try:
+    refuse_inside_agents(None, Home.open(Path(sys.argv[1])), "approve")
+except InsideAgent:
+    print("refused")
+else:
+    print("may")
+"""
+
+
 def test_a_descendant_of_a_driver_cannot_decide_without_the_variable_either(stage):
     from workbench.journal.lease import DriverIdentity
 
-    parent = DriverIdentity(host_id="h", pid=os.getppid(), driver="host", workspace=str(stage.workspace))
-    with DriverLock(stage.journal, parent), pytest.raises(InsideAgent):
-        refuse_inside_agents(stage.journal, stage.home, "approve")
-    refuse_inside_agents(stage.journal, stage.home, "approve")
+    def child():
+        argv = [sys.executable, "-c", CHILD, str(stage.home.path)]
+        clean = {key: value for key, value in os.environ.items() if key != AGENT_VARIABLE}
+        return subprocess.run(argv, env=clean, capture_output=True, text=True, check=True).stdout.strip()
+
+    me = DriverIdentity(host_id="h", pid=os.getpid(), driver="host", workspace=str(stage.workspace))
+    with DriverLock(stage.journal, me):
+        assert child() == "refused"
+    assert child() == "may"
 
 
 # --- places ----------------------------------------------------------------------------------------
