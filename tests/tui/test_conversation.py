@@ -25,7 +25,7 @@ from workbench.domain.events import (
 from workbench.domain.values import Verdict
 from workbench.draw import talk
 from workbench.text.width import cells
-from workbench.tui.messages import CommandTyped, Continue, Copy, OpenDetail, PipeAsked, Retry, Said
+from workbench.tui.messages import Continue, Copy, LogWanted, OpenDetail, PipeAsked, Retry, Said
 from workbench.tui.panes import opentext
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.growing import Growing, wrap
@@ -632,7 +632,9 @@ def test_an_error_is_answered_by_its_keys():
         assert "r ask again" in "\n".join(app.lines())
         await pilot.press("r")
         assert len(app.said(Retry)) == 1
-        assert scene.pane.why_off("conversation.model") == ""
+        assert scene.pane.why_off("conversation.retry") == ""
+        await pilot.press("l")
+        assert [message.error for message in app.said(LogWanted)] == [scene.pane.error]
 
     play(scene, act)
 
@@ -731,14 +733,3 @@ def test_text_of_the_agent_is_markdown_and_is_kept_as_it_came():
     scene.turn(0, text="**x**")
     scene.transcript.apply_all(scene.told.events)
     assert any(isinstance(block, Text) and block.text == "**x**" for block in scene.transcript.blocks)
-
-
-def test_the_log_key_asks_the_screen():
-    from workbench.tui.actions import conversation
-
-    heard = []
-    pane = ConversationPane()
-    pane.post_message = heard.append
-    conversation.log(pane)
-    conversation.model(pane)
-    assert heard == [CommandTyped("log"), CommandTyped("model")]

@@ -71,11 +71,12 @@ class JournalSource:
     def actions(self, limit_decided: int) -> Sequence[Action]:
         """Return all pending actions and the newest decided ones of the newest sessions."""
         pending = [one for one in self._journal.actions(states=("pending",)) if self.is_here(one)]
+        newest = [session.id for session in self.sessions(_SESSIONS_LOOKED_AT)]
         decided = [
             action
-            for session in self.sessions(_SESSIONS_LOOKED_AT)
-            for action in self._journal.actions(session.id)
-            if action.state not in ("pending", "superseded")
+            for session_id in (*newest, SYSTEM_SESSION)
+            for action in self._journal.actions(session_id)
+            if action.state not in ("pending", "superseded") and self.is_here(action)
         ]
         decided.sort(key=lambda action: -(action.decided_at or 0))
         return [*pending, *decided[:limit_decided]]

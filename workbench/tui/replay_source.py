@@ -110,9 +110,11 @@ class ReplaySource(JournalSource):
     def actions(self, limit_decided: int) -> Sequence[Action]:
         """Return all actions pending then, and the newest decided ones of the newest sessions."""
         every = sorted(self._rows.actions.values(), key=lambda one: one.opened_at)
-        newest = {one.id for one in self.sessions(_SESSIONS_LOOKED_AT)}
+        newest = {SYSTEM_SESSION, *(one.id for one in self.sessions(_SESSIONS_LOOKED_AT))}
         decided = [
-            one for one in every if one.session_id in newest and one.state not in ("pending", "superseded")
+            one
+            for one in every
+            if one.session_id in newest and one.state not in ("pending", "superseded") and self.is_here(one)
         ]
         decided.sort(key=lambda one: -(one.decided_at or 0))
         return [

@@ -93,7 +93,7 @@ def test_without_implied_edges_the_same_is_reached_and_none_could_be_left_out(gr
         (Step(id="a", many=12), "a ×12"),
         (Step(id="a", many=0), "a ×?"),
         (Step(id=" "), "·"),
-        (Step(id="a\n\x1b[31mb"), "a⏎⟨U+001B⟩[31mb"),
+        (Step(id="a\n\x1b[31mb"), "a⏎⟨ESC[31m⟩b"),
     ],
 )
 def test_shown(given_step, name):
