@@ -8,7 +8,7 @@ from hypothesis import settings
 settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("workbench")
 
-KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "WORKBENCH_NEED_LLAMA"}
+KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "NEED_LLAMA"}
 
 
 @pytest.fixture(autouse=True)

