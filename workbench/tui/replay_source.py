@@ -4,7 +4,7 @@ Owns the moment. Rows come from a fold with checkpoints, conversations from the 
 ones, cut off at the moment. Sealed bytes are never read (DESIGN section 2): proposals are as recorded.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from workbench.domain.events import Event
@@ -208,6 +208,11 @@ class ReplaySource(JournalSource):
         """Return the parameters as recorded."""
         opened = self.opened(action)
         return opened.parameters if opened else {}
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return nothing: what stands around a change is only in sealed bytes."""
+        del action
+        return {}
 
     @property
     def rows(self) -> Tables:

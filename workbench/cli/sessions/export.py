@@ -1,7 +1,7 @@
-"""`workbench sessions export`: a session as its events, in the words of another system, or to be read.
+"""`workbench sessions export`: a session as events, in the words of another system, or as a film.
 
-Owns which formats there are; what they say is `workbench.formats`. Only recorded text leaves the machine, and
-nothing that steers a terminal.
+Owns which formats there are; what they say is `workbench.formats`, films are made by `moments`. Only recorded
+text leaves the machine, and nothing that steers a terminal.
 """
 
 import json
@@ -12,14 +12,18 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE
 from workbench.cli.lookup import session_named
 from workbench.cli.place import opened
+from workbench.cli.sessions import moments
 from workbench.cli.sessions.naming import SESSION_HELP
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
 from workbench.formats import assistant, atif, kaiak, markdown, own, wink
 from workbench.journal.journal import Journal
+from workbench.text.safe import escaped_json, safe
 
 EXAMPLE = """workbench sessions export 3f2a > session.jsonl
-workbench sessions export 3f2a --format markdown"""
+workbench sessions export 3f2a --format markdown
+workbench sessions export 3f2a --format html --output session.html
+workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg"""
 
 _Texts = Iterator[str]
 
@@ -29,24 +33,36 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help=SESSION_HELP)
     parser.add_argument(
         "--format",
-        choices=sorted(_FORMATS),
+        choices=sorted([*_FORMATS, *moments.FORMATS]),
         default="events",
         help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
-        " assistant, turns and records; atif, a trajectory; markdown, to be read",
+        " assistant, turns and records; atif, a trajectory; markdown, to be read;"
+        " html, a page that plays it; cast, for asciinema; svg, a picture of a moment",
     )
+    parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
+    moments.configure(parser)
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Print a session."""
     with opened() as (_, journal):
         session = session_named(journal, options.id)
-        if options.format == "markdown":
-            for block in _markdown(journal, session):
-                console.say(f"{block}\n")
+        if options.format in moments.FORMATS:
+            return moments.execute(options, journal, session, console)
+        texts = _printed(journal, session, options.format)
+        if options.output is not None:
+            moments.deliver("".join(f"{text}\n" for text in texts), options.output, console)
             return DONE
-        for text in _FORMATS[options.format](journal, session):
-            console.json_line(text)
+        for text in texts:
+            console.say(text)
     return DONE
+
+
+def _printed(journal: Journal, session: Session, form: str) -> _Texts:
+    if form == "markdown":
+        yield from (safe(f"{block}\n") for block in _markdown(journal, session))
+    else:
+        yield from map(escaped_json, _FORMATS[form](journal, session))
 
 
 def _events(journal: Journal, session: Session) -> _Texts:

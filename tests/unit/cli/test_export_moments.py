@@ -1,0 +1,139 @@
+"""`workbench sessions export` of the screen: each golden session, hostile ones, wrong options; nothing is written."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.support import golden
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.live import Feed
+from workbench.tui.replay_source import ReplaySource
+
+
+@pytest.fixture
+def session(request, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    with golden.load(getattr(request, "param", "rename-handler"), home) as journal:
+        return next(one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None)
+
+
+def said(svg):
+    root = ElementTree.fromstring(svg)
+    return "\n".join("".join(one.itertext()) for one in root.iter() if one.tag.endswith("}text"))
+
+
+@pytest.mark.spec(140, 165)
+@pytest.mark.parametrize("session", ["hostile-text", "secrets"], indirect=True)
+def test_no_control_and_no_secret_leaves(shell, session):
+    secret = re.compile(r"AKIA[0-9A-Z]{16}|ghp_\w{20}|sk-\w{20}|BEGIN [A-Z ]*PRIVATE KEY")
+    for form in ("svg", "html", "cast"):
+        assert shell("sessions", "export", session.id, "--format", form, "--frames", "40") == 0
+        assert not secret.search(shell.out)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shell.out)
+        assert shell.out.count("<script") == (2 if form == "html" else 0)
+        if form == "cast":
+            for line in shell.out.splitlines()[1:]:
+                data = json.loads(line)[2]
+                assert "\x1b" not in re.sub(r"\x1b\[(\?(25|7)[hl]|2J|\d+(;\d+)*m|\d+;1H|\d+G)", "", data)
+
+
+@pytest.mark.spec(140)
+def test_a_picture_shows_the_moment(shell, session):
+    assert shell("sessions", "export", session.id, "--format", "svg", "--at", "50%") == 0
+    half = said(shell.out)
+    assert shell("sessions", "export", session.id, "--format", "svg") == 0
+    assert "rename handler" in half
+    assert half != said(shell.out)
+    assert shell("sessions", "export", session.id, "--format", "svg", "--theme", "workbench-light") == 0
+    assert 'fill="#fbfbfa"' in shell.out
+
+
+def test_a_film_begins_and_ends_where_pictures_do(shell, session, tmp_path):
+    file = tmp_path / "film.html"
+    assert (
+        shell("sessions", "export", session.id, "--format", "html", "--at", "#30", "--output", str(file)) == 0
+    )
+    assert shell.out == ""
+    assert "film.html" in shell.err
+    source = file.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="film">(.*?)</script>', source)[1])
+    assert 0 < data["start"] < data["length"]
+    assert [frame[0] for frame in data["frames"]] == sorted({frame[0] for frame in data["frames"]})
+    last = [None] * data["height"]
+    for _, _, changed in data["frames"]:
+        for row, number in zip(changed[::2], changed[1::2], strict=True):
+            last[row] = "".join(data["rows"][number][3::4])
+    assert shell("sessions", "export", session.id, "--format", "svg") == 0
+    words = set(said(shell.out).split())
+    assert {word for row in last for word in row.split() if word.isalnum()} <= words
+
+
+@pytest.mark.spec(144)
+def test_nothing_is_written_answered_or_listened_to(shell, session, monkeypatch):
+    def forbidden(*_, **__):
+        raise AssertionError("a film has no side effect")
+
+    for name in ("append", "submit", "transact"):
+        monkeypatch.setattr(f"workbench.journal.journal.Journal.{name}", forbidden)
+    monkeypatch.setattr(Feed, "start", forbidden)
+    monkeypatch.setattr("workbench.tui.live.images", forbidden)
+    monkeypatch.setattr("workbench.tui.live.action_hunks", forbidden)
+    monkeypatch.setattr("workbench.tui.live.exact_parameters", forbidden)
+    assert shell("sessions", "export", session.id, "--format", "cast", "--frames", "20") == 0
+
+
+def test_what_stands_around_a_change_is_not_read_in_a_replay(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.tui.live.images", lambda *_: pytest.fail("sealed bytes were read"))
+    with golden.load("rename-handler", tmp_path / "home") as journal:
+        session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION)
+        source = ReplaySource(journal, session)
+        for index in range(1, len(source.reel) + 1):
+            source.seek(index)
+            assert [source.base_lines(one) for one in source.actions(9)] == [{}] * len(source.actions(9))
+
+
+def test_idle_times_are_short_or_kept_and_thinning_is_said(shell, session):
+    lengths = {}
+    for idle in ("short", "keep"):
+        assert (
+            shell("sessions", "export", session.id, "--format", "cast", "--frames", "12", "--idle", idle) == 0
+        )
+        lengths[idle] = json.loads(shell.out.splitlines()[0])["duration"]
+        assert "make more than 12 frames" in shell.err
+        assert sum(json.loads(line)[1] == "o" for line in shell.out.splitlines()[1:]) <= 13
+    assert lengths["keep"] > lengths["short"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--at", "999%"), "no moment of this recording"),
+        (("--size", "10x5"), "no size from 40x12"),
+        (("--size", "9999x9999"), "no size"),
+        (("--size", "١٢٠x٣٦"), "no size"),
+        (("--frames", "1"), "no number from 2"),
+        (("--theme", "solarized"), "invalid choice"),
+    ],
+)
+def test_wrong_options_are_said(shell, session, words, why):
+    assert shell("sessions", "export", session.id, "--format", "svg", *words) == 2
+    assert why in shell.err
+    assert shell.out == ""
+
+
+def test_a_folder_that_is_not_there_is_said(shell, session, tmp_path):
+    file = tmp_path / "none" / "x.svg"
+    assert shell("sessions", "export", session.id, "--format", "svg", "--output", str(file)) == 1
+    assert shell.err
+
+
+def test_other_formats_go_into_a_file_too(shell, session, tmp_path):
+    for form in ("events", "markdown"):
+        assert shell("sessions", "export", session.id, "--format", form) == 0
+        printed = shell.out
+        file = tmp_path / form
+        assert shell("sessions", "export", session.id, "--format", form, "--output", str(file)) == 0
+        assert file.read_text(encoding="utf-8") == printed

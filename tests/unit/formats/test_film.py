@@ -1,0 +1,213 @@
+"""Films as files: a terminal reads a cast back, a browser's parser finds a page that loads and runs nothing."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pyte
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.formats.film import cast, html, svg
+from workbench.formats.film.model import Film, Frame, Gap, Look, Mark, pieces, row_of
+from workbench.text.width import cells
+
+PLAIN = Look(ink="#d8dee7", paper="#0f1217")
+LOUD = Look(ink="#ff6470", paper="#2c1719", bold=True, italic=True, underline=True, strike=True)
+HOSTILE = "</script><script>alert(1)</script><!--"
+WIDTH = 60
+
+
+def film(*screens, **more):
+    frames = tuple(
+        Frame(
+            at=n * 500_000, recorded=1_700_000_000_000_000 + n, rows=tuple(row_of(row, WIDTH) for row in rows)
+        )
+        for n, rows in enumerate(screens)
+    )
+    return Film(
+        title=f"a {HOSTILE} \x1b]0;x\x07 title", width=WIDTH, height=len(screens[0]), ink=PLAIN.ink,
+        paper=PLAIN.paper, frames=frames, length=len(screens) * 500_000, **more,
+    )  # fmt: skip
+
+
+TWO = film(
+    [
+        [("one ", PLAIN), ("two", LOUD)],
+        [(HOSTILE, PLAIN)],
+        [("漢字 and é́ 🎉 end", PLAIN)],
+        [("│ a ┃", PLAIN)],
+    ],
+    [
+        [("one ", PLAIN), ("three", PLAIN)],
+        [(HOSTILE, LOUD)],
+        [("漢字 and é́ 🎉 end", PLAIN)],
+        [("│ a ┃", PLAIN)],
+    ],
+    marks=(Mark(at=400_000, kind="approval", sign="waiting"),),
+    gaps=(Gap(at=100_000, saved=90_000_000),),
+)
+
+
+def text(row):
+    return "".join(part for part, _ in row)
+
+
+# --- rows -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("runs", "shown"),
+    [
+        ([("a\x1b[2Jb", PLAIN)], "a⟨ESC[2J⟩b"),
+        ([("x\u202ey", PLAIN)], "x⟨U+202E⟩y"),
+        ([("key ", PLAIN), ("sk-ant-api03-" + "A1b2" * 23 + "AA", LOUD)], "key ⟨secret: anthropic key⟩"),
+    ],
+)
+def test_a_row_is_fit_to_leave(runs, shown):
+    row = row_of(runs, WIDTH)
+    assert cells(text(row)) == WIDTH
+    assert text(row).rstrip()[:5] == shown[:5]
+    assert "A1b2A1b2" not in text(row)
+    assert text(row).isprintable()
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=20), st.sampled_from([PLAIN, LOUD])), max_size=6), st.integers(1, 40)
+)
+def test_a_row_has_its_width_and_pieces_are_the_text(runs, width):
+    row = row_of(runs, width)
+    assert cells(text(row)) == width
+    for part, _ in row:
+        found = list(pieces(part))
+        assert "".join(piece for piece, _ in found) == part
+        assert all(wide == cells(piece) for piece, wide in found)
+
+
+def test_what_stands_before_a_secret_keeps_its_look():
+    row = row_of([("name ", PLAIN), ("ghp_" + "a1B2c3D4e5" * 4, LOUD)], WIDTH)
+    assert row[0][1] == PLAIN
+    assert row[0][0].startswith("name ")
+    assert "a1B2" not in text(row)
+
+
+# --- svg --------------------------------------------------------------------------------------------
+
+
+def test_a_picture_is_well_formed_and_says_all_of_the_frame():
+    picture = svg.write(TWO, TWO.frames[0])
+    root = ElementTree.fromstring(picture)
+    names = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert names == {"svg", "title", "desc", "rect", "g", "text"}
+    said = "".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("}text"))
+    assert HOSTILE in said
+    assert "漢字" in said
+    assert not re.search(r"href|url\(|<script|\x1b|onload", picture)
+
+
+def test_a_picture_places_text_by_cells():
+    root = ElementTree.fromstring(svg.write(TWO, TWO.frames[0]))
+    found = {element.text: element for element in root.iter() if element.tag.endswith("}text")}
+    assert float(found["two"].get("x")) == pytest.approx(4 * 8.4)
+    assert float(found["漢"].get("textLength")) == pytest.approx(2 * 8.4)
+    assert float(found["end"].get("x")) == pytest.approx((cells("漢字 and é́ 🎉 ")) * 8.4)
+    assert found["two"].get("text-decoration") == "underline line-through"
+
+
+# --- cast -------------------------------------------------------------------------------------------
+
+
+def test_a_terminal_reads_a_cast_back():
+    head, *lines = [json.loads(line) for line in cast.write(TWO)]
+    assert (head["version"], head["width"], head["height"]) == (2, WIDTH, 4)
+    assert "\x1b" not in head["title"]
+    screen = pyte.Screen(WIDTH, 4)
+    stream = pyte.Stream(screen)
+    assert [line[0] for line in lines] == sorted(line[0] for line in lines)
+    shown = []
+    for at, code, data in lines:
+        if code == "o":
+            stream.feed(data)
+            shown.append((at, [row.rstrip() for row in screen.display]))
+    assert [at for at, _ in shown] == [0, 0.5, 1.0]
+    for (_, rows), frame in zip(shown, TWO.frames, strict=False):
+        for row, told in zip(rows, frame.rows, strict=True):
+            assert [part for part in row.split() if part.isascii()] == [
+                part for part in text(told).split() if part.isascii()
+            ]
+    assert screen.buffer[1][0].fg == "ff6470"
+    assert screen.buffer[1][0].bold
+    assert [line[1:] for line in lines if line[1] == "m"] == [["m", "approval: waiting"]]
+
+
+def test_a_cast_paints_only_what_changed_and_has_no_other_controls():
+    lines = [json.loads(line) for line in cast.write(TWO)][1:]
+    painted = [line[2] for line in lines if line[1] == "o"]
+    assert "漢" in painted[0]
+    assert "漢" not in painted[1]
+    for data in painted:
+        assert "\x1b" not in re.sub(r"\x1b\[(\?(25|7)[hl]|2J|\d+(;\d+)*m|\d+;1H|\d+G)", "", data)
+
+
+# --- html -------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.blocks, self._open = [], [], None
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag
+        if tag in ("script", "style"):
+            self.blocks.append([tag, dict(attrs), ""])
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    def handle_data(self, data):
+        if self._open in ("script", "style"):
+            self.blocks[-1][2] += data
+
+
+def test_a_page_forbids_everything_but_its_own_script_and_style():
+    page = Page(html.write(TWO))
+    policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    for tag, attrs, code in page.blocks:
+        if attrs.get("type") != "application/json":
+            digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_nothing_of_a_session_is_run_or_fetched():
+    source = html.write(TWO)
+    page = Page(source)
+    assert [block[0] for block in page.blocks] == ["style", "script", "script"]
+    names = {name for _, attrs in page.tags for name in attrs}
+    assert not names & {"src", "href", "srcset", "action", "style", "onclick", "onload"}
+    assert not re.search(r"https?:|//[a-z]|url\(|@import|innerHTML|eval\(|fetch\(", source)
+    assert "alert(1)" not in page.blocks[2][2]
+    assert source.count("<script") == 2
+
+
+def test_frames_come_back_from_the_data_of_a_page():
+    data = json.loads(Page(html.write(TWO, 500_000)).blocks[1][2])
+    shown = [None] * TWO.height
+    for (at, recorded, changed), frame in zip(data["frames"], TWO.frames, strict=True):
+        assert (at, recorded) == (frame.at, frame.recorded)
+        for row, number in zip(changed[::2], changed[1::2], strict=True):
+            cells_of = data["rows"][number]
+            shown[row] = "".join(cells_of[3::4])
+        assert shown == [text(row) for row in frame.rows]
+    assert data["start"] == 500_000
+    assert data["marks"] == [[400_000, "approval", "waiting"]]
+    assert data["gaps"] == [[100_000, 90_000_000]]
+    assert [255 > flags >= 0 for _, _, flags in data["looks"]] == [True] * len(data["looks"])

@@ -1,0 +1,163 @@
+"use strict";
+// Plays the film of this page. It reads one block of data, writes text and colours, and loads nothing.
+(() => {
+  const film = JSON.parse(document.getElementById("film").textContent);
+  const find = (id) => document.getElementById(id);
+  const screen = find("screen"), seek = find("seek"), clock = find("clock"), note = find("note");
+  const play = find("play"), speed = find("speed"), kind = find("kind"), when = find("when");
+  const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+  const times = film.frames.map((frame) => frame[0]);
+
+  // Every frame as one row number a line: changes are added up once, so that any frame is there at once.
+  const wholes = [];
+  let last = new Int32Array(film.height).fill(-1);
+  for (const frame of film.frames) {
+    last = last.slice();
+    for (let at = 0; at < frame[2].length; at += 2) last[frame[2][at]] = frame[2][at + 1];
+    wholes.push(last);
+  }
+
+  const COLOUR = /^#[0-9a-f]{6}$/;
+  const dress = (span, look) => {
+    const [ink, paper, flags] = look;
+    if (COLOUR.test(ink)) span.style.color = ink;
+    if (COLOUR.test(paper)) span.style.backgroundColor = paper;
+    if (flags & 1) span.style.fontWeight = "bold";
+    if (flags & 2) span.style.fontStyle = "italic";
+    const lines = [(flags & 4) && "underline", (flags & 8) && "line-through"].filter(Boolean);
+    if (lines.length) span.style.textDecoration = lines.join(" ");
+  };
+  const drawn = [];
+  const lineOf = (number) => {
+    if (!drawn[number]) {
+      const line = document.createElement("div"), cells = film.rows[number];
+      for (let at = 0; at < cells.length; at += 4) {
+        const span = document.createElement("span");
+        span.style.left = cells[at] + "ch";
+        span.style.width = cells[at + 1] + "ch";
+        span.textContent = cells[at + 3];
+        dress(span, film.looks[cells[at + 2]]);
+        line.append(span);
+      }
+      drawn[number] = line;
+    }
+    // The same row may stand twice on the screen.
+    return drawn[number].cloneNode(true);
+  };
+
+  let now = 0, shown = -1, isPlaying = false, stamp = 0;
+  const shownRows = new Int32Array(film.height).fill(-2);
+  screen.textContent = "";
+  screen.style.width = film.width + "ch";
+  for (let row = 0; row < film.height; row++) screen.append(document.createElement("div"));
+
+  const frameAt = (time) => {
+    let low = 0, high = times.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (times[middle] <= time) low = middle; else high = middle - 1;
+    }
+    return low;
+  };
+  const words = (micros) => {
+    const whole = Math.floor(micros / 1e6), pad = (n) => String(n).padStart(2, "0");
+    const hours = Math.floor(whole / 3600), rest = pad(Math.floor(whole / 60) % 60) + ":" + pad(whole % 60);
+    return hours ? hours + ":" + rest : rest;
+  };
+  const show = () => {
+    const index = frameAt(now);
+    if (index !== shown) {
+      const whole = wholes[index];
+      for (let row = 0; row < film.height; row++) {
+        if (whole[row] !== shownRows[row]) {
+          shownRows[row] = whole[row];
+          screen.children[row].replaceWith(lineOf(whole[row]));
+        }
+      }
+      shown = index;
+      when.textContent = new Date(film.frames[index][1] / 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
+    }
+    seek.value = String(film.length ? now * 1000 / film.length : 0);
+    seek.setAttribute("aria-valuetext", words(now));
+    clock.textContent = words(now) + " / " + words(film.length);
+    play.textContent = isPlaying ? "pause" : "play";
+    const gap = film.gaps.find((one) => one[0] <= now && now < one[0] + 2e6);
+    note.textContent = gap ? words(gap[1]) + " without an event left out here" : "";
+  };
+
+  const tick = (at) => {
+    if (!isPlaying) return;
+    now = Math.min(film.length, now + (at - stamp) * 1000 * Number(speed.value));
+    stamp = at;
+    if (now >= film.length) isPlaying = false;
+    show();
+    if (isPlaying) requestAnimationFrame(tick);
+  };
+  const start = () => {
+    if (now >= film.length) now = 0;
+    isPlaying = film.length > 0;
+    stamp = performance.now();
+    show();
+    if (isPlaying) requestAnimationFrame(tick);
+  };
+  const stop = () => { isPlaying = false; show(); };
+  const toggle = () => (isPlaying ? stop() : start());
+  const go = (time) => { now = Math.max(0, Math.min(film.length, time)); show(); };
+  const step = (count) => { stop(); go(times[Math.max(0, Math.min(times.length - 1, shown + count))]); };
+  const faster = (count) => {
+    const at = SPEEDS.indexOf(Number(speed.value)) + count;
+    speed.value = String(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at))]);
+  };
+  const jump = (direction) => {
+    const marks = film.marks.filter((one) => kind.value === "" || one[1] === kind.value);
+    const ahead = direction > 0 ? marks.find((one) => one[0] > now) : marks.reverse().find((one) => one[0] < now);
+    if (ahead) { stop(); go(ahead[0]); note.textContent = ahead[1] + ": " + ahead[2]; }
+    else note.textContent = "No " + (direction > 0 ? "later " : "earlier ") + (kind.value || "mark");
+  };
+
+  for (const one of SPEEDS) speed.append(new Option(one + " ×", String(one), one === 1, one === 1));
+  kind.append(new Option("any", ""));
+  for (const one of new Set(film.marks.map((mark) => mark[1]))) kind.append(new Option(one, one));
+  const put = (at, name, title) => {
+    const tick = document.createElement("i");
+    tick.style.left = (film.length ? at * 100 / film.length : 0) + "%";
+    tick.className = name;
+    tick.title = title;
+    find("marks").append(tick);
+  };
+  for (const [at, name, sign] of film.marks) put(at, name, words(at) + " " + name + ": " + sign);
+  for (const [at, saved] of film.gaps) put(at, "gap", words(saved) + " left out");
+
+  play.addEventListener("click", toggle);
+  find("back").addEventListener("click", () => jump(-1));
+  find("forth").addEventListener("click", () => jump(1));
+  seek.addEventListener("input", () => go(Number(seek.value) * film.length / 1000));
+  const KEYS = {
+    " ": toggle, k: toggle, ArrowLeft: () => go(now - 5e6), ArrowRight: () => go(now + 5e6),
+    ",": () => step(-1), ".": () => step(1), "[": () => jump(-1), "]": () => jump(1),
+    "-": () => faster(-1), "+": () => faster(1), "=": () => faster(1),
+    Home: () => go(0), End: () => { stop(); go(film.length); },
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target instanceof HTMLSelectElement) return;
+    const isButton = event.target instanceof HTMLButtonElement && event.key === " ";
+    const tenth = /^[0-9]$/.test(event.key) ? () => go(film.length * Number(event.key) / 10) : null;
+    const act = KEYS[event.key] || tenth;
+    if (!act || isButton) return;
+    event.preventDefault();
+    act();
+  });
+
+  // As large as the window is wide, and no larger than can be read at a glance.
+  const fit = () => {
+    screen.style.fontSize = "14px";
+    const wide = screen.getBoundingClientRect().width;
+    const room = document.documentElement.clientWidth - 32;
+    if (wide > 0) screen.style.fontSize = Math.max(7, Math.min(20, 14 * room / wide)) + "px";
+  };
+  addEventListener("resize", fit);
+  find("bar").hidden = false;
+  now = film.start;
+  fit();
+  show();
+})();
