@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import signal
 
 import pytest
 
@@ -147,8 +146,7 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
     terminal.until("3 Tools", "3 waiting")
     for key, name, wanted in TO_GREEN[2:]:
         press(terminal, key, name, wanted)
-    os.kill(terminal.pid, signal.SIGKILL)
-    terminal.until("dead")
+    terminal.kill()
     terminal.again()
     shown = terminal.until("2 waiting", "shop/errors.py")
     assert re.search(r"2 of 3", shown)

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -62,15 +63,29 @@ class Tmux:
         """Return the program's process id."""
         return int(self._tell("display-message", "-p", "#{pane_pid}"))
 
+    def kill(self):
+        """Kill the program without a word, and wait until it is gone."""
+        pid, end = self.pid, time.monotonic() + 30
+        os.kill(pid, signal.SIGKILL)
+        while _lives(pid):
+            assert time.monotonic() < end, f"{pid} lives on"
+            self._look_after_children()
+            time.sleep(0.05)
+
+    def _look_after_children(self):
+        """Tell the server again that a child ended: now and then it misses that, and waits for ever."""
+        os.kill(int(self._tell("display-message", "-p", "#{pid}")), signal.SIGCHLD)
+
     def again(self):
         """Start the program once more, in the window of the one that ended."""
-        self._tell("respawn-pane", "-c", self._cwd, self._line())
+        self._tell("respawn-pane", "-k", "-c", self._cwd, self._line())
 
     def wait(self, seconds=30.0):
         """Wait for the end of the program and return its exit code."""
         end = time.monotonic() + seconds
         while not (code := self._tell("display-message", "-p", "#{pane_dead_status}").strip()):
             assert time.monotonic() < end, self.text()
+            self._look_after_children()
             time.sleep(0.1)
         return int(code)
 
@@ -78,3 +93,11 @@ class Tmux:
         """End the server and with it the program."""
         subprocess.run(["tmux", "kill-server"], env=self._env, capture_output=True, check=False)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _lives(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -133,13 +133,10 @@ class PipelinePane(Pane):
 
     def _say_nothing(self) -> None:
         found = self._shown.found
-        where = "in .wave/pipelines and .workbench/pipelines"
-        count = (
-            f"{found} found {where}; workbench pipeline run NAME starts one."
-            if found
-            else f"None was found {where}."
-        )
-        self._words.update(Content.styled(f"\n  {_EMPTY}\n  {count}", theme.ink(self).of("muted")))
+        lines = [f"{found or 'None was'} found in .wave/pipelines and .workbench/pipelines."]
+        lines += ["workbench pipeline run NAME starts one."] if found else []
+        words = "".join(f"\n  {line}" for line in (_EMPTY, *lines))
+        self._words.update(Content.styled(words, theme.ink(self).of("muted")))
         self.set_title(Content(" "), Content(" "))
 
     def _show_title(self, run: PipelineRun) -> None:

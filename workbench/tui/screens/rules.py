@@ -26,7 +26,10 @@ from workbench.views.rulelist import RuleRow, rule_rows
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
 
-_EMPTY = "No rule: every call is asked about. A on a call that waits makes one; so does workbench rules add."
+_EMPTY = (
+    "No rule: every call is asked about.",
+    "A on a call that waits makes one; so does workbench rules add.",
+)
 
 
 def open_rules(screen: "MainScreen") -> None:
@@ -120,10 +123,10 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         row, colours = self._row, ink(self)
         width = max(20, self._detail.size.width)
         if row is None:
-            words = f"Nothing matches “{self._wanted}”. esc clears the filter." if self._wanted else _EMPTY
-            self._detail.update(
-                Content("\n").join([Content(""), cells.content(f" {glyphs(self).line(words)}")])
-            )
+            nothing = f"Nothing matches “{self._wanted}”. esc clears the filter."
+            lines = (nothing,) if self._wanted else _EMPTY
+            words = [cells.content(f" {glyphs(self).line(line)}") for line in lines]
+            self._detail.update(Content("\n").join([Content(""), *words]))
             return
         tried = self._tried.get(row.id)
         extra = [cells.content(f" {tried}", colours.of("foreground"), colours)] if tried else []

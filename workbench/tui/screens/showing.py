@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _KEPT_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
 )
-"""Keys that stay in the footer, faint and with their reason, when they are off."""
+"""Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
 _DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
 
 
@@ -285,7 +285,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         if is_hidden or not key.footer or not keys:
             continue
         why = pane.why_not(key.id)
-        if why and key.id not in _KEPT_WHEN_OFF:
+        if why and (key.id not in _KEPT_WHEN_OFF or (pane is screen.approvals and _is_decided(screen))):
             continue
         waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
@@ -298,5 +298,9 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
 
 def _is_past_all(screen: "MainScreen") -> bool:
     """Return whether the cursor stands on something decided while something else waits."""
+    return _is_decided(screen) and bool(screen.state.pending)
+
+
+def _is_decided(screen: "MainScreen") -> bool:
     action = screen.state.actions.get(screen.approvals.queue.cursor or "")
-    return action is not None and action.state != "pending" and bool(screen.state.pending)
+    return action is not None and action.state != "pending"
