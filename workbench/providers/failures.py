@@ -17,6 +17,7 @@ from workbench.effects.http import HttpFailed
 from workbench.providers.endpoint import Endpoint, NoKey
 from workbench.providers.openai_reply import as_object
 from workbench.text.safe import one_line
+from workbench.text.scrub import scrub
 
 LOADING: Final = "model_loading"
 """The code of a server that has not read its model yet: a wait, not an error."""
@@ -264,8 +265,8 @@ def status_in(error: Mapping[str, object]) -> int:
 
 
 def quoted(text: str) -> str:
-    """Return foreign words as one short line."""
-    return one_line(text.encode("utf-8", "replace").decode(), _QUOTE_CELLS).strip()
+    """Return foreign words as one short line, without secrets: servers repeat the keys they were given."""
+    return one_line(scrub(text.encode("utf-8", "replace").decode()).text, _QUOTE_CELLS).strip()
 
 
 # --- when to come back ----------------------------------------------------------------------------
