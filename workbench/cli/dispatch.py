@@ -123,12 +123,21 @@ def _below(entry: Entry, path: tuple[str, ...], word: str) -> Entry:
         names = ", ".join(_visible(entry.below))
         kind = "option" if word.startswith("-") else "command"
         asked = " ".join(["workbench", *path])
+        folder = "" if path or kind == "option" else ", and no folder is there by that name"
         raise Misuse(
-            f"{asked} has no {kind} “{safe(word, keep_newlines=False)}”",
+            f"{asked} has no {kind} “{safe(word, keep_newlines=False)}”{folder}",
             f"there is {names}",
-            f"see {asked} --help",
+            f"{_meant(word, entry)}see {asked} --help",
         )
     return found
+
+
+def _meant(word: str, entry: Entry) -> str:
+    """Return the command that was meant, as the beginning of a remedy; empty where none is like it."""
+    import difflib
+
+    near = difflib.get_close_matches(word, _visible(entry.below), n=1)
+    return f"type {near[0]} if you meant that; " if near else ""
 
 
 def _no_folder() -> NoReturn:

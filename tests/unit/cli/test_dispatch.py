@@ -79,10 +79,12 @@ def test_groups_have_help(words):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["nonsense"], "no command “nonsense”"),
+        (["nonsense"], "no command “nonsense”, and no folder is there by that name"),
+        (["sesions"], "Type sessions if you meant that; see workbench --help"),
         (["--nonsense"], "no option “--nonsense”"),
         (["approvals"], "It needs a command: list"),
-        (["approvals", "lst"], "no command “lst”"),
+        (["approvals", "lst"], "no command “lst”.\n"),
+        (["approvals", "lst"], "Type list if you meant that"),
         (["-C"], "needs a folder"),
         (["approvals", "list", "--nonsense"], "--nonsense"),
         (["approvals", "show"], "ID"),
