@@ -22,6 +22,9 @@ from workbench.text.width import cells, cut, cut_middle
 LONGEST_LINE: Final = 4_000
 """Cells of a line that anybody looks at; what is longer is cut."""
 
+MARKS: Final = ("⟨U+", "⟨ESC", "⟨secret: ")
+"""How marks begin that stand for something else; half a one would say nothing."""
+
 _EMPTY = Content("")
 _PLAIN = Style.null()
 
@@ -71,7 +74,7 @@ def styled(text: str, style: Style | None = None) -> Content:
 
 def mark_hidden(line: Content, ink: Ink | None) -> Content:
     """Return a safe line with the marks of hidden characters reversed."""
-    if "⟨U+" not in line.plain:
+    if "⟨" not in line.plain:
         return line
     style = ink.reverse("failed") if ink else Style(reverse=True)
     marks = (found.span() for found in _mark_pattern().finditer(line.plain))
@@ -80,7 +83,7 @@ def mark_hidden(line: Content, ink: Ink | None) -> Content:
 
 @cache
 def _mark_pattern() -> re.Pattern[str]:
-    return re.compile("⟨U\\+[0-9A-F]{4,6}⟩")
+    return re.compile("⟨(?:U\\+[0-9A-F]{4,6}|ESC[^⟨⟩]*|[0-9]+ (?:more marks|blanks|empty lines))⟩")
 
 
 def strip(line: Content, width: int, style: Style | None = None) -> Strip:
@@ -149,11 +152,10 @@ def shorten(line: Content, room: int, glyphs: Glyphs = UNICODE, *, keeps_end: bo
 def whole_marks(text: str) -> str:
     """Return a text that was cut without the beginning of a mark that lost its end."""
     at = text.rfind("⟨")
-    return (
-        text[:at]
-        if at >= 0 and "⟩" not in text[at:] and text[at:].startswith("⟨U+"[: len(text) - at])
-        else text
-    )
+    if at < 0 or "⟩" in text[at:]:
+        return text
+    torn = text[at:]
+    return text[:at] if any(torn.startswith(mark[: len(torn)]) for mark in MARKS) else text
 
 
 def _shorten_path(line: Content, room: int, sign: str) -> Content:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from workbench.draw.cells import mark_hidden
+from workbench.draw.cells import mark_hidden, whole_marks
 from workbench.draw.tokens import Ink
 from workbench.text.safe import safe
 from workbench.text.width import cells
@@ -53,7 +53,8 @@ def _fits(text: str, start: int, width: int) -> int:
     for at in range(start, len(text)):
         used += cells(text[at])
         if used > width and at > start:
-            return at
+            whole = len(whole_marks(text[start:at]))
+            return start + whole if whole else at
     return len(text)
 
 
@@ -114,4 +115,5 @@ def _row_end(text: str, start: int, room: int) -> int:
     if end >= len(text):
         return len(text)
     least = end - max(1, (end - start) // 3)
-    return next((at for at in range(end, least, -1) if text[at - 1] in _BREAKS), end)
+    ends = (at for at in range(end, least, -1) if text[at - 1] in _BREAKS)
+    return next((at for at in ends if whole_marks(text[start:at]) == text[start:at]), end)

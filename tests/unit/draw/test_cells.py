@@ -173,3 +173,18 @@ def test_a_mark_of_a_hidden_character_is_shown_whole_or_not_at_all(room, keeps_e
     assert len(line) <= room
     assert "⟨" not in line.replace("⟨U+202E⟩", "")
     assert "⟩" not in line.replace("⟨U+202E⟩", "")
+
+
+@pytest.mark.parametrize("mark", ["⟨U+202E⟩", "⟨ESC[31m⟩"])
+@pytest.mark.parametrize("width", range(18, 40))
+def test_no_mark_is_broken_over_two_lines(mark, width):
+    text = f"git commit -am fix{mark}gnp.exe and more words after it{mark}"
+    for line in (*hard_wrap([Content(text)], width), *wrap(Content(text), width)):
+        assert line.plain.count("⟨") == line.plain.count("⟩")
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\x1b[31m", "a" + "\u0301" * 30])
+def test_what_stands_for_hidden_characters_is_reversed(hidden):
+    line = cells.content(f"before {hidden} after")
+    (mark,) = [span for span in line.spans if line.plain[span.start] == "⟨"]
+    assert line.plain[mark.end - 1] == "⟩"
