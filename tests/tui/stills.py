@@ -125,6 +125,20 @@ def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     return made
 
 
+async def trouble(pilot):
+    """Let the model of a session that is not on show fail, as another process would record it."""
+    main = pilot.app.main
+    journal, current = pilot.app._journal, main.state.current.id
+    other = next(one for one in journal.sessions(WORKSPACE) if one.id != current)
+    body = ErrorRaised(
+        code="connection_closed", message="The model stopped in the middle of its answer.",
+        details="http://127.0.0.1:8080 closed the connection after 1.2 KB. What came is kept.",
+    )  # fmt: skip
+    journal.append([journal.event(body, other.id, HOST)], strict=False)
+    main.look()
+    await pilot.pause()
+
+
 async def play(pilot, keys, hand):
     """Press keys, each after the screen has stood for a while, and end with nothing said by chance."""
     while pilot.app.painter is None:

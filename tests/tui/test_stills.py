@@ -33,7 +33,7 @@ STATES = {
 def still(tmp_path, snap_compare):
     journals = []
 
-    def compare(made, *keys, size, **more):
+    def compare(made, *keys, size, then=None, **more):
         journal = made(tmp_path / "home")
         journals.append(journal)
         hand = Hand()
@@ -41,6 +41,8 @@ def still(tmp_path, snap_compare):
 
         async def before(pilot):
             await stills.play(pilot, keys, hand)
+            if then is not None:
+                await then(pilot)
 
         return snap_compare(app, run_before=before, terminal_size=size)
 
@@ -71,3 +73,9 @@ def test_main_without_colours(still, size, monkeypatch):
 @pytest.mark.parametrize("size", SIZES)
 def test_main_in_ascii(still, size):
     assert still(stills.shop, *RENAME, size=SIZES[size], glyphs=ASCII)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("place", ["2", "3"])
+def test_toast(still, place, size):
+    assert still(stills.shop, place, size=SIZES[size], then=stills.trouble)

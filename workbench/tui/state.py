@@ -8,7 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Final, Literal
 
-from workbench.domain.events import CallProposed, Event, FileChanged, ReplyCompleted, TurnEnded
+from workbench.domain.events import (
+    CallFinished,
+    CallProposed,
+    ErrorRaised,
+    Event,
+    FileChanged,
+    ReplyCompleted,
+    TurnEnded,
+)
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.records import dataclass
@@ -43,8 +51,8 @@ class Changed:
     """Pipeline runs, by id."""
     has_first: bool = False
     """Whether a session is shown now where none was."""
-    errors: list[Event] = field(default_factory=list[Event])
-    """Errors that were raised, for the toast."""
+    troubles: list[Event] = field(default_factory=list[Event])
+    """Errors that were raised and calls that failed, for the toast."""
 
 
 class State:
@@ -190,8 +198,8 @@ class State:
         if self.runs.is_about(event):
             self.runs.note(event)
             changed.runs.add(event.session_id)
-        if event.kind == "error.raised":
-            changed.errors.append(event)
+        if isinstance(event.body, ErrorRaised | CallFinished):
+            changed.troubles.append(event)
 
     def _note_calls(self, event: Event, changed: Changed) -> None:
         if isinstance(event.body, ReplyCompleted):

@@ -35,9 +35,11 @@ from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.requests import Requests
 from workbench.tui.screens.routes import RoutedScreen
 from workbench.tui.screens.showing import Showing
+from workbench.tui.screens.telling import Telling
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
+from workbench.tui.widgets.toast import ToastBox
 
 _MINUTE: Final = 60.0
 _LOOK_AT_HOST_AFTER: Final = 3.0
@@ -81,6 +83,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
         )  # fmt: skip
         self.showing, self.requests, self.notices = Showing(self), Requests(self), Notices(wishes=wishes)
+        self.telling = Telling(self)
         self.arrangement: Arrangement | None = None
         self._ticker: Timer | None = None
         self._looks_soon = False
@@ -104,6 +107,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
                 yield self.pipeline
         yield from self.below()
         yield self.small
+        yield self.telling.box
 
     def below(self) -> Iterable[Widget]:
         """Yield the rows under the body."""
@@ -115,6 +119,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     def on_mount(self) -> None:
         """Show what the journal holds and put the focus where something waits."""
         self.line_bar.display = False
+        self.telling.begin()
         self.has_model = self.services.has_model()
         self.load()
         self.rearrange()
@@ -184,14 +189,13 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.showing.everything()
         else:
             self.showing.what_changed(changed)
-        if changed.errors and not self.is_shown(self.conversation):
-            self.say(getattr(changed.errors[-1].body, "message", ""), is_error=True)
-        self.tell()
+        self.tell(changed.troubles)
         self.keep_time()
         self.showing.footer()
 
-    def tell(self) -> None:
-        """Ring, and notify outside of the terminal, if something waits that did not."""
+    def tell(self, troubles: Iterable[Event] = ()) -> None:
+        """Ring, and notify outside of the terminal, if something waits that did not; tell of troubles."""
+        self.telling.tell(troubles)
         self.notices.look(self.showing.summary(), self.drawing.monotonic())
         if self.notices.rings:
             self.textual.bell()
@@ -266,6 +270,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if found.width == "tiny":
             self.set_focus(None)
             self.small.show(self.size, self.showing.summary())
+
+    @on(ToastBox.Pressed)
+    def _toast_pressed(self, message: ToastBox.Pressed) -> None:
+        self.go_to(message.place)
 
     @on(Rule.Changed)
     def _rule_changed(self) -> None:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from workbench.changes.model import FileChange
-from workbench.domain.events import ActionOpened
+from workbench.domain.events import ActionOpened, Event
 from workbench.domain.rows import Session
 from workbench.domain.values import Hunk
 from workbench.draw import words
@@ -184,8 +184,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def keep_time(self) -> None:
         """Let the player keep the time."""
 
-    def tell(self) -> None:
-        """Ring for nothing: it is past."""
+    def tell(self, troubles: Iterable[Event] = ()) -> None:
+        """Ring for nothing and tell of nothing: it is past."""
 
     # --- the moment -----------------------------------------------------------------------------
 

@@ -18,7 +18,9 @@ from workbench.tui.widgets.title import PaneTitle
 _JOINTS = {(False, False): "│", (True, False): "┤", (False, True): "├", (True, True): "┼"}
 
 
-def _after_layout(widget: Widget, look: Callable[[], None]) -> None:
+def after_layout(widget: Widget, look: Callable[[], None]) -> None:
+    """Have a function called whenever a widget's screen was laid out."""
+
     def laid_out(_: object) -> None:
         look()
 
@@ -33,7 +35,7 @@ class Divider(Widget):
 
     def on_mount(self) -> None:
         """Look again whenever something was laid out."""
-        _after_layout(self, self._look)
+        after_layout(self, self._look)
 
     def _look(self) -> None:
         """Note the rows at which titles meet this column."""
@@ -76,7 +78,7 @@ class Rule(Widget):
 
     def on_mount(self) -> None:
         """Draw again whenever something was laid out."""
-        _after_layout(self, self._look)
+        after_layout(self, self._look)
 
     def _look(self) -> None:
         self.refresh()
@@ -110,9 +112,9 @@ class Rule(Widget):
         base = colours.on("background")
         if not self._said:
             return cells.strip(Content.styled(line, colours.of("rule")), self.size.width, base)
-        words = cells.content(
-            f" {self._said} ", colours.of("failed" if self._is_error else "waiting", bold=True)
-        )
+        style = colours.of("failed" if self._is_error else "waiting", bold=True)
+        said = cells.shorten(cells.content(self._said, style), max(0, self.size.width - 4), signs)
+        words = Content.assemble(" ", said, " ")
         rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
         whole = Content.assemble((line[:1], colours.of("rule")), words, rest)
         return cells.strip(whole, self.size.width, base)

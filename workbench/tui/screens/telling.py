@@ -1,0 +1,81 @@
+"""What the main screen tells unasked: trouble of panes that are not on the screen, by a toast.
+
+Owns where a toast may stand: never over a diff or the composer, and never where its own pane is to be seen.
+Where there is no such room the sentence stands on the status row. All of it is kept among the messages.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region
+
+from workbench.domain.events import Event
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.notices import Kept
+from workbench.tui.widgets.divider import after_layout
+from workbench.tui.widgets.toast import LEAST_HEIGHT, ToastBox
+from workbench.views.toasts import APPROVALS, CONVERSATION, Toast, toast_of
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
+
+
+class Telling:
+    """Tells trouble on behalf of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+        self.box = ToastBox()
+
+    def begin(self) -> None:
+        """Stand where there is room whenever the screen is laid out anew."""
+        after_layout(self.box, lambda: self.box.put(self.room()))
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Tell of events whose pane is not to be seen: the last one in words, the others as a number."""
+        found = [toast for event in events if (toast := self._toast(event)) is not None]
+        found = [toast for toast in found if not self._is_seen(toast)]
+        if not found:
+            return
+        screen = self._screen
+        screen.notices.kept.extend(
+            Kept(screen.state.source.now(), toast.words, is_error=True) for toast in found
+        )
+        room = self.room()
+        if room is None:
+            screen.rule.say(found[-1].words, is_error=True)
+        else:
+            self.box.show(found[-1], room, more=len(found) - 1)
+
+    def _toast(self, event: Event) -> Toast | None:
+        state = self._screen.state
+        session = state.sessions.get(event.session_id)
+        if session is None and event.session_id != SYSTEM_SESSION:
+            return None
+        answered = (one for one in state.actions.values() if event.call_id and one.call_id == event.call_id)
+        action = next((one for one in answered if one.state == "approved"), None)
+        is_current = state.current is not None and event.session_id == state.current.id
+        return toast_of(event, session, action, is_current=is_current)
+
+    def _is_seen(self, toast: Toast) -> bool:
+        screen = self._screen
+        if toast.place == CONVERSATION:
+            return screen.is_shown(screen.conversation) and screen.state.window is None
+        if toast.place == APPROVALS and screen.is_shown(screen.approvals) and not screen.approvals.is_full:
+            queue = screen.approvals.queue
+            return queue.line_of(toast.row_id) in queue.visible_lines
+        return False
+
+    def room(self) -> Region | None:
+        """Return where a toast may stand now; None where everything is diff or composer."""
+        screen = self._screen
+        found = screen.arrangement
+        if found is None or found.width == "tiny" or screen.approvals.is_full:
+            return None
+        if found.is_alone:
+            pane = next((one for one in screen.panes if screen.is_shown(one)), None)
+            return None if pane is None or pane is screen.approvals else pane.region
+        under = screen.pipeline.region
+        if screen.is_shown(screen.pipeline) and under.height > LEAST_HEIGHT:
+            return under.shrink((1, 0, 0, 0))
+        return screen.query_one("#left").region

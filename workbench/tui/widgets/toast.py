@@ -1,0 +1,139 @@
+"""A small box in the bottom right corner: something did not happen in a pane that is not on the screen.
+
+Owns its lines, its four seconds and that a click leads to the pane. It never has the focus; where it may
+stand is the screen's.
+"""
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.draw import cells
+from workbench.draw.wrapping import wrap
+from workbench.records import dataclass
+from workbench.tui.theme import glyphs, ink
+from workbench.views.toasts import Toast
+
+WIDEST = 64
+LEAST_WIDTH, LEAST_HEIGHT = 30, 4
+_WHY_LINES = 2
+_EDGES = 4
+"""Cells of a row that are not words: both borders and the blanks beside them."""
+
+
+class ToastBox(Widget, can_focus=False):
+    """What is told now; hidden while there is nothing."""
+
+    DEFAULT_CSS = """
+    ToastBox { layer: over; position: absolute; display: none; width: 10; height: 4; background: $panel; }
+    """
+    SECONDS = 4.0
+
+    @dataclass
+    class Pressed(Message):
+        """It was clicked: its pane is wanted."""
+
+        place: int
+
+    def __init__(self) -> None:
+        super().__init__(id="toast")
+        self._toast: Toast | None = None
+        self._more = 0
+        self._count = 0
+        self._lines: list[Content] = []
+
+    @property
+    def toast(self) -> Toast | None:
+        """Return what is told now."""
+        return self._toast
+
+    def show(self, toast: Toast, room: Region, *, more: int = 0) -> None:
+        """Tell something for four seconds, in the bottom right corner of a room.
+
+        Args:
+            toast: what.
+            room: where it may stand, in cells of the screen.
+            more: how many others were to be told at the same moment; the page of messages has them.
+        """
+        self._toast, self._more = toast, more
+        self._count += 1
+        count = self._count
+        self.put(room)
+        self.set_timer(self.SECONDS, lambda: self._end(count))
+
+    def _end(self, count: int) -> None:
+        if count == self._count:
+            self.hide()
+
+    def hide(self) -> None:
+        """Tell nothing any more."""
+        self._toast = None
+        self.display = False
+
+    def put(self, room: Region | None) -> None:
+        """Stand in the corner of another room; without one vanish."""
+        if self._toast is None:
+            return
+        if room is None or room.width < LEAST_WIDTH or room.height < LEAST_HEIGHT:
+            self.hide()
+            return
+        width = min(WIDEST, room.width - 1)
+        self._lines = self._drawn(self._toast, width - _EDGES, room.height - 2)
+        height = len(self._lines) + 2
+        self.styles.width, self.styles.height = width, height
+        self.styles.offset = (room.right - width - 1, room.bottom - height)
+        self.display = True
+        self.refresh()
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def _drawn(self, toast: Toast, room: int, rows: int) -> list[Content]:
+        colours, signs = ink(self), glyphs(self)
+        sign = Content.assemble((signs.of("failed"), colours.of("failed")), " ")
+        what = cells.shorten(cells.content(toast.what, colours.of("foreground", bold=True)), room - 2, signs)
+        where = self._where(toast)
+        why = wrap(cells.content(toast.why, colours.of("muted")), room - 2) if toast.why else []
+        shown = why[: min(_WHY_LINES, rows - 1)]
+        if len(why) > len(shown):
+            shown[-1] = cells.shorten(shown[-1] + Content("  …"), room - 2, signs)
+        return [sign + what, *self._with_place(shown, where, room)]
+
+    def _with_place(self, why: list[Content], where: Content, room: int) -> list[Content]:
+        """Put the place at the end of the last line of the reason, which is cut for it."""
+        lines = [Content("  ") + line for line in why] or [Content("")]
+        if where.plain:
+            left = cells.shorten(lines[-1], room - where.cell_length - 2, glyphs(self))
+            lines[-1] = left + Content(" " * (room - left.cell_length - where.cell_length)) + where
+        return lines if lines[0].plain.strip() else lines[1:]
+
+    def _where(self, toast: Toast) -> Content:
+        colours = ink(self)
+        more = [Content.styled(f"{self._more} more: /messages", colours.of("faint"))] if self._more else []
+        see = []
+        if toast.place is not None:
+            key = (str(toast.place), colours.of("info", bold=True))
+            see = [Content.assemble(key, (" see it", colours.of("foreground")))]
+        return Content("  ").join([*more, *see])
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the border, or a line between its sides."""
+        colours, line = ink(self), glyphs(self).line
+        width, edge, base = self.size.width, ink(self).of("failed"), colours.on("panel")
+        if 0 < y <= len(self._lines):
+            words = self._lines[y - 1]
+            blanks = Content(" " * max(0, width - _EDGES - words.cell_length))
+            row = Content.assemble((f"{line('│')} ", edge), words, blanks, (f" {line('│')}", edge))
+        else:
+            left, right = ("╭", "╮") if y == 0 else ("╰", "╯")
+            row = Content.styled(line(left) + line("─") * (width - 2) + line(right), edge)
+        return cells.strip(row, width, base)
+
+    def on_click(self, event: events.Click) -> None:
+        """Lead to the pane."""
+        event.stop()
+        if self._toast is not None and self._toast.place is not None:
+            self.post_message(self.Pressed(self._toast.place))
+        self.hide()
