@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from workbench.graph.band import Label
 from workbench.graph.glyphs import ACROSS, CROSSING, DOWNWARD, D, L, R, U
 from workbench.graph.layout import Layout
-from workbench.graph.picture import Cell, Picture, Place, cut_name, lined_up
+from workbench.graph.picture import Cell, Picture, Place, cut_names, lined_up
 from workbench.text.width import cells as width_of
 
 _WIDEST = 60
@@ -187,9 +187,10 @@ def listed(layout: Layout, labels: Sequence[Label], width: int, *, is_ascii: boo
     wide = _width(rows, codes, labels, width)
     grid: list[bytes] = []
     places: dict[int, Place] = {}
-    for row, cells in zip(rows, codes, strict=True):
+    names = _names(rows, codes, labels, wide, is_ascii=is_ascii)
+    for row, cells, name in zip(rows, codes, names, strict=True):
         label = labels[row.step]
-        places[row.step] = _place(row, len(cells), label, wide, len(grid), is_ascii=is_ascii)
+        places[row.step] = _place(row, len(cells), label, name, wide, len(grid))
         grid.append(bytes(cells.ljust(wide, b"\0")))
         lanes = bytearray(wide)
         for column in row.after:
@@ -217,10 +218,25 @@ def _width(rows: Sequence[Line], codes: Sequence[bytearray], labels: Sequence[La
     return max(least, min(width, max(natural, _WIDEST)))
 
 
-def _place(row: Line, lanes: int, label: Label, width: int, y: int, *, is_ascii: bool) -> Place:
+def _tail(lanes: int, label: Label, width: int) -> int:
+    """Return the cells that badges and mark get on a line: none where the name would have too few."""
     room = width - lanes - 1
-    tail = label.tail if room - label.tail >= min(width_of(label.name), 2 * _LEAST) else 0
-    name = cut_name(label.name, room - tail, is_ascii=is_ascii)
+    return label.tail if room - label.tail >= min(width_of(label.name), 2 * _LEAST) else 0
+
+
+def _names(
+    rows: Sequence[Line], codes: Sequence[bytearray], labels: Sequence[Label], width: int, *, is_ascii: bool
+) -> list[str]:
+    """Cut the name of each line to its room."""
+    rooms = [
+        width - len(cells) - 1 - _tail(len(cells), labels[row.step], width)
+        for row, cells in zip(rows, codes, strict=True)
+    ]
+    return cut_names([labels[row.step].name for row in rows], rooms, is_ascii=is_ascii)
+
+
+def _place(row: Line, lanes: int, label: Label, name: str, width: int, y: int) -> Place:
+    tail = _tail(lanes, label, width)
     return Place(
         y=y,
         sign_x=2 * row.column,
@@ -233,5 +249,5 @@ def _place(row: Line, lanes: int, label: Label, width: int, y: int, *, is_ascii:
         aligned=True,
         below=label.below,
         below_x=lanes + 1,
-        below_room=room,
+        below_room=width - lanes - 1,
     )

@@ -78,14 +78,35 @@ def labels(graph: Graph, room: int, slots: Slots, *, is_ascii: bool = False) -> 
     marks = ["" for _ in graph.steps]
     for at, to in graph.back:
         marks[at] = f"{marks[at]} ↩ {cut_name(shown(graph.steps[to]), _MARK)}".strip()
+    names = [shown(step) for step in graph.steps]
+    names = _in_ascii(names) if is_ascii else names
     return [
-        _label(step, mark, room, slots(step), is_ascii=is_ascii)
-        for step, mark in zip(graph.steps, marks, strict=True)
+        _label(step, name, mark, room, slots(step), is_ascii=is_ascii)
+        for step, name, mark in zip(graph.steps, names, marks, strict=True)
     ]
 
 
-def _label(step: Step, mark: str, room: int, reserved: int, *, is_ascii: bool) -> Label:
-    name = as_ascii(shown(step)) if is_ascii else shown(step)
+def _in_ascii(names: Sequence[str]) -> list[str]:
+    """Write names in ASCII; those that only then look alike are numbered."""
+    found: list[str] = []
+    known: dict[str, dict[str, int]] = {}
+    for name in names:
+        plain = as_ascii(name)
+        alike = known.setdefault(plain, {})
+        number = alike.setdefault(name, len(alike) + 1)
+        found.append(plain if number == 1 else _numbered(plain, number))
+    return found
+
+
+def _numbered(name: str, number: int) -> str:
+    """Put a number behind a name, before the count of a fold."""
+    start, cross, count = name.rpartition(" x")
+    return (
+        f"{start}~{number}{cross}{count}" if start and not count.strip("0123456789?") else f"{name}~{number}"
+    )
+
+
+def _label(step: Step, name: str, mark: str, room: int, reserved: int, *, is_ascii: bool) -> Label:
     count = 0 if step.many is None else len(name) - name.rindex(" ")
     kept = cut_name(name[: len(name) - count], room, is_ascii=is_ascii) + name[len(name) - count :]
     below = min(_ITEMS, len(step.items or ())) if step.is_open else 0

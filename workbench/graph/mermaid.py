@@ -9,7 +9,11 @@ from workbench.graph.facts import PENDING, Facts
 from workbench.graph.layout import Layout
 from workbench.graph.model import shown
 
-_ESCAPED = {"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "\\": "#92;", "`": "#96;"}
+_ESCAPED = {
+    "#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "\\": "#92;", "`": "#96;",
+    "%": "#37;", "{": "#123;", "}": "#125;", ":": "#58;", ";": "#59;",
+}  # fmt: skip
+"""Besides markup: `%%{` begins a directive wherever it is, and words with `:` and `;` are cut as styles."""
 _TABLE = str.maketrans(_ESCAPED)
 
 

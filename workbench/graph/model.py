@@ -79,7 +79,7 @@ def build(steps: Sequence[Step]) -> Graph:
         steps=tuple(steps),
         needs=tuple(tuple(row) for row in kept),
         feeds=tuple(tuple(row) for row in _turned(kept)),
-        back=tuple(sorted({*closing, *_returns(steps)})),
+        back=tuple(sorted({*closing, *_selves(steps), *_returns(steps)})),
         problems=tuple(problems),
     )
 
@@ -180,6 +180,11 @@ def _turned(needs: Sequence[Sequence[int]]) -> list[list[int]]:
         for p in row:
             feeds[p].append(v)
     return feeds
+
+
+def _selves(steps: Sequence[Step]) -> list[tuple[int, int]]:
+    """List the steps that need themselves: the shortest loop there is."""
+    return [(at, at) for at, step in enumerate(steps) if step.id in step.needs]
 
 
 def _returns(steps: Sequence[Step]) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ Owns drawings that stand beside the picture and never change its layout.
 
 from collections.abc import Mapping
 
-from workbench.graph.facts import PENDING, WORST, Facts, State, sign
+from workbench.graph.facts import PENDING, WORST, Facts, State, as_ascii, sign
 from workbench.graph.layout import Layout
 from workbench.graph.model import shown
 from workbench.graph.picture import Picture
@@ -94,5 +94,6 @@ def _back(picture: Picture, start: int, to: int) -> str:
     width = source.end - max(1, cells(source.mark) // 2) - target.sign_x
     if picture.kind in ("list", "wrapped") or width < 4:
         names = [shown(picture.steps()[v]) for v in (start, to)]
-        return arrow + dash + " " + (" -> " if picture.is_ascii else " → ").join(names)
+        words = " → ".join(names)
+        return f"{arrow}{dash} {as_ascii(words.replace('→', '->')) if picture.is_ascii else words}"
     return " " * target.sign_x + left + arrow + dash * (width - 3) + right

@@ -227,15 +227,66 @@ def lined_up(places: Sequence[Place]) -> dict[int, tuple[int, ...]]:
     return {y: tuple(sorted(row, key=lambda at: places[at].sign_x)) for y, row in found.items()}
 
 
-def cut_name(name: str, room: int, *, is_ascii: bool = False) -> str:
-    """Shorten a name in its middle: what tells steps apart stands at either end."""
+def cut_names(names: Sequence[str], rooms: Sequence[int], *, is_ascii: bool = False) -> list[str]:
+    """Shorten names, each to its room, so that different ones look different wherever that can be.
+
+    Args:
+        names: In full.
+        rooms: Cells of each.
+        is_ascii: Shorten with dots instead of an ellipsis.
+    """
+    found = [cut_name(name, room, is_ascii=is_ascii) for name, room in zip(names, rooms, strict=True)]
+    for ways in range(_WAYS):
+        alike = _alike(names, found)
+        if not alike:
+            return found
+        for at in alike:
+            found[at] = _another_way(names[at], rooms[at], ways, is_ascii=is_ascii)
+    for number, at in enumerate(_alike(names, found), 1):
+        mark = f"~{number}"[: rooms[at]]
+        found[at] = cut_name(names[at], max(0, rooms[at] - len(mark)), is_ascii=is_ascii) + mark
+    return found
+
+
+_WAYS = 40
+"""Other places to cut names at that are tried before they are numbered."""
+
+
+def _alike(names: Sequence[str], found: Sequence[str]) -> list[int]:
+    """List the places of different names that are cut to the same."""
+    full: dict[str, set[str]] = {}
+    for name, short in zip(names, found, strict=True):
+        full.setdefault(short, set()).add(name)
+    return [at for at, short in enumerate(found) if len(full[short]) > 1]
+
+
+def _another_way(name: str, room: int, way: int, *, is_ascii: bool) -> str:
+    """Cut a name elsewhere: first with more of its end, then by showing a part farther and farther within."""
+    dots = ".." if is_ascii else "…"
+    kept = max(0, room - len(dots))
+    tail = kept // 2 + 1 + way
+    if tail <= kept:
+        return cut_name(name, room, tail=tail, is_ascii=is_ascii)
+    start = 1 + (tail - kept) * max(1, kept - len(dots))
+    return dots + cut(name[start:], kept).removesuffix("…") if start < len(name) else cut(name, room)
+
+
+def cut_name(name: str, room: int, *, tail: int | None = None, is_ascii: bool = False) -> str:
+    """Shorten a name in its middle: what tells steps apart stands at either end.
+
+    Args:
+        name: In full.
+        room: Cells.
+        tail: Cells of its end that are kept; else half of the room.
+        is_ascii: Shorten with dots instead of an ellipsis.
+    """
     if width_of(name) <= room:
         return name
     dots = ".." if is_ascii else "…"
     kept = max(0, room - len(dots))
-    tail = _tail(name, kept // 2)
-    head = cut(name, kept - width_of(tail) + 1).removesuffix("…")
-    return cut(head + dots + tail, room)
+    end = _tail(name, kept // 2 if tail is None else tail)
+    head = cut(name, kept - width_of(end) + 1).removesuffix("…")
+    return cut(head + dots + end, room)
 
 
 def _tail(text: str, room: int) -> str:

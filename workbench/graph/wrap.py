@@ -132,6 +132,8 @@ def _slices(
         end = cut_out.end if cut_out else at.width
         shift = (2 if number else 0) - start
         kept = _kept(at, grid, found, start, end)
+        if is_ascii:
+            kept = _apart(grid, kept, start, end)
         if slices and is_ascii and _seems_joined(slices[-1], grid[kept[0]], shift, end):
             top += 1
         lines = {y: top + offset for offset, y in enumerate(kept)}
@@ -157,6 +159,18 @@ def _kept(at: Frame, grid: Sequence[bytearray], found: Sequence[Place], start: i
         y for place in found if start <= place.sign_x < end for y in range(place.y, place.y + place.below + 1)
     }
     return [y for y in range(at.height) if y in held or any(grid[y][start:end])]
+
+
+def _apart(grid: Sequence[bytearray], kept: Sequence[int], start: int, end: int) -> list[int]:
+    """Keep a blank line where lines of ASCII would seem to be joined without it."""
+    found = list(kept[:1])
+    for above, below in pairwise(kept):
+        seems_joined = any(
+            ASCII[a] in "|+." and ASCII[b] in "|+'"
+            for a, b in zip(grid[above][start:end], grid[below][start:end], strict=True)
+        )
+        found += [above + 1, below] if below - above > 1 and seems_joined else [below]
+    return found
 
 
 def _seems_joined(above: Slice, line: bytearray, shift: int, end: int) -> bool:

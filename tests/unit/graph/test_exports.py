@@ -44,6 +44,14 @@ def test_a_name_cannot_leave_its_quotes_in_mermaid():
     assert not re.search(r"[<>&\u202e]", line)
 
 
+@given(st.text(alphabet='%{}:;#&"`init secuyLvl', max_size=30))
+def test_a_name_is_no_directive_and_no_style_in_mermaid(name):
+    text = mermaid(arrange(build([Step(id="a", name=name)])))
+    label = text.splitlines()[1].removeprefix('  s0["').removesuffix('"]')
+    assert not re.search(r'[%{}:;#&"`]', re.sub(r"#\w+;", "", label))
+    assert len(text.splitlines()) == 2
+
+
 @given(st.text(max_size=30))
 def test_any_name_makes_a_well_formed_svg(name):
     layout = arrange(build([Step(id="a", name=name), Step(id="b", name=NASTY, needs=("a",))]))

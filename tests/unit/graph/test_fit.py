@@ -124,6 +124,26 @@ def test_a_level_at_which_two_names_look_alike_is_skipped():
         assert len({place.name for place in picture.places}) == 2
 
 
+SERVICES = [f"deploy-the-{name}-service-to-staging" for name in ("alpha", "beta", "gamma")]
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("names", [SERVICES, [f"{'n' * 90}{at}{'n' * 90}" for at in range(20)]])
+@pytest.mark.parametrize("width", [20, 24, 60])
+def test_different_names_look_different_in_a_list(names, width, is_ascii):
+    steps = [Step(id=name, needs=names[:at][-1:]) for at, name in enumerate(names)]
+    picture = fit(arrange(build(steps), apart=is_ascii), width, wanted="list", is_ascii=is_ascii)
+    assert len({place.name for place in picture.places}) == len(names)
+    assert max(map(cells, picture.lines())) <= width
+
+
+@pytest.mark.parametrize("width", [20, 100])
+def test_wide_names_look_different_in_ascii(width):
+    steps = [Step(id="构建"), Step(id="部署", needs=("构建",)), Step(id="测试", needs=("部署",), many=3)]
+    picture = fit(arrange(build(steps), apart=True), width, is_ascii=True)
+    assert [place.name for place in picture.places] == ["????", "????~2", "???? x3"]
+
+
 def test_labels_keep_the_count_of_a_fold():
     graph = build([Step(id="a-very-long-name-of-a-matrix", many=120)])
     assert labels(graph, 13, slot)[0].name == "a-very…matrix ×120"

@@ -70,6 +70,17 @@ def test_any_graph_reads_back_in_ascii(graph, width, kind):
     check(graph, width, kind, True)
 
 
+STACKED = (
+    "b14: s12 | l11: s7 l8 l10 | s17: b14 | l13: s12 | s16: l13 b15 | b1: l0 | b15 | s7: s5 b6 | s5: l3 s4"
+    " | b18: b14 b15 | l8 | b6: l3 | s4 | l3: l0 | s12 | l9 | l2: l0 b1 | l0 | l10: s7"
+)
+
+
+@pytest.mark.parametrize("width", range(24, 110, 6))
+def test_bands_in_ascii_keep_blank_lines_between_what_is_not_joined(width):
+    check(graph_of(STACKED), width, "auto", True, True)
+
+
 @pytest.mark.parametrize("kind", ["band", "list"])
 @pytest.mark.parametrize(
     "graph", [wide(200, 20, 2), wide(120, 60, 4), monorepo(20)], ids=["wide", "dense", "monorepo"]

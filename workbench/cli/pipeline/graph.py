@@ -55,7 +55,7 @@ def execute(options: Namespace, console: Console) -> int:
     layout = arrange(graph, show_implied=options.implied, apart=is_ascii)
     facts = {at: by_id[step.id] for at, step in enumerate(graph.steps) if step.id in by_id}
     _print(layout, facts, options.format, width, is_ascii, console)
-    problems = [*problems, *(one for one in graph.problems if one not in problems)]
+    problems = problems or graph.problems
     for problem in problems:
         console.note(problem)
     return FAILED if problems else DONE
@@ -76,8 +76,11 @@ def _print(
     elif form == "svg":
         console.say(svg(layout, labels(layout.graph, 40, slots), facts or None).rstrip("\n"))
     else:
-        for line in fit(layout, width, slots=slots, is_ascii=is_ascii).lines(facts):
+        picture = fit(layout, width, slots=slots, is_ascii=is_ascii)
+        for line in picture.lines(facts):
             console.say(line)
+        if picture.width > width:
+            console.note(f"its lines need {picture.width} cells: the picture is wider than {width}")
         if note := hidden_note(layout):
             console.note(f"{note}; --implied draws them")
 
