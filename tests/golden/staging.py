@@ -35,6 +35,7 @@ CLI = Actor(kind="user", pid=3077, via="cli")
 WORKSPACE = "/workspace/shop"
 HOME = "/home/dev/.local/share/workbench"
 MINUTE = 60
+TABLES = ("sessions", "calls", "actions", "rules", "trusts", "pipeline_states", "step_states")
 END, GONE, LOOK = "end", "gone", "look"
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C", AGENT_VARIABLE: "1"}
 
@@ -237,9 +238,12 @@ class Scene:
                 rows = truth(database).known
             tables = self._tables(rows)
             files = {f"project/{path}": _bytes(content) for path, content in self.files.items()}
-            files["recording.json"] = self.recording.read_bytes()
+            files |= self._recordings()
             files["session.jsonl"] = "".join(f"{line}\n" for line in self._lines(events)).encode()
             return Made(files=files, tables=tables)
+
+    def _recordings(self):
+        return {"recording.json": self.recording.read_bytes()}
 
     def _lines(self, events):
         yield json.dumps({"workbench_session": 1, "schema": EVENTS_VERSION})
@@ -257,7 +261,7 @@ class Scene:
         return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
     def _tables(self, rows):
-        named = {table: getattr(rows, table) for table in ("sessions", "calls", "actions", "rules", "trusts")}
+        named = {table: getattr(rows, table) for table in TABLES}
         found = {table: {key: plain(row) for key, row in kept.items()} for table, kept in named.items()}
         return json.loads(self.places.text(json.dumps(found)))
 

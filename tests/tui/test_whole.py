@@ -135,6 +135,7 @@ async def settled(pilot, hand):
     main.approvals.reshow(is_sorted=True)
     for rows in (main.approvals.queue, main.tools.list, main.rail.list):
         rows.put_cursor(next((key for key in rows.ids if not key.startswith("-")), None))
+    main.pipeline.graph.go_to_end(is_last=False)
     main.conversation.view.follow()
     await stills.play(pilot, (), hand)
 

@@ -145,7 +145,9 @@ def _changed(state: RunState, event: Event, body: RunChanged) -> None:
 def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
-    step.state, step.attempt, step.moved_at, step.detail = body.state, body.attempt, event.at, body.detail
+    step.state, step.moved_at, step.detail = body.state, event.at, body.detail
+    if body.state not in ("skipped", "cancelled"):
+        step.attempt = body.attempt  # what never began was not tried
     step.working_ms, step.is_warned = body.duration_ms, body.is_warned
     step.session_id = body.session_id or step.session_id
     step.workspace = body.workspace or step.workspace

@@ -1,0 +1,148 @@
+"""A coordinator of pipeline runs that does the same thing twice.
+
+Owns what `still` does not: steps that run side by side come to a turnstile before anything of them executes,
+and one passes when nothing else moves. The journal shows them running together; their ends have an order.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections import deque
+from unittest import mock
+
+from tests.golden.still import StillLines
+from workbench.effects.process import Command, prepare
+from workbench.host.steps import command, drive
+from workbench.pipelines.coordinator import Coordinator
+
+COMMAND = 2.4
+"""Seconds that a command takes before it prints."""
+
+
+class Turnstile:
+    """Lets one attempt execute at a time, in the order in which they came, when nothing else moves."""
+
+    def __init__(self):
+        self._queue = deque()
+        self._moving = 0
+        self.is_resting = lambda: False
+        """Whether the coordinator waits and was not rung."""
+
+    def begin(self):
+        self._moving += 1
+
+    def end(self):
+        self._moving -= 1
+        self.turn()
+
+    async def passed(self):
+        """Wait for the turn."""
+        ticket = asyncio.get_running_loop().create_future()
+        self._queue.append(ticket)
+        self.end()
+        await ticket
+
+    def turn(self):
+        if self._queue and self.is_resting() and not self._moving:
+            self.begin()
+            self._queue.popleft().set_result(None)
+
+
+class StillRung:
+    """Tells the turnstile when its coordinator waits."""
+
+    def __init__(self, turnstile, rung):
+        self._turnstile, self._rung = turnstile, rung
+        self.set, self.clear = rung.set, rung.clear
+
+    async def wait(self):
+        self._turnstile.is_resting = lambda: not self._rung.is_set()
+        self._turnstile.turn()
+        try:
+            await self._rung.wait()
+        finally:
+            self._turnstile.is_resting = lambda: False
+
+
+class StillCoordinator(Coordinator):
+    """Sends every attempt through the turnstile."""
+
+    def __init__(self, turnstile, parts, options, rung):
+        self.turnstile = turnstile
+        super().__init__(parts, options, StillRung(turnstile, rung))
+
+    def _start(self):
+        before = set(self._tasks)
+        super()._start()
+        for _ in set(self._tasks) - before:
+            self.turnstile.begin()
+
+    async def _perform(self, step, found):
+        try:
+            await super()._perform(step, found)
+        finally:
+            self.turnstile.end()
+
+    async def _executed(self, spec, on_event):
+        if spec.kind != "command":
+            await self.turnstile.passed()
+        return await super()._executed(spec, on_event)
+
+
+class StillLive(command._Live):
+    """Streams an output when it is whole, however it came through the pipe."""
+
+    def __init__(self, on_event):
+        super().__init__(on_event)
+        self._whole = b""
+
+    def feed(self, data):
+        self._whole += data
+
+    def close(self):
+        super().feed(self._whole)
+        super().close()
+
+
+class StillCommand:
+    """A command that waits for its turn."""
+
+    def __init__(self, clock, turnstile, real):
+        self._clock, self._turnstile, self._real = clock, turnstile, real
+        self.identity, self.abandon = real.identity, real.abandon
+
+    async def go(self, *words):
+        await self._turnstile.passed()
+        self._clock.advance(COMMAND)
+        return await self._real.go(*words)
+
+
+async def _inline(work, *words, **more):
+    return work(*words, **more)
+
+
+async def _never(*_):
+    """Stand in for the ticking of a driver."""
+
+
+@contextlib.contextmanager
+def run_stillness(clock):
+    """Within it runs of this process go on without chance."""
+    turnstile = Turnstile()
+
+    def prepared(argv, cwd, env, mark):
+        real = prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}")
+        assert isinstance(real, Command)
+        return StillCommand(clock, turnstile, real)
+
+    with contextlib.ExitStack() as stack:
+        for owner, name, still in (
+            (asyncio, "to_thread", _inline),
+            (drive, "_tick", _never),
+            (drive, "Coordinator", lambda *parts: StillCoordinator(turnstile, *parts)),
+            (command, "prepare", prepared),
+            (command, "_Live", StillLive),
+            (command, "Deltas", lambda write: StillLines(clock, write)),
+        ):
+            stack.enter_context(mock.patch.object(owner, name, still))
+        yield
