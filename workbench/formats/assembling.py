@@ -154,7 +154,8 @@ class Assembler:
         self._provider, self._model = cleaning.line(head.provider, 120), cleaning.line(head.model, 120)
         facts: dict[str, Json] = {"format": self._origin, "id": cleaning.line(key, 200)}
         created = e.SessionCreated(
-            session_kind="import", title=title, workspace=cleaning.line(head.workspace, 4_000),
+            session_kind="import", title=title, parent_id=self._parent(head),
+            workspace=cleaning.line(head.workspace, 4_000),
             provider=self._provider, model=self._model, system_prompt=cleaning.clean(head.system_prompt),
             configuration={"import": {**facts, **cleaning.members(head.facts)}}, origin=self._origin,
             origin_status=cleaning.line(head.status, 80) if head.status else None,
@@ -162,6 +163,9 @@ class Assembler:
         yield self._event(created, _SYSTEM, head.at)
         # It stays so until its end was read: an import that dies on the way shows.
         yield self._status("initializing")
+
+    def _parent(self, head: Head) -> str | None:
+        return self._generation(session_key(self._origin, head.parent)) if head.parent else None
 
     def _status(self, status: SessionStatus, key: str | None = None) -> Event:
         return self._event(e.SessionStatusChanged(status=status), _SYSTEM, None, key=key)

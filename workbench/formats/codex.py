@@ -3,6 +3,7 @@
 Pure. Owns what each record means. What `event_msg` repeats of `response_item` is taken once.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, Literal
@@ -12,11 +13,26 @@ import orjson
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import foreign
 from workbench.formats.fields import arr, content, count, first, moment, obj, objs, text, whole
-from workbench.formats.foreign import Asked, Change, Head, Item, Kept, Problem, Prompt, Reply, Result
+from workbench.formats.foreign import (
+    Asked,
+    Change,
+    Decision,
+    Head,
+    Item,
+    Kept,
+    Problem,
+    Prompt,
+    Reply,
+    Result,
+)
 from workbench.formats.lines import Line
 from workbench.formats.patches import begin_patch
 
-_WRAPPED: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+_WRAPPED: Final = frozenset({
+    "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+    "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record",
+    "retained_context", "security_risk_score", "realtime_item",
+})  # fmt: skip
 _HIDDEN: Final = (
     "<environment_context>",
     "<user_instructions>",
@@ -30,7 +46,15 @@ _PATIENCE: Final = 50
 _REQUEST: Final = "## My request for Codex:"
 """Where an editor's extension ends its own context and the human begins."""
 
-_CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+_SETTINGS: Final = "rejected by user approval settings"
+"""What is said where no human was asked: the settings said no."""
+
+_CALLS: Final = (
+    "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call",
+)  # fmt: skip
+_ASIDE: Final = ("ghost_snapshot", "compaction", "compaction_summary", "image_generation_call", "other")
+_FOLDER: Final = re.compile(r"<cwd>(.*?)</cwd>|Current working directory: (.+)")
+"""How a first message names the folder, where the head does not."""
 
 
 def is_rollout(sample: list[JsonObject]) -> bool:
@@ -79,7 +103,7 @@ def read(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
             yield from reader.record(found, line.number)
         else:
             yield Problem(line=line.number, why="it is no object")
-    yield from reader.begun()
+    yield from reader.ended()
 
 
 class _Rollout:
@@ -94,7 +118,11 @@ class _Rollout:
         self._thinking: list[str] = []
         self._patches: dict[str, tuple[Change, ...]] = {}
         self._last_usage = ""
+        self._policy = ""
         self._asks: set[str] = set()
+        self._called: set[str] = set()
+        self._told: dict[str, list[Item]] = {"user": [], "agent": []}
+        self._spoken: set[int] = set()
 
     def record(self, found: JsonObject, number: int) -> Iterator[Item]:
         kind, payload = text(found.get("type")), obj(found.get("payload"))
@@ -110,6 +138,7 @@ class _Rollout:
                 return
             case "turn_context":
                 self._model = text(payload.get("model")) or self._model
+                self._policy = text(payload.get("approval_policy")) or self._policy
             case "response_item":
                 yield from self._item(payload, at, number)
             case "event_msg":
@@ -131,11 +160,27 @@ class _Rollout:
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
             facts = {**facts, "git": git}
+        spawn = obj(obj(obj(meta.get("source")).get("subagent")).get("thread_spawn"))
+        prompt = content(meta.get("instructions")) or text(obj(meta.get("base_instructions")).get("text"))
         return Head(
             key=text(meta.get("id")) or self._name, workspace=text(meta.get("cwd")), provider="openai",
             model=text(meta.get("model")), at=moment(meta.get("timestamp")) or at, facts=facts,
-            system_prompt=content(meta.get("instructions")),
+            system_prompt=prompt, parent=text(spawn.get("parent_thread_id")),
         )  # fmt: skip
+
+    def ended(self) -> Iterator[Item]:
+        """Yield what waited for the end of the file."""
+        yield from self.begun()
+        yield from self._untold("user")
+        yield from self._untold("agent")
+
+    def _untold(self, who: str) -> Iterator[Item]:
+        """Yield what events told and no item repeated; most files hold everything in both."""
+        told, self._told[who] = self._told[who], []
+        for one in told:
+            said = one.text if isinstance(one, Prompt | Reply) else ""
+            if hash((who, said)) not in self._spoken:
+                yield one
 
     def _item(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
         kind = text(payload.get("type")) or ("message" if "role" in payload else "")
@@ -146,10 +191,11 @@ class _Rollout:
             if said:
                 self._thinking.append(said)
         elif kind in _CALLS:
+            yield from self._untold("user")
             yield self._call(kind, payload, at, number)
         elif kind.endswith("_output"):
-            yield self._output(payload, at, number)
-        elif payload.get("record_type") == "state" or kind in ("ghost_snapshot", "compaction", "other"):
+            yield from self._output(payload, at, number)
+        elif payload.get("record_type") == "state" or kind in _ASIDE:
             yield Kept(kind=kind or "state", content=payload, at=at, line=number)
         else:
             yield Kept(kind=kind or "record", content=payload, at=at, line=number, is_understood=False)
@@ -157,15 +203,24 @@ class _Rollout:
     def _message(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
         said, role = content(payload.get("content")), text(payload.get("role"))
         if role == "assistant":
+            yield from self._untold("user")
+            self._spoken.add(hash(("agent", said)))
             yield self._reply(said, (), at, number)
         elif role == "user" and not said.startswith(_HIDDEN):
+            yield from self._untold("agent")
+            self._spoken.add(hash(("user", said)))
             request = said.partition(_REQUEST)[2].strip()
             if request and not self._has_title:
                 yield foreign.Titled(title=request, at=at)
             self._has_title = True
             yield Prompt(text=said, at=at, line=number)
         else:
+            self._place(said)
             yield Kept(kind=f"context.{role}", content=said, at=at, line=number)
+
+    def _place(self, said: str) -> None:
+        if self._head is not None and not self._head.workspace and (found := _FOLDER.search(said)):
+            self._head = replace(self._head, workspace=(found[1] or found[2]).strip())
 
     def _reply(self, said: str, calls: tuple[Asked, ...], at: int | None, number: int) -> Reply:
         thinking, self._thinking = "\n\n".join(self._thinking), []
@@ -175,10 +230,11 @@ class _Rollout:
         if kind == "web_search_call":
             kept = obj(payload.get("action"))
             return Kept(kind="web_search", content=kept, at=at, line=number)
-        tool = text(payload.get("name")) or "shell"
+        tool = text(payload.get("name")) or ("tool_search" if kind == "tool_search_call" else "shell")
         given = payload.get("arguments", payload.get("action", payload.get("input")))
         arguments = _arguments(given)
         key = first(payload, "call_id", "id")
+        self._called.add(key)
         self._patches[key] = begin_patch(_patch_text(given, arguments))
         if arguments.get("with_escalated_permissions") is True or arguments.get("sandbox_permissions") == (
             "require_escalated"
@@ -186,17 +242,21 @@ class _Rollout:
             self._asks.add(key)
         return self._reply("", (Asked(id=key, tool=tool, arguments=arguments),), at, number)
 
-    def _output(self, payload: JsonObject, at: int | None, number: int) -> Result:
+    def _output(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
         key = first(payload, "call_id", "id")
         said, code, seconds = _outcome(payload.get("output"))
         is_bad = code not in (None, 0) or obj(payload.get("output")).get("success") is False
         lower = said[:400].casefold()
         state: foreign.ResultState = "failed" if is_bad else "succeeded"
-        if "rejected by user" in lower or "declined" in lower:
+        if _SETTINGS in lower:
+            state = "failed"
+        elif "rejected by user" in lower or "declined" in lower:
             state = "rejected"
         elif "aborted by user" in lower or said.startswith("aborted"):
             state = "cancelled"
-        return Result(
+        elif key in self._asks and self._policy not in ("", "never"):
+            yield Decision(call=key, is_approved=True, at=at)
+        yield Result(
             call=key, text=said, state=state, error=said[:2_000] if state == "failed" else "", exit_code=code,
             duration_ms=None if seconds is None else int(seconds * 1000), at=at, line=number,
             changes=self._patches.pop(key, ()),
@@ -207,13 +267,39 @@ class _Rollout:
             case "token_count":
                 yield from self._tokens(obj(payload.get("info")))
             case "turn_aborted":
+                yield from self._untold("user")
                 yield foreign.Stopped(outcome="interrupted", detail=text(payload.get("reason")), at=at)
             case "error" | "stream_error":
                 yield foreign.Failure(code="error", message=text(payload.get("message")), at=at)
-            case "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content":
+            case "user_message":
+                said = text(payload.get("message"))
+                self._told["user"].append(Prompt(text=said, at=at, line=number))
+            case "agent_message":
+                self._told["agent"].append(self._reply(text(payload.get("message")), (), at, number))
+            case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
+            case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
+                yield from self._ended_call(payload, at, number)
             case kind:
                 yield Kept(kind=f"event.{kind}", content=payload, at=at, line=number)
+
+    def _ended_call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        """Yield a call that only its end tells of, as those made within a script; the others are items."""
+        key = text(payload.get("call_id"))
+        changes = _applied(obj(payload.get("changes")))
+        if key in self._called:
+            if changes and key in self._patches:
+                self._patches[key] = changes
+            return
+        self._called.add(key)
+        yield self._reply("", (_ended_ask(key, payload),), at, number)
+        said = first(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
+        code = whole(payload.get("exit_code"))
+        is_bad = bool(code) or payload.get("success") is False or "Err" in obj(payload.get("result"))
+        yield Result(
+            call=key, text=said or content(obj(obj(payload.get("result")).get("Ok")).get("content")),
+            state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=at, line=number,
+        )  # fmt: skip
 
     def _tokens(self, info: JsonObject) -> Iterator[Item]:
         """Count the tokens of the last request; the same count is often told twice."""
@@ -222,6 +308,35 @@ class _Rollout:
         if last and told != self._last_usage:
             self._last_usage = told
             yield foreign.Spent(usage=usage(last))
+
+
+def _ended_ask(key: str, payload: JsonObject) -> Asked:
+    made = obj(payload.get("invocation"))
+    if made:
+        tool, given = f"{text(made.get('server'))}.{text(made.get('tool'))}", obj(made.get("arguments"))
+    elif "changes" in payload:
+        tool, given = "apply_patch", {"path": " ".join(obj(payload.get("changes")))}
+    else:
+        tool, given = "shell", {"command": payload.get("command")}
+    return Asked(id=key, tool=tool, arguments=given)
+
+
+def _applied(changes: JsonObject) -> tuple[Change, ...]:
+    """Return the changes of a patch that was applied, by path."""
+    found: list[Change] = []
+    for path, value in changes.items():
+        change = obj(value)
+        kind = _KINDS.get(text(change.get("type")), "modify")
+        whole_text = change.get("content")
+        known = whole_text if isinstance(whole_text, str) else None
+        found.append(
+            Change(
+                path=text(change.get("move_path")) or path, change=kind,
+                patch=text(change.get("unified_diff")), old=known if kind == "delete" else None,
+                new=known if kind == "create" else None,
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def usage(found: JsonObject) -> Usage:
@@ -257,7 +372,9 @@ def _outcome(given: Json) -> tuple[str, int | None, float | None]:
         except ValueError:
             return str(given), None, None
     if isinstance(given, str):
-        return given, _number_behind(given, "Exit code:"), _seconds_behind(given, "Wall time:")
+        code = _number_behind(given, "Exit code:")
+        code = _number_behind(given, "Process exited with code") if code is None else code
+        return given, code, _seconds_behind(given, "Wall time:")
     found = obj(given)
     meta = obj(found.get("metadata"))
     seconds = meta.get("duration_seconds")
@@ -266,8 +383,8 @@ def _outcome(given: Json) -> tuple[str, int | None, float | None]:
 
 
 def _number_behind(said: str, words: str) -> int | None:
-    digits = said[:400].partition(words)[2].split()
-    return int(digits[0]) if digits and digits[0].isascii() and digits[0].isdigit() else None
+    found = re.match(r"\s*(-?\d{1,9})\b", said[:400].partition(words)[2])
+    return int(found[1]) if found else None
 
 
 def _seconds_behind(said: str, words: str) -> float | None:

@@ -86,6 +86,10 @@ def content(value: Json) -> str:
     return "\n".join(part for part in map(_block, arr(value)) if part)
 
 
+_NAMED: Final = ("tool_reference", "resource_link", "web_search_result", "document")
+"""Blocks without text of which a name is shown."""
+
+
 def _block(block: Json) -> str:
     if isinstance(block, str):
         return block
@@ -98,7 +102,9 @@ def _block(block: Json) -> str:
         return content(found.get("content"))
     if "image" in kind or "source" in found:
         return image(found)
-    return ""
+    if kind == "resource":
+        return text(obj(found.get("resource")).get("text"))
+    return f"[{kind} {first(found, 'tool_name', 'name', 'title', 'url', 'uri')}]" if kind in _NAMED else ""
 
 
 def image(block: JsonObject) -> str:

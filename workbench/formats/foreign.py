@@ -23,6 +23,8 @@ class Head:
     provider: str = ""
     model: str = ""
     system_prompt: str = ""
+    parent: str = ""
+    """The key of the session that it belongs to, where an agent started it."""
     at: int | None = None
     status: str | None = None
     """Its status in the words of the file."""

@@ -96,6 +96,7 @@ DOCUMENTS: Final = (
     OfDocument(name="kaiak", is_it=seeds.is_kaiak_document, read=seeds.read_kaiak_document),
     OfDocument(name="gemini", is_it=gemini.is_chat, read=gemini.read),
     OfDocument(name="gemini-log", is_it=gemini.is_log, read=gemini.read_log),
+    OfDocument(name="gemini-checkpoint", is_it=gemini.is_checkpoint, read=gemini.read_checkpoint),
     OfDocument(name="opencode", is_it=opencode.is_export, read=opencode.read),
     OfDocument(name="inspect", is_it=inspect_log.is_log, read=inspect_log.read),
     OfDocument(name="openhands", is_it=openhands.is_trajectory, read=openhands.read),

@@ -178,6 +178,23 @@ GEMINI_LINES = lines(
     {"id": "1", "timestamp": T.format(1), "type": "user", "content": [{"text": "hello"}]},
     {"id": "2", "timestamp": T.format(2), "type": "gemini", "content": "hi"},
 )
+GEMINI_CHECKPOINT = document(
+    {
+        "history": [
+            {"role": "user", "parts": [{"text": "change it"}]},
+            {
+                "role": "model",
+                "parts": [{"text": "ok"}, {"functionCall": {"name": "read_file", "args": {"path": "a.py"}}}],
+            },
+            {
+                "role": "user",
+                "parts": [{"functionResponse": {"name": "read_file", "response": {"output": "a = 1"}}}],
+            },
+            {"role": "model", "parts": [{"text": "done"}]},
+        ],
+        "authType": "none",
+    }
+)
 GEMINI_LOG = document(
     [{"sessionId": "g3", "messageId": 0, "type": "user", "message": "hello", "timestamp": T.format(0)}]
 )
@@ -779,6 +796,7 @@ FILES = {
     "codex-exec": (CODEX_EXEC, "codex-exec", None, [("shell", "failed")], [], []),
     "gemini": (GEMINI, "gemini", "change it", [("replace", "succeeded"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "gemini-lines": (GEMINI_LINES, "gemini", "hello", [], [], []),
+    "gemini-checkpoint": (GEMINI_CHECKPOINT, "gemini-checkpoint", "change it", [("read_file", "succeeded")], [], []),
     "gemini-log": (GEMINI_LOG, "gemini-log", "hello", [], [], []),
     "pi": (PI, "pi", "edit", [("edit", "succeeded"), ("bash", "failed")], [], ["a.py"]),
     "acp": (ACP, "acp", "edit", [("edit", "succeeded"), ("execute", "rejected")], ["approved", "rejected"], ["a.py"]),

@@ -132,3 +132,127 @@ def test_real_files(name):
     assert all(call.state not in ("pending", "approved", "executing") for call in rows.calls.values())
     if "rejection" in name:
         assert "rejected" in {action.state for action in rows.actions.values()}
+
+
+def aside(number, kind, content, parent, **more):
+    return line(number, kind, content, isSidechain=True, **more) | {"parentUuid": parent}
+
+
+@pytest.mark.parametrize("agents", [("", ""), ("a1", "a2")], ids=["by chain", "by id"])
+def test_agents_between_the_lines_become_sessions_of_their_own(agents):
+    named = [{"agentId": agent} if agent else {} for agent in agents]
+    lines = [
+        line(0, "user", "look into it"),
+        asks(1, "t1", "Task", prompt="count the files"),
+        aside(2, "user", "count the files", None, **named[0]),
+        aside(3, "user", "name the tests", None, **named[1]),
+        aside(4, "assistant", [{"type": "text", "text": "seven"}], "u2", **named[0]),
+        aside(5, "assistant", [{"type": "text", "text": "none"}], "u3", **named[1]),
+        answers(6, "t1", "seven"),
+        line(7, "assistant", [{"type": "text", "text": "there are seven"}]),
+    ]
+    opened, events = made(lines)
+    main, *below = Tables().fold(events).sessions.values()
+    assert [one.title for one in (main, *below)] == ["look into it", "count the files", "name the tests"]
+    assert [one.parent_id for one in below] == [main.id, main.id]
+    said = [
+        (e_.session_id == main.id, e_.body.text) for e_ in events if isinstance(e_.body, e.ReplyCompleted)
+    ]
+    assert [text for is_main, text in said if is_main and text] == ["there are seven"]
+    assert [text for is_main, text in said if not is_main] == ["seven", "none"]
+    assert len({summary.session_id for summary in opened.summaries}) == 3
+
+
+def test_the_file_of_an_agent_is_one_session_below_the_one_that_started_it():
+    lines = [aside(0, "user", "count", None, agentId="a1"),
+             aside(1, "assistant", [{"type": "text", "text": "seven"}], "u0", agentId="a1")]  # fmt: skip
+    _, events = made(lines)
+    (session,) = Tables().fold(events).sessions.values()
+    _, whole = made([line(0, "user", "go on")])
+    assert session.parent_id == whole[0].session_id
+    assert session.title == "count"
+
+
+@pytest.mark.parametrize(
+    ("content", "prompt"),
+    [
+        ("<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>a.py</command-args>", "/review a.py"),
+        ("<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>", "/clear"),
+        ("<bash-input>git status</bash-input>", "! git status"),
+        ("<local-command-stdout>Set model</local-command-stdout>", None),
+        ("<bash-stdout>clean</bash-stdout><bash-stderr></bash-stderr>", None),
+        ("<task-notification><task-id>b</task-id></task-notification>", None),
+        ("[Request interrupted by user for tool use]", None),
+        ([{"type": "text", "text": "look"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}], "look\n[image/png, 3 bytes, not kept]"),
+    ],
+)  # fmt: skip
+def test_what_a_human_typed_is_told_from_what_the_program_put_there(content, prompt):
+    _, events = made([line(0, "user", content)])
+    assert [body.text for body in bodies(events, e.PromptSubmitted)] == [prompt] * (prompt is not None)
+    assert events
+
+
+def test_what_was_typed_while_the_agent_worked_is_a_prompt():
+    queued = {"type": "attachment", "uuid": "q", "sessionId": "s1", "timestamp": "2026-11-21T12:00:02Z",
+              "attachment": {"type": "queued_command", "prompt": "and the tests", "commandMode": "prompt"}}  # fmt: skip
+    _, events = made([line(0, "user", "rename it"), queued])
+    assert [body.text for body in bodies(events, e.PromptSubmitted)] == ["rename it", "and the tests"]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_error", "full", "state"),
+    [
+        ("The user doesn't want to take this action right now. STOP", True, None, "rejected"),
+        ("no", False, "User rejected tool use", "rejected"),
+        ("[Request interrupted by user for tool use]", True, None, "cancelled"),
+        ("Permission to use Bash has been denied.", True, None, "failed"),
+        ([{"type": "text", "text": "a"}, {"type": "tool_reference", "tool_name": "Grep"}], False, None, "succeeded"),
+    ],
+)  # fmt: skip
+def test_how_a_call_ended(said, is_error, full, state):
+    answer = answers(2, "t1", said, is_error=is_error)
+    answer["toolUseResult"] = full
+    _, events = made([line(0, "user", "x"), asks(1, "t1", "Bash", command="ls"), answer])
+    (call,) = Tables().fold(events).calls.values()
+    assert call.state == state
+    if isinstance(said, list):
+        assert bodies(events, e.CallFinished)[0].preview == "a\n[tool_reference Grep]"
+
+
+def test_an_answered_question_and_an_edited_change_were_decided_by_a_human():
+    lines = [
+        line(0, "user", "x"),
+        asks(1, "t1", "ExitPlanMode", plan="first a"),
+        answers(2, "t1", "User has approved your plan"),
+        asks(3, "t2", "Edit", file_path="a.py", old_string="1", new_string="2"),
+        answers(4, "t2", "done", structuredPatch=[EDIT], userModified=True),
+        asks(5, "t3", "Bash", command="ls"),
+        answers(6, "t3", "a.py"),
+    ]
+    _, events = made(lines)
+    rows = Tables().fold(events)
+    assert [(action.tool, action.state) for action in rows.actions.values()] == [
+        ("ExitPlanMode", "approved"), ("Edit", "approved"),
+    ]  # fmt: skip
+
+
+def test_an_error_of_the_service_is_no_reply_and_names_no_model():
+    failed = line(1, "assistant", [{"type": "text", "text": "API Error: 529"}], isApiErrorMessage=True,
+                  message={"model": "<synthetic>"})  # fmt: skip
+    _, events = made([line(0, "user", "x"), failed, asks(2, "t1", "Bash", command="ls")])
+    assert [body.message for body in bodies(events, e.ErrorRaised)] == ["API Error: 529"]
+    assert Tables().fold(events).sessions.popitem()[1].model == "big"
+
+
+def test_tools_of_the_service_answer_within_the_reply():
+    blocks = [{"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+              {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result", "title": "A page", "url": "https://x.example"}]}]  # fmt: skip
+    _, events = made([line(0, "user", "x"), line(1, "assistant", blocks)])
+    (call,) = Tables().fold(events).calls.values()
+    assert (call.tool, call.state) == ("web_search", "succeeded")
+
+
+def test_a_file_that_begins_with_bookkeeping_is_recognised():
+    lines = [{"type": "permission-mode", "permissionMode": "default", "sessionId": "s1"}] * 6
+    opened, events = made([*lines, line(0, "user", "hello")])
+    assert (opened.format, bodies(events, e.PromptSubmitted)[0].text) == ("claude-code", "hello")
