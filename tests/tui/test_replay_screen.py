@@ -6,7 +6,8 @@ import pytest
 
 from tests.support import golden
 from tests.tui.screens import Hand
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.domain.events import PromptSubmitted, SessionStatusChanged
+from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
@@ -179,6 +180,9 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
             main = app.main
             if app is live:
                 main.state.choose(session.id)
+                # How things are begun and answered is said on the live screen alone.
+                for pane in main.panes:
+                    pane.is_past = True
                 main.showing.everything()
                 main.go_to(2)
             else:
@@ -196,6 +200,53 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
         pytest.skip("the home holds a session that went on after this one")
     for pane, cells in screens[live][0].items():
         assert screens[there][0][pane] == cells, pane
+
+
+def test_a_session_that_has_ended_is_not_called_live(tmp_path):
+    async def body(app, press):
+        journal, key = app._journal, app.main.session_id
+        journal.append([journal.event(SessionStatusChanged(status="completed"), key, Actor(kind="user"))])
+        app.main.look()
+        await press("f")
+        assert app.main.player.is_at_end
+        assert not app.main.player.is_following
+        assert "The session has ended" in app.main.rule.said
+        assert "live" not in text(app).splitlines()[-3]
+
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_the_end_of_a_session_that_may_go_on_is_live(tmp_path):
+    async def body(app, press):
+        journal, key = app._journal, app.main.session_id
+        journal.append([
+            journal.event(SessionStatusChanged(status=status), key, Actor(kind="system"))
+            for status in ("processing",)
+        ])  # fmt: skip
+        app.main.look()
+        await press("f")
+        assert app.main.player.is_following
+        assert "live" in text(app).splitlines()[-3]
+        count = len(app.main.source.reel)
+        journal.append([journal.event(PromptSubmitted(text="and now?"), key, Actor(kind="user"))])
+        app.main.look()
+        assert app.main.source.index == app.main.player.index == count + 1
+        assert "and now?" in text(app)
+
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_what_is_empty_says_nothing_of_how_things_are_begun(tmp_path):
+    async def body(app, press):
+        await press(*"t#1", "enter")
+        shown = text(app)
+        assert "Nothing was said yet." in shown
+        assert "Nothing waits." in shown
+        assert "No pipeline had run." in shown
+        for live in ("Write below", "When an agent wants", "starts one", "found in .wave"):
+            assert live not in shown
+
+    replayed("rename-handler", tmp_path, body, size=(160, 48))
 
 
 def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):

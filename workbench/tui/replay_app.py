@@ -24,6 +24,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         home: str = "",
         at: int | None = None,
         speed: float = 1.0,
+        remark: str = "",
         **more: object,
     ) -> None:
         """Compose the replay of a session.
@@ -35,10 +36,11 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             home: The user's home folder, shown as `~`.
             at: The moment it begins at, and is paused; None plays from the beginning.
             speed: One of `views.player.SPEEDS`.
+            remark: What is said when it begins; empty for nothing.
             more: What a test sets: signs, the clock.
         """
         super().__init__(journal, Services(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
-        self._session, self._at, self._speed = session, at, speed
+        self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
     def make_main(self) -> MainScreen:
         """Return the replay."""
@@ -47,4 +49,6 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         if self._at is not None:
             screen.player.toggle()
             screen.player.seek(self._at)
+        if self._remark:
+            screen.call_after_refresh(screen.say, self._remark)
         return screen

@@ -9,6 +9,7 @@ from typing import Final
 
 from workbench.domain.events import Event
 from workbench.domain.fold import Tables
+from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
@@ -82,6 +83,13 @@ class ReplaySource(JournalSource):
             return ""
         action = super().action(event.action_id) if event.action_id else None
         return words(event, action, super().call(event.call_id) if event.call_id else None)
+
+    @property
+    def may_grow(self) -> bool:
+        """Return whether more may come: not to what was imported or has ended, nor to a run that is over."""
+        now = super().session(self.session_id)
+        is_over = now is None or now.origin is not None or now.status in TERMINAL_SESSIONS
+        return not is_over and now.reason != "run ended"
 
     def grow(self) -> int:
         """Take in what the session recorded since; return how many events came."""

@@ -1,10 +1,14 @@
-"""`workbench replay`: a recorded session again, on the screen or as lines.
+"""`workbench replay`: a recorded session again, or a file of one, on the screen or as lines.
 
-Owns which session is meant and where it begins. It reads, and never writes to the session it shows.
+Owns which session is meant and where it begins. It reads, and never writes to the session it shows; of a file
+nothing is left when it is over, unless it is to be kept.
 """
 
 import math
+import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +17,13 @@ from workbench.cli.errors import DONE, Misuse, Refusal
 from workbench.cli.lookup import session_named
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.replay import telling
-from workbench.cli.screen.showing import ended_by_signals, require_terminal, settings
+from workbench.cli.replay.loan import STDIN, Loan, Wish, is_path, lent, taken
+from workbench.cli.screen.showing import ended_by_signals, require_terminal, settings, settings_in
+from workbench.config.values import Config
 from workbench.domain.rows import Session
-from workbench.journal.home import Home
+from workbench.formats import recognising
+from workbench.host.ancestry import refuse_inside_agents
+from workbench.journal.home import default_folder
 from workbench.journal.journal import Journal
 from workbench.tui.replay_source import ReplaySource
 from workbench.views.player import SPEEDS, moment
@@ -23,7 +31,8 @@ from workbench.views.player import SPEEDS, moment
 EXAMPLE = """workbench replay
 workbench replay 3f2a --at 12:01:31
 workbench replay 3f2a --headless --json
-workbench replay 3f2a --headless --at 35%"""
+workbench replay 3f2a --headless --at 35%
+workbench replay ~/.claude/projects/shop/session.jsonl"""
 
 _SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for speed in SPEEDS}
 
@@ -33,8 +42,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "id",
         nargs="?",
-        metavar="ID",
-        help="the session, or the beginning of its id; the newest here if not given",
+        metavar="ID|FILE",
+        help="the session, or the beginning of its id; the newest here if not given; or any file that"
+        " sessions import reads, of which nothing is left afterwards",
     )
     parser.add_argument(
         "--at",
@@ -45,33 +55,42 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
     parser.add_argument("--headless", action="store_true", help="print it, open no screen")
     parser.add_argument("--json", action="store_true", help="with --headless: JSON, an event a line")
+    file = parser.add_argument_group("a file")
+    file.add_argument("--keep", action="store_true", help="import it into the library too")
+    file.add_argument("--number", type=int, metavar="N", help="which of its sessions, from 1")
+    file.add_argument("--format", choices=sorted(recognising.names()), metavar="F", help="do not guess")
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Replay a session."""
     if options.json and not options.headless:
         raise Misuse("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
+    if options.id == STDIN and not options.headless:
+        raise Misuse("nothing was replayed", "the screen needs stdin for its keys", "add --headless")
     if not options.headless:
         require_terminal()
-    with opened() as (home, journal):
-        session = _session(journal, options)
+    with _found(options, console) as found:
         if options.headless:
-            source = ReplaySource(journal, session)
-            telling.tell(source, session, _moment(source, options.at), console, is_json=options.json)
+            if found.remark:
+                console.note(found.remark)
+            source = ReplaySource(found.journal, found.session)
+            at = _moment(source, options.at)
+            telling.tell(source, found.session, at, console, is_json=options.json)
             return DONE
-        return _show(home, journal, session, options)
+        return _show(found, options)
 
 
-def _show(home: Home, journal: Journal, session: Session, options: Namespace) -> int:
+def _show(found: Loan, options: Namespace) -> int:
     from workbench.tui.replay_app import ReplayApp
 
-    # Only where the session worked are there settings of its workspace.
-    folder = session.workspace if Path(session.workspace).is_dir() else workspace_of(None)
-    config = settings(home, journal, folder)
-    at = _moment(ReplaySource(journal, session), options.at) if options.at is not None else None
+    journal, session = found.journal, found.session
+    config = _config(found)
+    source = ReplaySource(journal, session)
+    at = _moment(source, options.at) if options.at is not None else None
     app = ReplayApp(
-        journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed]
-    )
+        journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
+        remark=found.remark,
+    )  # fmt: skip
     with ended_by_signals(app.end_soon):
         app.run()
     if app.failure is not None:
@@ -79,9 +98,51 @@ def _show(home: Home, journal: Journal, session: Session, options: Namespace) ->
     return DONE
 
 
-def _session(journal: Journal, options: Namespace) -> Session:
+def _config(found: Loan) -> Config:
+    if found.is_lent:
+        # The user's own settings; a path that a file names is no workspace of theirs.
+        return settings_in(default_folder(os.environ), workspace_of(None), trusted=False)
+    # Only where the session worked are there settings of its workspace.
+    place = found.session.workspace
+    folder = place if Path(place).is_dir() else workspace_of(None)
+    return settings(found.home, found.journal, folder)
+
+
+# --- which session --------------------------------------------------------------------------------
+
+
+@contextmanager
+def _found(options: Namespace, console: Console) -> Generator[Loan, None, None]:
+    """Open the journal that the session is in: the user's own, or one that is gone afterwards."""
+    wish = Wish(file=options.id or "", format=options.format, number=options.number)
+    if options.id is not None and is_path(options.id) and not options.keep:
+        with lent(wish, console) as loan:
+            yield loan
+        return
+    with opened() as (home, journal):
+        if options.keep:
+            if options.id is None:
+                raise Misuse("nothing was replayed", "--keep is about a file", "name one")
+            refuse_inside_agents(journal, home, "import sessions")
+            yield taken(home, journal, wish, console)
+            return
+        session = _session(journal, options)
+        if session is not None:
+            yield Loan(home=home, journal=journal, session=session, remark="")
+            return
+    with lent(wish, console) as loan:
+        yield loan
+
+
+def _session(journal: Journal, options: Namespace) -> Session | None:
+    """Return the session that is meant; None where a file of that name is."""
     if options.id is not None:
-        return session_named(journal, options.id)
+        try:
+            return session_named(journal, options.id)
+        except Refusal:
+            if Path(options.id).is_file():
+                return None
+            raise
     workspace = workspace_of(options.directory)
     found = next(iter(journal.sessions(workspace, limit=1)), None)
     if found is None:

@@ -6,8 +6,10 @@ Owns the words and the JSON of both. Texts are the record's, where secrets are s
 import json
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
 from workbench.cli.console import Console
+from workbench.cli.errors import sentence
 from workbench.cli.render.facts import Facts, action_facts, call_facts, moment, session_facts
 from workbench.domain.codec import to_object
 from workbench.domain.rows import Action, Session
@@ -15,6 +17,7 @@ from workbench.draw.words import clock_exact
 from workbench.text.human import countdown
 from workbench.tui.replay_source import ReplaySource
 
+NO_TIMES: Final = "no times recorded: events are a second apart"
 _MICROS = 1_000_000
 _MANY = 40
 
@@ -31,6 +34,8 @@ def tell(
             for line in state_lines(source, session):
                 console.say(line)
         return
+    if source.reel.is_steady:
+        console.note(sentence(NO_TIMES))
     for event in events(source):
         if is_json:
             console.json_line(json.dumps(event, ensure_ascii=False))
@@ -66,6 +71,7 @@ def state(source: ReplaySource, session: Session) -> Facts:
         "index": source.index,
         "events": len(source.reel),
         "at": moment(source.now()),
+        "has_times": not source.reel.is_steady,
         "sessions": [session_facts(one, counts[one.id]) for one in source.sessions(_MANY)],
         "waiting": [{**action_facts(one), "left_seconds": _left(one, source.now())} for one in waiting],
         "calls": [call_facts(one) for one in source.calls(session.id)],
@@ -84,6 +90,8 @@ def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:
     """Yield what was at the moment as lines."""
     title, at = session.title or session.id[:8], clock_exact(source.now())
     yield f"{title}  event {source.index} of {len(source.reel)}  at {at}"
+    if source.reel.is_steady:
+        yield NO_TIMES
     yield "sessions"
     for one in source.sessions(_MANY):
         yield f"  {one.id[:8]}  {one.status:<12} {one.title}"

@@ -96,8 +96,16 @@ def settings(home: Home, journal: Journal, workspace: str) -> Config:
     Raises:
         Refusal: a file cannot be used; names it.
     """
-    trusted = trusting.is_trusted(journal, workspace)
-    loaded = load(home.path, Path(workspace), trusted=trusted, env=os.environ, options={})
+    return settings_in(home.path, workspace, trusted=trusting.is_trusted(journal, workspace))
+
+
+def settings_in(folder: Path, workspace: str, *, trusted: bool) -> Config:
+    """Return the configuration that a user's folder and a workspace make together.
+
+    Raises:
+        Refusal: a file cannot be used; names it.
+    """
+    loaded = load(folder, Path(workspace), trusted=trusted, env=os.environ, options={})
     if not loaded.is_usable:
         problem = next(problem for problem in loaded.problems if problem.fatal)
         raise Refusal("The screen was not opened", str(problem), "mend the file; workbench config validate")

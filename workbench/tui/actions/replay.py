@@ -107,7 +107,7 @@ def time(screen: ReplayScreen) -> None:
 
 def follow(screen: ReplayScreen) -> None:
     """Go to the end and stay there while the session goes on."""
-    screen.went(screen.player.follow())
+    screen.follow()
 
 
 def leave(screen: ReplayScreen) -> None:

@@ -114,7 +114,7 @@ class ApprovalsPane(Pane):
             self.queue.cursor = moved[self.queue.cursor]
             self.post_message(DetailWanted(self.queue.cursor))
         self.queue.idle = waiting.idle_lines(
-            view.actions, ink(self), glyphs(self), is_filtered=self.text_filter
+            view.actions, ink(self), glyphs(self), is_filtered=self.text_filter, is_past=self.is_past
         )
         self.set_class(not shown, "-idle")
         self.heads.display = self.is_zoomed and bool(shown)

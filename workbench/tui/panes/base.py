@@ -141,6 +141,9 @@ class Pane(Vertical):
     forbids: Callable[[str], str] = staticmethod(_nothing)
     """Returns why a screen wants none of a key, empty where it does: in a replay nothing is answered."""
 
+    is_past: bool = False
+    """Whether it shows a recording: then it does not say how something is begun or answered."""
+
     def why_not(self, key_id: str) -> str:
         """Return why a key does nothing now, for the screen or for the pane; empty when it is on."""
         return self.forbids(key_id) or self.why_off(key_id)

@@ -142,6 +142,7 @@ class ConversationPane(Pane):
         if view.opening:
             without = [("", line) for line in view.opening]
         (_, sentence), *rest = _NO_WORD if view.session else without
+        rest = [] if self.is_past else rest
         lines = [Content(""), Content.assemble("   ", (sentence, ink.of("foreground", bold=True)))]
         for key, words in rest:
             shown = (f"{key}  ", ink.of("info", bold=True)) if key else ""

@@ -38,6 +38,7 @@ _OVERVIEW_FROM: Final = 60
 """Drawn steps from which an overview of one row stands under the title."""
 
 _EMPTY: Final = "No pipeline runs."
+_NONE_THEN: Final = "No pipeline had run."
 
 
 class PipelinePane(Pane):
@@ -135,7 +136,7 @@ class PipelinePane(Pane):
         found = self._shown.found
         lines = [f"{found or 'None was'} found in .wave/pipelines and .workbench/pipelines."]
         lines += ["workbench pipeline run NAME starts one."] if found else []
-        words = "".join(f"\n  {line}" for line in (_EMPTY, *lines))
+        words = "".join(f"\n  {line}" for line in ((_NONE_THEN,) if self.is_past else (_EMPTY, *lines)))
         self._words.update(Content.styled(words, theme.ink(self).of("muted")))
         self.set_title(Content(" "), Content(" "))
 

@@ -48,21 +48,20 @@ _FIRST: Final = (
 
 
 def idle_lines(
-    actions: Iterable[Action], colours: Ink, signs: Glyphs, *, is_filtered: str = ""
+    actions: Iterable[Action], colours: Ink, signs: Glyphs, *, is_filtered: str = "", is_past: bool = False
 ) -> list[Content]:
-    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here."""
+    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here.
+
+    In a replay (`is_past`) it does not say what would come: nothing is answered there.
+    """
     if is_filtered:
         words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
         return [Content(""), content(signs.line(f"   {words}"), colours.of("muted"))]
     ok = Content.assemble("   ", (signs.of("ok"), colours.sign("ok")), " Nothing waits.")
     decided = [action for action in actions if action.decided_at and action.state in _ANSWERED]
     if not decided:
-        return [
-            Content(""),
-            ok,
-            Content(""),
-            *(Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST),
-        ]
+        coming = (Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST)
+        return [Content(""), ok] if is_past else [Content(""), ok, Content(""), *coming]
     last = max(decided, key=lambda action: action.decided_at or 0)
     by = f"{who(last.decided_by)} " if last.state != "expired" else ""
     words = f"     Last: {clock(last.decided_at)}, {by}{last.state} {last.target}."

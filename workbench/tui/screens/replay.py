@@ -140,6 +140,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._is_closed = threading.Event()
         for pane in self.panes:
             pane.forbids = self._forbids
+            pane.is_past = True
 
     def _forbids(self, key_id: str) -> str:
         return self._why if is_off(key_id) else ""
@@ -264,6 +265,14 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         """Show where the player went."""
         self.go(index)
         self._moved()
+
+    def follow(self) -> None:
+        """Go to the end, and stay there where the session goes on."""
+        if self.source.may_grow:
+            self.went(self.player.follow())
+            return
+        self.went(self.player.seek(len(self.player.reel)))
+        self.say("The session has ended: this is its end, and nothing comes after it.")
 
     def jump(self, kind: Jump | None, step: int) -> None:
         """Go to the next or previous mark of a kind; say so where there is none."""
