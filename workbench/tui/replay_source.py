@@ -88,8 +88,9 @@ class ReplaySource(JournalSource):
     def may_grow(self) -> bool:
         """Return whether more may come: not to what was imported or has ended, nor to a run that is over."""
         now = super().session(self.session_id)
-        is_over = now is None or now.origin is not None or now.status in TERMINAL_SESSIONS
-        return not is_over and now.reason != "run ended"
+        if now is None or now.origin is not None or now.status in TERMINAL_SESSIONS:
+            return False
+        return now.reason != "run ended"
 
     def grow(self) -> int:
         """Take in what the session recorded since; return how many events came."""

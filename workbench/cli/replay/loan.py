@@ -11,7 +11,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -124,7 +124,7 @@ def _read(wish: Wish, intake: Intake, progress: Progress) -> list[Summary]:
 
 
 @contextlib.contextmanager
-def _stream(given: str) -> Iterator[tuple[BinaryIO, int]]:
+def _stream(given: str) -> Generator[tuple[BinaryIO, int], None, None]:
     if given == STDIN:
         yield sys.stdin.buffer, time.time_ns() // 1_000
         return
