@@ -6,7 +6,6 @@ is touched only by `kept`, which is what `--keep` asks for.
 
 import contextlib
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from workbench.cli.errors import Misuse, Refusal
 from workbench.cli.sessions.importing import Progress
 from workbench.domain.rows import Session
 from workbench.effects.locks import FileLock, is_held
+from workbench.effects.refusal import FileRefused
+from workbench.effects.trees import remove_tree
 from workbench.formats import taking
 from workbench.formats.assembling import Summary
 from workbench.formats.recognising import NotRecognised
@@ -84,7 +85,7 @@ def lent(wish: Wish, console: Console) -> Generator[Loan, None, None]:
             with Journal.open(home) as journal:
                 yield replace(taken(home, journal, wish, console), is_lent=True)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(str(folder))
 
 
 def taken(home: Home, journal: Journal, wish: Wish, console: Console) -> Loan:
@@ -186,9 +187,9 @@ def _sweep() -> None:
     """Remove folders of replays that are not there any more: of this user, and held by nobody."""
     with contextlib.suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, FileRefused):
                 if _is_left(folder):
-                    shutil.rmtree(folder, ignore_errors=True)
+                    remove_tree(str(folder))
 
 
 def _is_left(folder: Path) -> bool:
