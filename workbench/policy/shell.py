@@ -13,8 +13,8 @@ from typing import Final
 from workbench.policy import shell_tree
 from workbench.policy.shell_judging import judge, variable_reason
 from workbench.policy.shell_lists import CODE_TAKERS, DESTROYERS, NETWORK, SINKS, SOURCES, program
-from workbench.policy.shell_reach import linked, reach
-from workbench.policy.shell_reading import Token, Unclear, read
+from workbench.policy.shell_reach import linked, reach, takes_code
+from workbench.policy.shell_reading import Token, Unclear, read, without_bodies
 from workbench.policy.shell_scan import Scan, Segment, scan
 from workbench.text.safe import has_hidden
 
@@ -28,6 +28,9 @@ _KEYWORDS: Final = frozenset({
     "esac",
 })  # fmt: skip
 _FIRST: Final = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{"})
+_NOT_ASSIGNED: Final = frozenset({"file name patterns", "braces"})
+"""What a shell does not expand in an assignment."""
+
 GAP: Final = "\x1f"
 """Stands for a blank within a word, so that a blank of a pattern is always one between words."""
 
@@ -109,7 +112,9 @@ def _view(command: str) -> ShellView:
     reasons, commands = _analysed(command)
     is_short = len(command) <= _LONGEST_SCAN
     found = (
-        scan(command) if is_short else Scan(segments=tuple(map(_segment, commands)), is_certain=not reasons)
+        _scanned(command, agreed=bool(commands))
+        if is_short
+        else Scan(segments=tuple(map(_segment, commands)), is_certain=not reasons)
     )
     texts, is_whole = reach(command, found) if is_short or commands else ((command,), False)
     segments = tuple(" ".join(segment.words) for segment in found.segments)
@@ -126,6 +131,15 @@ def _view(command: str) -> ShellView:
         is_reach_whole=is_whole and (is_short or not reasons),
         marks=tuple(dict.fromkeys(_marks(found))),
     )
+
+
+def _scanned(command: str, *, agreed: bool) -> Scan:
+    """Find its commands; the text of a here-document is none, unless something listens that would run it."""
+    if agreed and "<<" in command:
+        outer = scan(without_bodies(command))
+        if not takes_code(outer):
+            return outer
+    return scan(command)
 
 
 def _segment(simple: Simple) -> Segment:
@@ -205,7 +219,10 @@ def _judged(
     tokens: Sequence[Token], tree: shell_tree.Tree, reasons: dict[str, None]
 ) -> tuple[dict[str, None], list[Simple]]:
     by_start = {token.start: token for token in tokens if token.kind == "word"}
-    reasons.update(dict.fromkeys(token.expands for token in tokens if token.expands))
+    assigned = {start for found in tree.commands for start, _ in found.assignments}
+    for token in tokens:
+        if token.expands and not (token.start in assigned and token.expands in _NOT_ASSIGNED):
+            reasons[token.expands] = None
     for start, end in tree.variables:
         _add(reasons, variable_reason(_text(by_start, start, end)))
     commands: list[tuple[int, int, Simple]] = []

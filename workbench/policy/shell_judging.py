@@ -7,6 +7,7 @@ and how much of it a pattern has to spell out. In doubt it finds a reason.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from workbench.policy.shell_lists import (
@@ -27,6 +28,7 @@ from workbench.policy.shell_lists import (
     VARIABLE_BEGINNINGS,
     VARIABLE_ENDINGS,
     VARIABLES,
+    WHOLE_OPTIONS,
     WRAPPERS,
     WRITERS,
     program,
@@ -36,7 +38,8 @@ from workbench.policy.shell_scripts import awk_reason, sed_reason
 _MOST_LAYERS: Final = 4
 _VERSION_WORDS: Final = frozenset({"--version", "-V", "-v", "--help", "-h"})
 _SET_WORD: Final = re.compile(
-    r"[-+][abefhkmnptuvxCEHT]+|[-+][abefhkmnptuvxCEHT]*o|pipefail|errexit|nounset|xtrace"
+    r"[-+][befmnuvxCEHT]+|[-+][befmnuvxCEHT]*o"
+    r"|pipefail|errexit|nounset|xtrace|verbose|noglob|noclobber|errtrace|functrace"
 )
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -76,9 +79,9 @@ def _judge(words: Sequence[str], layers: int) -> Judged:
     head, name = words[0], program(words[0])
     if why := _head_reason(head, name):
         return Judged(reasons=(why,))
-    if name in WRAPPERS and not _only_looks(name, words):
+    if name in WRAPPERS and not only_looks(words):
         return Judged(reasons=(f"{name} runs other programs",))
-    if name in SHELL_LIKE:
+    if name in SHELL_LIKE and not only_looks(words):
         return Judged(reasons=(f"{name} has commands of its own",))
     if name in INTERPRETERS:
         return _interpreted(name, words)
@@ -102,8 +105,13 @@ def _head_reason(head: str, name: str) -> str | None:
     return None
 
 
-def _only_looks(name: str, words: Sequence[str]) -> bool:
-    return name == "command" and len(words) > 2 and words[1] in ("-v", "-V")
+def only_looks(words: Sequence[str]) -> bool:
+    """Say whether it runs nothing: `command -v x`, `env` alone, `sudo --version`."""
+    if words[0] == "command":
+        return len(words) > 2 and words[1] in ("-v", "-V")
+    if words[0] in ("builtin", "coproc", "exec", "time"):
+        return False
+    return len(words) == 2 and words[1] in ("--version", "--help") if len(words) > 1 else words[0] == "env"
 
 
 # --- interpreters and runners ------------------------------------------------------------------------
@@ -186,17 +194,44 @@ def _risky_options(table: str, words: Sequence[str], name: str) -> Iterator[str]
         if word == "--":
             return
         bundle = f"-{word}" if name == "tar" and at == 0 and not word.startswith("-") else word
-        if at + 1 < len(words) and words[at + 1] in SINKS and bundle.endswith("o") and bundle[:2] != "--":
-            bundle = bundle[:-1]  # its value is harmless: `-o /dev/null`
-        if any(_is_option(bundle, option, GROUP_ENDS.get(table, "")) for option in options):
+        if _is_output_to_sink(bundle, words[at + 1 : at + 2], name):
+            bundle = bundle.rstrip("-")[:-1]
+        if any(_is_option(bundle, option, _ends(table, name)) for option in options):
             yield f"{table} {word.partition('=')[0]} can run programs or write files"
             return
 
 
-def _is_option(word: str, option: str, ends: str) -> bool:
-    """Say whether a word may be an option: letters in groups, long names cut short or with a value."""
+def _is_output_to_sink(word: str, following: Sequence[str], name: str) -> bool:
+    """Say whether what it writes goes where output goes anyway: `-o /dev/null`, `wget -qO-`."""
+    if word.startswith("--") or name not in _CAN_PRINT:
+        return False
+    letters = _CAN_PRINT[name]
+    if word.endswith("-"):
+        return word[-2:-1] in letters
+    return word[-1:] in letters and bool(following) and (following[0] in SINKS or following[0] == "-")
+
+
+_CAN_PRINT: Final = {"curl": ("o", "D"), "wget": ("O", "o"), "sort": ("o",)}
+"""Letters of options that name a file, for which `-` or a device may stand."""
+
+
+def _ends(table: str, name: str) -> str | None:
+    return None if name in WHOLE_OPTIONS else GROUP_ENDS.get(table, "")
+
+
+def _is_option(word: str, option: str, ends: str | None) -> bool:
+    """Say whether a word may be an option: letters in groups, long names cut short or with a value.
+
+    Args:
+        word: The word.
+        option: The option.
+        ends: Letters behind which a group is a value; None where options of one dash are whole words.
+    """
     if not word.startswith("-"):
         return False
+    if ends is None:
+        bare = word.lstrip("-").partition("=")[0]
+        return bare == option.lstrip("-") or (len(option) == 2 and word.startswith(option))
     if option.startswith("--"):
         return _is_long(word, option)
     if len(option) > 2:
@@ -242,8 +277,8 @@ def _git(words: Sequence[str]) -> str | None:
     rest = words[at:]
     if rest[:1] == ["config"] and not READING_CONFIG & set(rest[1:3]):
         return "git config can name programs that later commands run"
-    if any("ext::" in word for word in rest):
-        return "ext:: runs a program"
+    if any("ext::" in word or "://-" in word for word in rest):
+        return "such an address runs a program"
     return None
 
 
@@ -255,6 +290,41 @@ def _make(words: Sequence[str]) -> str | None:
 def _less(words: Sequence[str]) -> str | None:
     found = next((word for word in words[1:] if word.startswith("+")), None)
     return f"{words[0]} {found} gives it commands" if found else None
+
+
+def _curl(words: Sequence[str]) -> str | None:
+    for before, word in pairwise(words):
+        if "%output{" in word:
+            return "curl %output{} writes a file"
+        if _SENDS_FILE.fullmatch(word) or (_SENDING.fullmatch(before) and _FILE_VALUE.search(word)):
+            return f"curl {before} {word[:20]} sends a file"
+        if "://" in word and not word.startswith("-") and not _WEB.match(word):
+            return "curl reaches files and other protocols by such an address"
+    return None
+
+
+_SENDING: Final = re.compile(r"-[A-Za-z]*[dFH]|--(?:data|form|json|header|variable|url-query)[a-z-]*")
+_FILE_VALUE: Final = re.compile(r"\A[A-Za-z0-9_%-]*@|=[@<]")
+_SENDS_FILE: Final = re.compile(
+    r"-[A-Za-z]*[dH]@.*|-[A-Za-z]*F[^=]*=[@<].*|--(?:data|form|json|header|variable|url-query)[a-z-]*=[^=]*@.*",
+    re.DOTALL,
+)
+_WEB: Final = re.compile(r"(?i:https?)://|[^:/]*[^:/A-Za-z0-9+.-]")
+
+
+def _dd(words: Sequence[str]) -> str | None:
+    found = next((word for word in words[1:] if word.startswith("of=")), None)
+    return None if found is None or found[3:] in SINKS else f"dd writes {found[3:]}"
+
+
+def _go(words: Sequence[str]) -> str | None:
+    return "go runs the linker that is named" if any("-extld" in word for word in words) else None
+
+
+def _test(words: Sequence[str]) -> str | None:
+    if any("[" in word and ("$" in word or "`" in word) for word in words[1:]):
+        return "a test that evaluates"
+    return None
 
 
 def _set(words: Sequence[str]) -> str | None:
@@ -275,6 +345,7 @@ def _export(words: Sequence[str]) -> str | None:
 
 
 _SPECIAL: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {
-    "awk": awk_reason, "export": _export, "git": _git, "less": _less, "make": _make, "more": _less,
-    "sed": sed_reason, "set": _set, "tee": _writes_operand, "uniq": _writes_operand, "xxd": _writes_operand,
+    "[": _test, "awk": awk_reason, "curl": _curl, "dd": _dd, "export": _export, "git": _git, "go": _go,
+    "less": _less, "make": _make, "more": _less, "sed": sed_reason, "set": _set, "tee": _writes_operand,
+    "test": _test, "uniq": _writes_operand, "xxd": _writes_operand,
 }  # fmt: skip

@@ -12,21 +12,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from workbench.policy.shell_judging import judge
-from workbench.policy.shell_lists import CODE_TAKERS, RESERVED, RUNNERS, VALUED, WRAPPERS, program
-from workbench.policy.shell_scan import Scan, Segment
+from workbench.policy.shell_judging import judge, only_looks
+from workbench.policy.shell_lists import CODE_TAKERS, OPENERS, QUIET, RESERVED, VALUED, WRAPPERS, program
+from workbench.policy.shell_scan import Scan, Segment, scan
 
 MOST_TEXT: Final = 120_000
 """Characters of spellings; of a line with more only a loose search can tell what may be in it."""
 
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?=.*", re.DOTALL)
 _REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
-_EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]]+")
-_INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]]+")
+_EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]!]+")
+_INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]!]+")
+_SED_RUN: Final = re.compile(r"[0-9,$~+]*e[ ]+")
+_IFS: Final = re.compile(r"\$\{IFS\}|\$IFS(?![A-Za-z0-9_])")
 _JOINTS: Final = re.compile(r"[\"',\\\s]+")
 _BRACES: Final = re.compile(r"[{},]")
 _GRAMMAR: Final = RESERVED - WRAPPERS
-_PEELED: Final = WRAPPERS | frozenset(RUNNERS) | {"find", "fd", "eval", "trap", "source", "."}
+_PEELED: Final = WRAPPERS | {"eval", "trap", "source", ".", "alias"}
+_SPEAKERS: Final = frozenset({"echo", "printf"})
+_MOST_SPOKEN: Final = 8
+_DEEPEST: Final = 3
+_LONGEST_CODE: Final = 4096
 _MOST_LINKS: Final = 20
 
 
@@ -43,22 +49,42 @@ def reach(command: str, found: Scan) -> tuple[tuple[str, ...], bool]:
     return tuple(texts), True
 
 
+def takes_code(found: Scan) -> bool:
+    """Say whether one of the commands runs text, or other programs by their names."""
+    return any(_takes_code(words) for segment in found.segments for words in _forms(segment))
+
+
 def _texts(command: str, found: Scan) -> Iterator[str]:
     yield command
     yield command.strip()
-    takes_code = not found.is_certain
-    for segment in dict.fromkeys(found.segments):
+    has_code = not found.is_certain
+    segments = dict.fromkeys(found.segments)
+    for segment in segments:
         for words in _forms(segment):
-            takes_code = takes_code or _takes_code(words)
-            yield from _variants(words)
-    if takes_code:
+            has_code = has_code or _takes_code(words)
+            yield from _variants(words, _DEEPEST)
+    if has_code:
+        yield from _spoken(segments)
         yield from _crude(command)
+
+
+def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
+    """Yield what is said to a shell that listens: `echo git push | sh`."""
+    for segment in segments:
+        words = segment.bare
+        if words and words[0] in _SPEAKERS:
+            for start in range(1, min(len(words), _MOST_SPOKEN)):
+                yield from _spellings(_command_words(words[start:]))
 
 
 def _takes_code(words: Sequence[str]) -> bool:
     words = _command_words(words)
-    heads = set(map(program, words if words and program(words[0]) in _PEELED else words[:1]))
-    return bool(heads & CODE_TAKERS) or bool(words and words[0] and judge(words).reasons)
+    if not words or not words[0]:
+        return False
+    if judge(words).reasons:
+        return True
+    name = program(words[0])
+    return name in CODE_TAKERS and name not in QUIET
 
 
 def _forms(segment: Segment) -> Iterator[tuple[str, ...]]:
@@ -68,6 +94,8 @@ def _forms(segment: Segment) -> Iterator[tuple[str, ...]]:
         seen.setdefault(tuple(_BRACES.sub(" ", " ".join(segment.bare)).split()))
     seen.setdefault(tuple(_without_redirects(segment.bare)))
     seen.setdefault(tuple(_without_signs(segment.bare)))
+    if any("$" in word for word in segment.words):
+        seen.setdefault(tuple(_IFS.sub(" ", " ".join(segment.words)).split()))
     yield from filter(None, seen)
 
 
@@ -91,23 +119,39 @@ def _without_signs(words: Iterable[str]) -> Iterator[str]:
             yield found.group(1) if found else word
 
 
-def _variants(words: Sequence[str]) -> Iterator[str]:
+def _variants(words: Sequence[str], deep: int = 0) -> Iterator[str]:
     """Yield a simple command in every way in which a deny pattern may have been written."""
     yield " ".join(words)
     words = _command_words(words)
     if not words:
         return
     yield from _spellings(words)
-    if program(words[0]) in _PEELED:
-        for start in range(1, len(words)):
-            yield from _spellings(_command_words(words[start:]))
+    for start in _inner_starts(words):
+        yield from _spellings(_command_words(words[start:]))
+    if deep and any(" " in word for word in words[1:]) and _takes_code(words):
+        for word in words[1:]:
+            if " " in word and len(word) <= _LONGEST_CODE:
+                for segment in scan(word).segments:
+                    yield from _variants(segment.bare, deep - 1)
+
+
+def _inner_starts(words: Sequence[str]) -> Iterable[int]:
+    """Return where among its words another command may begin."""
+    name = program(words[0])
+    if name in _PEELED:
+        return range(1 if not only_looks(words) else len(words), len(words))
+    openers = OPENERS.get(name)
+    if openers is None:
+        return ()
+    first = next((at for at, word in enumerate(words) if word in openers), len(words))
+    return range(first + 1 if openers else 1, len(words))
 
 
 def _command_words(words: Sequence[str]) -> Sequence[str]:
-    """Drop what may stand in front of a command: grammar and assignments."""
+    """Drop what may stand in front of a command: grammar, assignments, the name of a function."""
     start = 0
     while start < len(words) and (words[start] in _GRAMMAR or _ASSIGNMENT.fullmatch(words[start])):
-        start += 1
+        start += 2 if words[start] == "function" else 1
     return words[start:]
 
 
@@ -143,9 +187,10 @@ def _crude(command: str) -> Iterator[str]:
     """Cut at everything that can begin a command in any language, quotes or not."""
     for edges in (_EDGES, _INNER_EDGES):
         for piece in dict.fromkeys(edges.split(command)):
-            words = _command_words(_JOINTS.sub(" ", piece).split())
-            if words:
-                yield from _variants(words)
+            text = _JOINTS.sub(" ", piece).strip()
+            for form in dict.fromkeys((text, _SED_RUN.sub("", text, count=1))):
+                if words := _command_words(form.split()):
+                    yield from _variants(words)
 
 
 # --- behind links ------------------------------------------------------------------------------------

@@ -72,6 +72,24 @@ def read(command: str) -> list[Token]:
     return list(_Reader(command.encode("utf-8", "surrogatepass").decode("latin-1")).tokens())
 
 
+def without_bodies(command: str) -> str:
+    """Return a line without the texts of its here-documents.
+
+    Raises:
+        Unclear: As `read`.
+    """
+    data, kept, at = command.encode("utf-8", "surrogatepass"), b"", 0
+    expects = False
+    tokens = read(command)
+    for number, token in enumerate(tokens):
+        expects = expects or (token.kind == "redirect" and token.text.lstrip("0123456789") in ("<<", "<<-"))
+        if expects and token.kind == "op" and token.text == "\n":
+            kept += data[at : token.end]
+            at = tokens[number + 1].start if number + 1 < len(tokens) else len(data)
+            expects = False
+    return (kept + data[at:]).decode("utf-8", "surrogatepass")
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text

@@ -11,18 +11,27 @@ from typing import Final
 _ADDRESS: Final = r"(?:[0-9]+(?:~[0-9]+)?|\$|/(?:[^/\\\n]|\\[^\n])*/I?)"
 _RANGE: Final = rf"(?:{_ADDRESS}(?:,(?:{_ADDRESS}|\+[0-9]+|~[0-9]+))?[ \t]*!?[ \t]*)?"
 _PART: Final = r"(?:(?!(?P=cut))[^\\\n]|\\[^\n])*(?P=cut)"
-_SUBSTITUTE: Final = rf"s(?P<cut>[/|,#:@!%+_~]){_PART}{_PART}[gpIi0-9]*"
+_SUBSTITUTE: Final = rf"s(?P<cut>[/|,#:@!%+_~]){_PART}{_PART}[gpIiMm0-9]*"
 _TRANSLATE: Final = r"y/(?:[^/\\\n]|\\[^\n])*/(?:[^/\\\n]|\\[^\n])*/"
+_TEXT: Final = r"[aic][ \t]+[^ \t\\\n][^\\\n]*(?=\n|\Z)"
 _COMMAND: Final = re.compile(
-    rf"[ \t\n;]*{_RANGE}(?:[pPdDqQ=nNgGhHxlz]|{_SUBSTITUTE}|{_TRANSLATE})[0-9]*[ \t]*(?=[;\n]|\Z)"
+    rf"[ \t\n;]*(?:\}}|{_RANGE}(?:\{{|{_TEXT}"
+    rf"|(?:[pPdDqQ=nNgGhHxlzF]|{_SUBSTITUTE}|{_TRANSLATE})[0-9]*[ \t]*(?=[;\n}}]|\Z)))"
 )
 _LONGEST: Final = 2000
 _SED_PLAIN: Final = re.compile(
     r"-[nErszu]+|--(?:quiet|silent|regexp-extended|null-data|separate|posix|debug|sandbox|unbuffered)"
 )
 _SED_ASKS: Final = ("--version", "--help")
-_AWK_RISKS: Final = re.compile(r"\||>|\bsystem\b|\bgetline\b|@|\bclose\b|\bPROCINFO\b|\bENVIRON\b")
-_AWK_STRINGS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_AWK_RISKS: Final = re.compile(r"\||\bsystem\b|\bgetline\b|@|\bclose\b|\bPROCINFO\b|\bENVIRON\b")
+_AWK_PIECE: Final = re.compile(
+    r"""(?P<string>"(?>(?:[^"\\\n]|\\[^\n])*)")|(?P<slash>/)|(?P<comment>\#[^\n]*)|(?P<blank>[ \t]+)"""
+    r"""|(?P<word>[A-Za-z0-9_$.]+)|(?P<or>\|\|)|(?P<other>[^"\\])"""
+)
+_AWK_REGEX: Final = re.compile(r"/(?>(?:[^/\\\n]|\\[^\n])*)/")
+_AWK_PRINTS_INTO: Final = re.compile(r"\bprintf?\b[^;{}\n]*>")
+_AWK_GOES_ON: Final = re.compile(r"(?<=[,&])[ \t]*\n")
+_BEFORE_REGEX: Final = frozenset("(,{};!~&|\n")
 
 
 def sed_reason(words: Sequence[str]) -> str | None:
@@ -75,6 +84,37 @@ def awk_reason(words: Sequence[str]) -> str | None:
         rest.pop(0)
     if not rest:
         return "awk without a script"
-    if len(rest[0]) > _LONGEST or _AWK_RISKS.search(_AWK_STRINGS.sub('""', rest[0])):
+    code = _awk_code(rest[0]) if len(rest[0]) <= _LONGEST else None
+    if code is None or _AWK_RISKS.search(code) or _AWK_PRINTS_INTO.search(code):
         return "its awk script may write files or run programs"
     return None
+
+
+def _awk_code(script: str) -> str | None:
+    """Return a script without its strings, regular expressions and comments; None where it is not certain.
+
+    Whether a slash divides or begins an expression takes the whole grammar to say. Where it may do either,
+    what stands up to the next one is kept, and holds no quote: both readings see the same strings behind it.
+    """
+    out, at, before = "", 0, "\n"
+    while at < len(script):
+        found = _AWK_PIECE.match(script, at)
+        if found is None:
+            return None  # a quote that does not close, or a backslash
+        kind, text = found.lastgroup, found.group()
+        regex = _AWK_REGEX.match(script, at) if kind == "slash" else None
+        if regex is not None:
+            text = regex.group()
+            if '"' in text or ("[" in text and not _is_closed(text)):
+                return None
+            text = "0" if before in _BEFORE_REGEX else text
+        out += '""' if kind == "string" else "" if kind == "comment" else "&&" if kind == "or" else text
+        at = (regex or found).end()
+        before = before if kind in ("blank", "comment") else text[-1]
+    return _AWK_GOES_ON.sub(" ", out)
+
+
+def _is_closed(regex: str) -> bool:
+    """Say whether every bracket of an expression is closed in it, and could be read in one way only."""
+    plain = re.sub(r"\\.", "", regex)
+    return not re.search(r"\[\^?\]|\[[^\]]*(?:\[|/\Z)|\[[^\]]*\Z", plain)
