@@ -14,6 +14,7 @@ STATES = {
     "some-lines": (stills.shop, (*RENAME, "v", "space")),
     "context": (stills.shop, (*RENAME, "}", "}")),
     "conversation": (stills.shop, ("0", "j", "enter", "1", "z")),
+    "find": (stills.shop, ("0", "j", "enter", "1", "/", *"route", "enter", "N")),
     "sessions": (stills.shop, ("0",)),
     "gate": (stills.gate, ()),
     "question": (stills.question, ("a",)),

@@ -4,7 +4,7 @@ Owns which events a window holds and how it moves; two windows in a row overlap,
 is in both. Memory is that of one window, however long the session is. It reads, and never writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 from workbench.domain.events import Event, ReplyCompleted, TurnEnded, TurnStarted
@@ -71,9 +71,22 @@ def before(archive: Archive, session_id: str, number: int) -> Window | None:
     return _window(archive, session_id, [*earlier, *later])
 
 
+def around(archive: Archive, session_id: str, number: int) -> Window | None:
+    """Return the window with an event in its middle; None when the session has none before or after it."""
+    return before(archive, session_id, number + 1)
+
+
 def after(archive: Archive, session_id: str, window: Window) -> Window | None:
     """Return the window that follows one, with the second half of it; None when nothing is there."""
     return _window(archive, session_id, archive.lasting(session_id, after=window.middle - 1, limit=SPAN))
+
+
+def pieces(archive: Archive, session_id: str) -> Iterator[Sequence[Event]]:
+    """Yield all lasting events of a session, so many at a time, the newest first."""
+    number = archive.last_number(session_id) + 1
+    while events := archive.lasting(session_id, before=number, limit=SPAN):
+        yield events
+        number = events[0].sequence_number
 
 
 def _window(archive: Archive, session_id: str, events: Sequence[Event]) -> Window | None:

@@ -3,6 +3,7 @@
 They say what the user wants or what was drawn; they never carry widgets.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from textual.message import Message
@@ -13,6 +14,7 @@ from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
 from workbench.views.blocks import ErrorBlock
 from workbench.views.detail import ActionDetail
+from workbench.views.finding import Hit
 
 
 @dataclass
@@ -210,6 +212,31 @@ class PartWanted(Message):
 
 
 @dataclass
+class FindAsked(Message):
+    """The user looks for words in the conversation on show; answered by `ConversationPane.take_hits`."""
+
+    text: str
+
+
+@dataclass
+class HitsFound(Message):
+    """Some of the places that hold what is looked for."""
+
+    session_id: str
+    text: str
+    hits: Sequence[Hit]
+    is_whole: bool
+    """Whether these were the last ones."""
+
+
+@dataclass
+class HitWanted(Message):
+    """The reader wants to see a place that was found, in whichever part of the conversation it is."""
+
+    hit: Hit
+
+
+@dataclass
 class OpenDetail(Message):
     """Enter in a list: deeper into what is under the cursor, by the id of its row."""
 
@@ -238,6 +265,8 @@ class Said(Message):
 
     text: str
     is_error: bool = False
+    is_kept: bool = True
+    """Whether it is worth a line on the page of messages."""
 
 
 @dataclass

@@ -157,6 +157,14 @@ class State:
         self.window = found
         return found is not was
 
+    def look_at(self, number: int) -> bool:
+        """Show the part of the conversation that an event is in; False when it is shown already."""
+        source, current, was = self.source, self.current, self.window
+        if current is None or not isinstance(source, history.Archive):
+            return False
+        self.window = None if number >= self._first else history.around(source, current.id, number)
+        return self.window is not was
+
     def _tail(self, session_id: str, count: int) -> Sequence[Event]:
         if isinstance(self.source, JournalSource):
             return self.source.tail(session_id, count)

@@ -141,6 +141,8 @@ def back(screen: MainScreen) -> None:
     screen.is_leaving = False
     if screen.approvals.text_filter:
         screen.approvals.line_dropped("filter")
+    elif screen.conversation.finding.text and screen.place == screen.conversation.PLACE:
+        screen.conversation.end_finding()
     elif screen.is_zoomed:
         zoom(screen)
     elif screen.place != 2:

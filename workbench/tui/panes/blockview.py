@@ -66,6 +66,8 @@ class BlockView(LineView):
         self.unread = 0
         """Blocks that came below since the reader left the end."""
         self.is_compact = False
+        self.find = ""
+        """What is looked for: underlined wherever it stands on a line."""
         self.empty: Sequence[Content] = ()
         """What is said instead while there are no blocks."""
         self.is_following = True
@@ -337,11 +339,34 @@ class BlockView(LineView):
         style = ink.on("panel") if isinstance(block, Prompt) else ink.on("background")
         if is_cursor and isinstance(block, CallLine):
             style = ink.cursor(has_focus=True)
-        content = drawn.lines[at]
+        content = self._with_hits(drawn.lines[at])
         if is_cursor:
             bar = Content.styled(theme.drawing(self).glyphs.of("cursor"), ink.of("info"))
             content = Content.assemble(bar, content[1:])
         return cells.strip(content, width, style)
+
+    def _with_hits(self, line: Content) -> Content:
+        if not self.find:
+            return line
+        text, wanted = line.plain.casefold(), self.find.casefold()
+        style = theme.ink(self).hit()
+        at = text.find(wanted)
+        while at >= 0:
+            line = line.stylize(style, at, at + len(wanted))
+            at = text.find(wanted, at + len(wanted))
+        return line
+
+    def has_block(self, block_id: str) -> bool:
+        """Return whether a block is in the part that is shown."""
+        return block_id in self._index
+
+    def line_of_hit(self, index: int) -> int:
+        """Return the line, from the top of all, of the first hit in a block that was drawn."""
+        block = self.blocks[index]
+        drawn = self._drawn.get(block.id) or self._draw(index)
+        wanted, top = self.find.casefold(), self._heights.top(index) + drawn.gap
+        rows = range(len(drawn.lines))
+        return top + next((at for at in rows if wanted in drawn.lines[at].plain.casefold()), 0)
 
 
 def is_hidden(block: Block) -> bool:

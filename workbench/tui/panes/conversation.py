@@ -10,13 +10,25 @@ from typing import ClassVar, Final
 from textual.content import Content
 from textual.widget import Widget
 
+from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.draw.cells import content
+from workbench.text.safe import one_line
 from workbench.tui import keymap, theme
-from workbench.tui.messages import OpenDetail, PartWanted
+from workbench.tui.messages import (
+    FindAsked,
+    HitsFound,
+    HitWanted,
+    KeysChanged,
+    LineAsked,
+    OpenDetail,
+    PartWanted,
+    Said,
+)
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import ConversationShown
 from workbench.tui.panes.transcript import TranscriptView
+from workbench.views.finding import Finding, Hit, hits_of
 from workbench.views.transcript import (
     Block,
     CallLine,
@@ -62,6 +74,12 @@ class ConversationPane(Pane):
         self._session: Session | None = None
         self._part = ""
         self._is_asked = False
+        self.finding = Finding()
+        self._is_far_wanted = False
+        """Whether the reader has sent the words: then a hit is shown wherever it is."""
+        self._is_typed = False
+        self._opened = ""
+        """The block that was opened to show a hit in it."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the transcript."""
@@ -74,6 +92,8 @@ class ConversationPane(Pane):
 
     def show(self, view: ConversationShown) -> None:
         """Show the conversation of a session, or what of it changed."""
+        if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
+            self.end_finding()
         self._session, self._transcript = view.session, view.transcript
         self._is_asked = False
         unread, was, self._part = self.view.unread, self._part, view.part
@@ -117,6 +137,8 @@ class ConversationPane(Pane):
         ink = theme.ink(self)
         session = self._session
         title = content(session.title, ink.of("muted"), ink) if session else Content("")
+        if self.finding.text:
+            title = content(self._found_words(), ink.of("waiting"), ink)
         self.set_title(title, Content("  ").join(part for part in self._right() if part.plain))
 
     def _right(self) -> Sequence[Content]:
@@ -162,9 +184,131 @@ class ConversationPane(Pane):
         self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous prompt, error or notice that wants something."""
-        if not self.view.move_to_problem(step):
+        """Go to the next or previous hit while something is looked for, else prompt, error or notice."""
+        if self.finding.text:
+            self.go_to_hit(step)
+        elif not self.view.move_to_problem(step):
             self._ask_for_part("earlier" if step < 0 else "later", step)
+
+    # --- finding --------------------------------------------------------------------------------
+
+    def ask_filter(self) -> None:
+        """Ask for what to find; nothing typed goes to the hit before."""
+        text, self._is_typed = self.finding.text, False
+        again = "enter alone goes to the one before" if text else ""
+        self.post_message(LineAsked(self, "find", "Find in the conversation", again, "find", text=text))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Look for what is typed; once it is sent, go to it wherever it is."""
+        if purpose != "find":
+            return
+        if text != self.finding.text:
+            self._begin_finding(text)
+        elif is_final and not self._is_typed:
+            self.go_to_hit(-1)
+        self._is_far_wanted = is_final
+        self._go_to_first()
+
+    def line_dropped(self, purpose: str) -> None:
+        """Look for nothing any more."""
+        if purpose == "find":
+            self.end_finding()
+
+    def _begin_finding(self, text: str) -> None:
+        self.finding = Finding(text, self.finding.place if self.finding.text else self._place())
+        self._is_far_wanted, self._is_typed = False, True
+        self.view.find = self.finding.text
+        self.view.invalidate()
+        self._show_title()
+        self.post_message(FindAsked(self.finding.text))
+
+    def end_finding(self) -> None:
+        """Look for nothing any more; the reader stays where they are."""
+        if self.finding.text:
+            self.finding, self.view.find, self._opened = Finding(), "", ""
+            self.view.invalidate()
+            self._show_title()
+            self.post_message(KeysChanged())
+
+    def _place(self) -> int:
+        """Return when the last thing was said that is on the screen."""
+        block = self.view.cursor_block or (self.view.blocks[-1] if self.view.blocks else None)
+        return 0 if block is None else block.at
+
+    def take_hits(self, found: HitsFound) -> None:
+        """Take over what was found so far, if it is still looked for."""
+        if found.text == self.finding.text:
+            self.finding.add(found.hits, is_whole=found.is_whole)
+            self._show_title()
+            self._go_to_first()
+
+    def take_events(self, events: Iterable[Event]) -> None:
+        """Look into what has just happened, too."""
+        if self.finding.text:
+            self.finding.add(hit for event in events for hit in hits_of(event, self.finding.text))
+
+    def _go_to_first(self) -> None:
+        """Go to the nearest hit: as it is typed only within what is shown, then wherever it is."""
+        finding = self.finding
+        hit = finding.first() if finding.current is None else None
+        if hit is not None and (self._is_far_wanted or self.view.has_block(hit.block_id)):
+            self._go(hit)
+        elif self._is_far_wanted and finding.is_whole and finding.text and not len(finding):
+            self.post_message(Said(f"{self._quoted()} is not in this conversation.", is_kept=False))
+            self.end_finding()
+
+    def go_to_hit(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hit, or say that there is none."""
+        finding = self.finding
+        hit = finding.next(step)
+        if hit is not None:
+            self._go(hit)
+        elif not len(finding):
+            self.post_message(Said(f"{self._quoted()} is not in this conversation."))
+        else:
+            self.post_message(
+                Said(f"{'No later' if step > 0 else 'No earlier'} place holds {self._quoted()}.")
+            )
+
+    def _go(self, hit: Hit) -> None:
+        self.finding.current = hit
+        self._show_title()
+        self.post_message(HitWanted(hit))
+        if not self.title_row.display:
+            self.post_message(Said(self._found_words(), is_kept=False))
+
+    def show_hit(self, hit: Hit) -> None:
+        """Show a hit that is in the shown part; what is folded around it is opened."""
+        if self._opened != hit.block_id:
+            self._fold_again()
+        block = self._transcript.block(hit.block_id) if self._transcript is not None else None
+        if isinstance(block, Thought | Output) and block.is_folded:
+            self._toggle(hit.block_id)
+            self._opened = hit.block_id
+        self.view.show_hit(hit.block_id)
+
+    def _fold_again(self) -> None:
+        """Fold what was opened for the hit before: only where the reader stays is left open."""
+        key, self._opened = self._opened, ""
+        block = self._transcript.block(key) if self._transcript is not None else None
+        if isinstance(block, Thought | Output) and not block.is_folded:
+            self._toggle(key)
+
+    def _toggle(self, block_id: str) -> None:
+        if self._transcript is not None:
+            changed = self._transcript.toggle(block_id)
+            self.view.stay()
+            self.view.show_blocks(self._transcript.blocks, changed)
+            self.view.stay_no_more()
+
+    def _quoted(self) -> str:
+        line = theme.glyphs(self).line
+        return f"{line('“')}{one_line(self.finding.text, 30)}{line('”')}"
+
+    def _found_words(self) -> str:
+        return f"{self._quoted()} {self.finding.words}"
+
+    # --- rows -----------------------------------------------------------------------------------
 
     def open_row(self) -> None:
         """Go from a call to its question or its record; fold or open anything else."""
@@ -192,12 +336,9 @@ class ConversationPane(Pane):
         block = self.view.cursor_block
         if block is None or self._transcript is None:
             return
-        changed = self._transcript.toggle(block.id)
         if isinstance(block, Output):
             self.view.put_cursor(f"call:{block.call_id}")
-        self.view.stay()
-        self.view.show_blocks(self._transcript.blocks, changed)
-        self.view.stay_no_more()
+        self._toggle(block.id)
 
     @property
     def error(self) -> ErrorBlock | None:
@@ -209,6 +350,10 @@ class ConversationPane(Pane):
         block = self.view.cursor_block
         if key_id == "conversation.fold" and isinstance(block, Thought | CallLine | Output):
             return "open" if block.is_folded else "fold"
+        if key_id == "list.filter":
+            return "find"
+        if key_id == "list.problem-next" and self.finding.text:
+            return "next hit"
         return super().label_of(key_id)
 
     def why_off(self, key_id: str) -> str:
@@ -227,7 +372,6 @@ class ConversationPane(Pane):
 
 
 _OFF: Final = {
-    "list.filter": "A conversation has no filter.",
     "list.order": "A conversation is always in the order of time.",
 }
 

@@ -10,6 +10,9 @@ from workbench.records import dataclass
 from workbench.tui.panes.blockview import BlockView, is_hidden
 from workbench.views.transcript import Block, ErrorBlock, Notice, Prompt
 
+_AROUND = 2
+"""Lines that are shown above and below a hit."""
+
 
 class TranscriptView(BlockView):
     """A conversation of any length."""
@@ -39,6 +42,16 @@ class TranscriptView(BlockView):
         for key in {before, block_id}:
             self._redraw(key)
         self.post_message(self.Looked(self))
+
+    def show_hit(self, block_id: str) -> None:
+        """Put the cursor on a block that holds what is looked for, and the hit on the screen."""
+        at = self._index.get(block_id)
+        if at is None:
+            return
+        self.is_following = False
+        self.put_cursor(block_id)
+        line = self.line_of_hit(at)
+        self.reveal(line - _AROUND, line + _AROUND)
 
     def on_focus(self) -> None:
         """Show whose keys count, and what they are about."""

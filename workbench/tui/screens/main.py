@@ -189,6 +189,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
             self.showing.everything()
         else:
             self.showing.what_changed(changed)
+        self.note_found(fresh)
         self.tell(changed.troubles)
         self.keep_time()
         self.showing.footer()
@@ -328,9 +329,10 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         """Keys may mean nothing now."""
         self.showing.footer()
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
+    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
-        self.notices.kept.append(Kept(self.state.source.now(), text, is_error))
+        if is_kept:
+            self.notices.kept.append(Kept(self.state.source.now(), text, is_error))
         self.rule.say(text, is_error=is_error)
 
     # --- keys of everywhere ---------------------------------------------------------------------

@@ -21,8 +21,8 @@ from workbench.tui.panes.header import Tabs
 from workbench.tui.panes.linebar import LineBar
 from workbench.tui.panes.shown import ToolShown
 from workbench.tui.panes.tools import ToolsPane
+from workbench.tui.screens.find_routes import FindRoutedScreen
 from workbench.tui.screens.requests import Requests
-from workbench.tui.screens.run_routes import RunRoutedScreen
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
@@ -30,7 +30,7 @@ from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
 
 
-class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
+class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     """A screen that hears its panes; `MainScreen` composes and arranges them."""
 
     state: State
@@ -64,7 +64,7 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
         """Put panes where size, place and zoom want them."""
         raise NotImplementedError
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
+    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class RoutedScreen(RunRoutedScreen, inherit_bindings=False):
 
     @on(messages.Said)
     def _said(self, message: messages.Said) -> None:
-        self.say(message.text, is_error=message.is_error)
+        self.say(message.text, is_error=message.is_error, is_kept=message.is_kept)
 
     @on(messages.KeysChanged)
     def _keys_changed(self) -> None:

@@ -39,7 +39,7 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
         """Go to a place."""
         raise NotImplementedError
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
+    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence."""
         raise NotImplementedError
 
