@@ -7,6 +7,8 @@ arguments: sorts are stable, no set is iterated.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 from workbench.graph.levels import Net
 
@@ -151,9 +153,14 @@ def _sweep(
             if len(around) == 1:
                 value[v] = place[around[0]]
             else:
-                value[v] = sum([place[w] for w in around]) / len(around) if around else place[v]
+                value[v] = _total([place[w] for w in around]) / len(around) if around else place[v]
         row.sort(key=value.__getitem__)
         _number(row, place)
+
+
+def _total(places: list[float]) -> float:
+    """Add from left to right: `sum` rounds otherwise from Python 3.12 on, and another order came of it."""
+    return reduce(add, places)
 
 
 def _number(row: list[int], place: list[float]) -> None:
@@ -250,7 +257,7 @@ def seeded(net: Net, joined: Links, rows: dict[tuple[str, int, int], float]) -> 
         for v in order if side is joined.ups else reversed(order):
             known = [at for w in side[v] if (at := row[w]) is not None]
             if row[v] is None and known:
-                row[v] = sum(known) / len(known)
+                row[v] = _total(known) / len(known)
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v in range(len(net.layer)):
         layers[net.layer[v]].append(v)

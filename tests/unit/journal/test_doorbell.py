@@ -111,8 +111,9 @@ import sys, time, threading
 from pathlib import Path
 from tests.unit.journal.scenes import open_journal
 journal = open_journal(Path(sys.argv[1]))
-rings = []
-journal.on_ring(lambda: rings.append(1))
+rings, first = [], threading.Event()
+journal.on_ring(lambda: (rings.append(1), first.set()))
+first.wait(30)
 journal.wait(journal.last_position(), 0.3)
 def switches():
     total = 0
