@@ -4,14 +4,13 @@ import ast
 import itertools
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, monorepo, step_lists, steps_of, wide
+from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, step_lists, steps_of
 from workbench.graph import columns, fit, layout, levels, order, rows
 from workbench.graph.facts import SIGNS, Facts
 from workbench.graph.layout import arrange
@@ -178,27 +177,3 @@ def test_rows_are_strictly_increasing_and_untouched_where_they_can_be(pairs):
     assert all(a < b for a, b in itertools.pairwise(found))
     if all(a < b for a, b in itertools.pairwise(targets)):
         assert found == targets
-
-
-def measured(work):
-    best = 9.0
-    for _ in range(2):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
-
-
-def count_up():
-    total = 0
-    while total < 1_000_000:
-        total += 1
-
-
-@pytest.mark.parametrize(
-    ("graph", "most"),
-    [(wide(1000, 32, 2), 3.5), (monorepo(249), 5.0), (wide(1000, 1, 1), 3.0)],
-    ids=["wide", "monorepo", "chain"],
-)
-def test_a_thousand_steps_take_less_time_than_counting(graph, most):
-    assert measured(lambda: arrange(graph)) < most * measured(count_up)
