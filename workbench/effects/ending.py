@@ -99,7 +99,7 @@ class Hunt:
 
     def notice(self) -> list[ProcessRow]:
         """Return what belongs to the call now and can be ended."""
-        rows = [row for row in self._belonging(processes()) if row.pid not in self._spared]
+        rows = [row for row in self._belonging(processes(self._target.since)) if row.pid not in self._spared]
         self._known |= {_key(row) for row in rows}
         return [row for row in rows if _key(row) not in self._beyond]
 

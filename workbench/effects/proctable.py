@@ -16,7 +16,7 @@ from typing import Final
 from workbench.effects.environment import CALL
 from workbench.records import dataclass
 
-_PROC: Final = Path("/proc")
+_PROC: Final = "/proc"
 _IS_LINUX: Final = sys.platform == "linux"
 _PS: Final = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart=")
 _DEAD: Final = frozenset("ZXx")
@@ -55,22 +55,43 @@ class ProcessRow:
 Table = dict[int, ProcessRow]
 
 
-def processes() -> Table:
-    """Read the table of all processes."""
+def processes(since: int = 0) -> Table:
+    """Read the table of all processes that did not start before a clock tick.
+
+    Older ones are passed over before anything is made of them: every command's end looks at this table.
+    """
     if not _IS_LINUX:
         return _by_pid(parse_ps(_ps()))
-    pids = (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit())
-    return _by_pid(row for pid in pids if (row := process(pid)) is not None)
+    pids = (int(name) for name in os.listdir(_PROC) if name.isdigit())  # noqa: PTH208 -- no path objects, see `_row`
+    return _by_pid(row for pid in pids if (row := _row(pid, since)) is not None)
 
 
 def process(pid: int) -> ProcessRow | None:
     """Read the row of one process; None if there is none."""
     if not _IS_LINUX:
         return _by_pid(parse_ps(_ps())).get(pid)
+    return _row(pid, 0)
+
+
+def _row(pid: int, since: int) -> ProcessRow | None:
     try:
-        return parse_stat((_PROC / str(pid) / "stat").read_text("utf-8", "replace"), boot_id())
+        # Two system calls and no path object: there are hundreds of processes, read twice a command.
+        file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        text = os.read(file, 4096).decode("utf-8", "replace")
+        return parse_stat(text, boot_id()) if not since or _ticks(text) >= since else None
     except (OSError, ValueError):
         return None
+    finally:
+        os.close(file)
+
+
+def _ticks(text: str) -> int:
+    """Return when a process started, by its stat; 0 where that cannot be read, so that it is looked at."""
+    fields = text[text.rfind(")") :].split(None, 21)
+    return int(fields[20]) if len(fields) > 20 and fields[20].isdigit() else 0
 
 
 def _by_pid(rows: Iterable[ProcessRow]) -> Table:
@@ -137,7 +158,7 @@ def _ps() -> str:
 def boot_id() -> str:
     """Return what tells this boot of the machine from others; empty where there is none."""
     try:
-        return (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        return Path(_PROC, "sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         return ""
 
@@ -167,7 +188,7 @@ def require_mark(mark: str) -> None:
 def carries(pid: int, mark: str) -> bool:
     """Whether a process was started with this mark in its environment; False where that cannot be read."""
     try:
-        environment = (_PROC / str(pid) / "environ").read_bytes()
+        environment = Path(_PROC, str(pid), "environ").read_bytes()
     except OSError:
         return False
     return f"{CALL}={mark}".encode() in environment.split(b"\0")

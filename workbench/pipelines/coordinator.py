@@ -14,7 +14,8 @@ from workbench.domain.runs import RunChanged, StepChanged, StepEvent, StepOutcom
 from workbench.effects.faults import point
 from workbench.pipelines import due, failing, gates, matrix
 from workbench.pipelines.attempt import Attempt, NotReady, Result, RunParts
-from workbench.pipelines.executor import Ledger
+from workbench.pipelines.executor import PAGE, Ledger
+from workbench.pipelines.frontier import Frontier
 from workbench.pipelines.model import Step
 from workbench.pipelines.state import StepRun
 
@@ -54,6 +55,8 @@ class Coordinator:
     def __init__(self, parts: RunParts, options: Options, rung: asyncio.Event) -> None:
         self.parts, self.options, self._rung = parts, options, rung
         self.ledger, self.state, self.pipeline = parts.ledger, parts.state, parts.pipeline
+        self.frontier = Frontier(self.pipeline, self.state)
+        self._has_menders = any(step.is_rework_only for step in self.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._parked: dict[str, tuple[str, ...]] = {}
         self._delays: dict[str, asyncio.Task[None]] = {}
@@ -70,22 +73,28 @@ class Coordinator:
                 if self.is_ended:
                     return
                 await self._look()
-                self.catch_up()
+                seen = self.catch_up()
                 if self.is_ended or until(self):
                     return
-                if not self._is_due_again():
+                if not seen and not self.catch_up():
                     await self._rung.wait()
             raise self.failure
         finally:
             await self._end_tasks()
 
-    def catch_up(self) -> None:
-        """Read back and fold what is in the journal by now."""
+    def catch_up(self) -> int:
+        """Read back and fold what is in the journal by now; return how many events that were."""
+        seen = 0
         while events := self.ledger.events(self.state.cursor):
             for event in events:
                 self.state.take(event)
+                self.frontier.take(event)
             if self.options.on_events:
                 self.options.on_events(events)
+            seen += len(events)
+            if len(events) < PAGE:
+                break
+        return seen
 
     @property
     def is_ended(self) -> bool:
@@ -97,9 +106,6 @@ class Coordinator:
         """Return whether everything that is left waits for a human."""
         return self.state.status == "waiting" and not self._tasks
 
-    def _is_due_again(self) -> bool:
-        return bool(self.ledger.events(self.state.cursor))
-
     async def _look(self) -> None:
         if self.state.is_cancelled:
             await self._cancel()
@@ -107,32 +113,28 @@ class Coordinator:
             await self._skip()
             await gates.settle(self)
             await matrix.settle(self)
-            self.catch_up()
             self._start()
-        self.catch_up()
-        if due.is_over(self.state, self.pipeline) and not self._tasks:
+        if self.frontier.is_over and not self._tasks:
             await self._end()
         else:
             await self._note_waiting()
 
     async def _skip(self) -> None:
-        found = due.skips(self.state, self.pipeline)
-        if not found and self._is_rest_unused():
-            found = due.unused(self.state, self.pipeline)
-        for skip in found:
-            body = StepChanged(state="skipped", detail=skip.why)
-            await self.ledger.append(self.ledger.event(body, step=skip.step))
-        self.catch_up()
+        while found := due.skips(self.state, self.frontier.doomed()) or self._unused():
+            bodies = [(skip.step, StepChanged(state="skipped", detail=skip.why)) for skip in found]
+            await self.ledger.append(*(self.ledger.event(body, step=step) for step, body in bodies))
+            self.catch_up()
 
-    def _is_rest_unused(self) -> bool:
-        unused = {skip.step for skip in due.unused(self.state, self.pipeline)}
-        steps = [self.state.steps[step.id] for step in self.pipeline.steps]
-        return bool(unused) and all(step.has_ended or step.id in unused for step in steps)
+    def _unused(self) -> list[due.Skip]:
+        """Return the steps that only mend others when nothing else is left."""
+        if not self._has_menders:
+            return []
+        found = due.unused(self.state, self.frontier.open())
+        return found if self.frontier.left <= {skip.step for skip in found} else []
 
     async def _note_waiting(self) -> None:
         """Say that the run waits when nothing of it goes on without a human, and that it goes on again."""
-        waits = any(step.state == "waiting" for step in self.state.steps.values())
-        is_still = waits and not self._tasks and not self._delays
+        is_still = self.state.waiting and not self._tasks and not self._delays
         if is_still and self.state.status == "running":
             await self._move("waiting")
         elif not is_still and self.state.status == "waiting":
@@ -169,7 +171,7 @@ class Coordinator:
     # --- starting -----------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        for found in [*self._awake(), *due.ready(self.state, self.pipeline)]:
+        for found in [*self._awake(), *due.ready(self.state, self.frontier.open())]:
             if found.id in self._tasks or found.id in self._delays:
                 continue
             step = self.pipeline.step(due.base(found.id, self.state))
@@ -184,11 +186,8 @@ class Coordinator:
     def _awake(self) -> list[StepRun]:
         """Return the agent steps one of whose questions was answered since they were parked."""
         found: list[StepRun] = []
-        for step in self.state.steps.values():
-            # The cheap questions first: this is asked of every step whenever anything happens.
-            if step.state != "waiting" or step.session_id is None:
-                continue
-            if self.pipeline.step(due.base(step.id, self.state)).kind == "gate":
+        for step in self.state.waiting.values():
+            if step.session_id is None or self.pipeline.step(due.base(step.id, self.state)).kind == "gate":
                 continue
             pending = self.ledger.pending(step.session_id)
             if (

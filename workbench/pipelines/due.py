@@ -3,7 +3,7 @@
 Pure: looks at a `RunState` and a pipeline, starts nothing and knows no clock.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.domain.machines import RunStatus
@@ -25,9 +25,14 @@ def base(step_id: str, state: RunState) -> str:
     return found.matrix if found and found.matrix else step_id
 
 
-def ready(state: RunState, pipeline: Pipeline) -> Iterator[StepRun]:
-    """Yield the steps and items that may begin now, in file order; slots are not counted here."""
-    for step in pipeline.steps:
+def ready(state: RunState, steps: Sequence[Step]) -> Iterator[StepRun]:
+    """Yield the steps and items that may begin now, in file order; slots are not counted here.
+
+    Args:
+        state: the run.
+        steps: those at which something may happen (`frontier`).
+    """
+    for step in steps:
         found = state.steps.get(step.id)
         if found is None:
             continue
@@ -36,12 +41,12 @@ def ready(state: RunState, pipeline: Pipeline) -> Iterator[StepRun]:
         elif found.state == "retrying":
             if not _awaits_rework(found, step, state):
                 yield found
-        elif found.state == "pending" and _is_wanted(step, pipeline, state):
+        elif found.state == "pending" and _is_wanted(step, steps, state):
             yield found
 
 
-def _is_wanted(step: Step, pipeline: Pipeline, state: RunState) -> bool:
-    return _is_called(step, pipeline, state) if step.is_rework_only else _may_begin(step, state)
+def _is_wanted(step: Step, steps: Sequence[Step], state: RunState) -> bool:
+    return _is_called(step, steps, state) if step.is_rework_only else _may_begin(step, state)
 
 
 def _may_begin(step: Step, state: RunState) -> bool:
@@ -70,9 +75,9 @@ def _awaits_rework(found: StepRun, step: Step, state: RunState) -> bool:
     return mender is not None and not mender.has_ended
 
 
-def _is_called(step: Step, pipeline: Pipeline, state: RunState) -> bool:
+def _is_called(step: Step, steps: Sequence[Step], state: RunState) -> bool:
     """Return whether a step that waits for its mending names this one."""
-    for other in pipeline.steps:
+    for other in steps:
         found = state.steps.get(other.id)
         is_mine = other.failing.rework_step == step.id
         if is_mine and found and found.state == "retrying" and is_reworked(found, other):
@@ -80,51 +85,40 @@ def _is_called(step: Step, pipeline: Pipeline, state: RunState) -> bool:
     return False
 
 
-def skips(state: RunState, pipeline: Pipeline) -> list[Skip]:
+def skips(state: RunState, doomed: Sequence[Step]) -> list[Skip]:
     """Return the steps that can never begin, because what they need will not be there."""
-    lost = {step.id for step in state.steps.values() if step.has_ended and not step.is_done}
-    found: list[Skip] = []
-    changed = True
-    while changed:
-        changed = False
-        for step in pipeline.steps:
-            mine = state.steps.get(step.id)
-            if mine is None or mine.state != "pending" or step.id in lost or step.is_rework_only:
-                continue
-            missing = [need for need in step.needs if need in lost]
-            if missing:
-                lost.add(step.id)
-                found.append(Skip(step=step.id, why=f"it needs {', '.join(missing)}"))
-                changed = True
-    return found
-
-
-def unused(state: RunState, pipeline: Pipeline) -> list[Skip]:
-    """Return the steps that only mend others and that nobody called."""
     return [
-        Skip(step=step.id, why="nothing had to be mended")
-        for step in pipeline.steps
-        if step.is_rework_only and step.id in state.steps and state.steps[step.id].state == "pending"
+        Skip(step=step.id, why=f"it needs {', '.join(need for need in step.needs if _is_lost(need, state))}")
+        for step in doomed
+        if not step.is_rework_only and state.steps[step.id].state == "pending"
     ]
 
 
-def finished_matrices(state: RunState, pipeline: Pipeline) -> list[Step]:
+def _is_lost(name: str, state: RunState) -> bool:
+    found = state.steps.get(name)
+    return found is not None and found.has_ended and not found.is_done
+
+
+def unused(state: RunState, steps: Sequence[Step]) -> list[Skip]:
+    """Return the steps that only mend others and that nobody called."""
+    return [
+        Skip(step=step.id, why="nothing had to be mended")
+        for step in steps
+        if step.is_rework_only and state.steps[step.id].state == "pending"
+    ]
+
+
+def finished_matrices(state: RunState, steps: Sequence[Step]) -> list[Step]:
     """Return the matrix steps all of whose items have ended."""
     return [
         step
-        for step in pipeline.steps
+        for step in steps
         if step.matrix is not None
-        and step.id in state.steps
         and state.steps[step.id].state == "running"
         and state.steps[step.id].items is not None
         and all(item.has_ended for item in state.items_of(step.id))
         and len(state.items_of(step.id)) == len(state.steps[step.id].items or ())
     ]
-
-
-def is_over(state: RunState, pipeline: Pipeline) -> bool:
-    """Return whether every step of the file has ended."""
-    return all(state.steps[step.id].has_ended for step in pipeline.steps if step.id in state.steps)
 
 
 def verdict(state: RunState, pipeline: Pipeline) -> tuple[RunStatus, str]:

@@ -4,13 +4,16 @@ Its four types are in `domain.runs`. Nothing above it may assume that a step run
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from workbench.domain.body import Body
 from workbench.domain.events import Event
 from workbench.domain.rows import Action
 from workbench.domain.runs import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.values import BlobRef, Decision
+
+PAGE: Final = 2_000
+"""Events that a ledger returns at once; fewer are the last there are."""
 
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
@@ -56,7 +59,7 @@ class Ledger(Protocol):
         ...
 
     def events(self, after: int) -> list[Event]:
-        """Return the events of the run after a position."""
+        """Return the next events of the run after a position, at most `PAGE`."""
         ...
 
     def action(self, action_id: str) -> Action | None:

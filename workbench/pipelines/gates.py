@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 async def settle(run: "Coordinator") -> None:
     """Open the gates that are due and settle those that were decided."""
-    for found in list(due.ready(run.state, run.pipeline)):
-        step = run.pipeline.step(due.base(found.id, run.state))
-        if step.kind == "gate":
-            await _open(run, step, found)
-    for found in list(run.state.steps.values()):
-        if found.state != "waiting" or found.action_id is None:
+    steps = [step for step in run.frontier.open() if step.kind == "gate"]
+    if not steps and not run.state.waiting:
+        return
+    for found in list(due.ready(run.state, steps)):
+        await _open(run, run.pipeline.step(due.base(found.id, run.state)), found)
+    for found in list(run.state.waiting.values()):
+        if found.action_id is None:
             continue
         action = _latest(run, found.action_id)
         if action is not None and action.state != "pending":

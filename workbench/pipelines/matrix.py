@@ -28,12 +28,14 @@ class NoItems(ValueError):
 
 async def settle(run: "Coordinator") -> None:
     """Open the matrix steps that are due, and end those all of whose items have ended."""
-    for found in list(due.ready(run.state, run.pipeline)):
-        step = run.pipeline.step(due.base(found.id, run.state))
-        if step.matrix is not None and not found.matrix:
-            await _open(run, step, found)
+    steps = [step for step in run.frontier.open() if step.matrix is not None]
+    if not steps:
+        return
+    for found in list(due.ready(run.state, steps)):
+        if not found.matrix:
+            await _open(run, run.pipeline.step(found.id), found)
     run.catch_up()
-    for step in due.finished_matrices(run.state, run.pipeline):
+    for step in due.finished_matrices(run.state, steps):
         await _end(run, step)
     run.catch_up()
 

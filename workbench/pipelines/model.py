@@ -303,6 +303,12 @@ class Pipeline:
     description: str = ""
     input: InputConfig = InputConfig()
     steps: tuple[Step, ...] = ()
+    _by_id: dict[str, Step] = field(default_factory=dict[str, Step], init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note where each step is: a run asks for them by name all the time."""
+        for step in self.steps:
+            self._by_id.setdefault(step.id, step)
 
     def step(self, step_id: str) -> Step:
         """Return a step by its id.
@@ -310,7 +316,4 @@ class Pipeline:
         Raises:
             KeyError: There is none.
         """
-        for step in self.steps:
-            if step.id == step_id:
-                return step
-        raise KeyError(step_id)
+        return self._by_id[step_id]

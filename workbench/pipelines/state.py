@@ -79,6 +79,8 @@ class RunState:
     round: int = 0
     steps: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
     """Steps in file order, then items as they appeared."""
+    waiting: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
+    """Those of them that wait for a human."""
     is_cancelled: bool = False
     cancel_reason: str = ""
     retries: set[str] = field(default_factory=set[str])
@@ -136,6 +138,7 @@ def _started(state: RunState, event: Event, body: RunStarted) -> None:
     for name in body.reset:
         if name in state.steps:
             state.steps[name].begin_anew()
+            state.waiting.pop(name, None)
 
 
 def _changed(state: RunState, event: Event, body: RunChanged) -> None:
@@ -155,8 +158,10 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
         step.item = body.item
     if body.items is not None:
         step.items = body.items
+    state.waiting.pop(name, None)
     if body.state == "waiting":
         step.action_id = event.action_id
+        state.waiting[name] = step
     if body.state in (*ENDED_STEPS, "retrying"):
         step.usage = step.usage.plus(body.usage)
         step.process = None

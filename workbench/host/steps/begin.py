@@ -115,8 +115,7 @@ async def _first(kit: Kit, ledger: RunLedger, state: RunState) -> Begun:
         raise RunRefused("the run did not begin", "its workspace is not trusted", "say workbench trust")
     exact = ledger.unseal(body.input_ref) if body.input_ref else None
     given = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
-    definition = await asyncio.to_thread(_defined, kit, body, given)
-    pipeline, manifest = definition.read()
+    definition, pipeline, manifest = await asyncio.to_thread(_defined, kit, body, given)
     try:
         check_input(pipeline.input, given)
     except InputRefused as error:
@@ -138,14 +137,16 @@ async def _first(kit: Kit, ledger: RunLedger, state: RunState) -> Begun:
     return Begun(definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=base)
 
 
-def _defined(kit: Kit, body: RunRequested, given: str) -> Definition:
+def _defined(kit: Kit, body: RunRequested, given: str) -> tuple[Definition, Pipeline, Manifest | None]:
     loaded = find(kit.workspace, Wish(name=body.file, manifest=body.manifest or None))
     require_runnable(loaded)
+    assert loaded.pipeline is not None
     branch = capture(("git", "branch", "--show-current"), kit.workspace, 10.0)
-    return define(
+    definition = define(
         loaded, input=given, branch=branch.decode("utf-8", "replace").strip() if branch else "",
         started_at=iso(kit.journal.now()), grants=body.grants, recordings=body.recordings, depth=body.depth,
     )  # fmt: skip
+    return definition, loaded.pipeline, loaded.manifest
 
 
 def workers(kit: Kit, manifest: Manifest | None) -> int:

@@ -15,6 +15,7 @@ from workbench.host import record
 from workbench.host.kit import Kit
 from workbench.journal.journal import Journal
 from workbench.journal.lease import LeaseGuard
+from workbench.pipelines.executor import PAGE
 
 
 def pending_below(journal: Journal, session_id: str) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ class RunLedger:
 
     def events(self, after: int) -> list[Event]:
         """Return the events of the run after a position."""
-        return self.kit.journal.events(self.run_id, after=after, limit=2_000)
+        return self.kit.journal.events(self.run_id, after=after, limit=PAGE)
 
     def action(self, action_id: str) -> Action | None:
         """Return an action by id."""

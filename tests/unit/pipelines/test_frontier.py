@@ -1,0 +1,74 @@
+"""The frontier says of every run, after every event, what looking at all steps would say."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.domain.machines import ENDED_STEPS
+from workbench.domain.runs import RunStarted, StepChanged, StepPlan
+from workbench.domain.values import Actor
+from workbench.effects.clock import ManualClock
+from workbench.pipelines import due
+from workbench.pipelines.frontier import Frontier
+from workbench.pipelines.model import Failing, Pipeline, Step
+from workbench.pipelines.state import RunState
+
+HOST = Actor(kind="host", pid=1)
+STATES = ("running", "waiting", "retrying", "completed", "completed_empty", "failed", "skipped", "cancelled")
+
+
+@st.composite
+def pipelines(draw):
+    count = draw(st.integers(1, 9))
+    steps = []
+    for number in range(count):
+        needs = draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else set()
+        rework = f"s{draw(st.integers(0, count - 1))}" if draw(st.booleans()) else ""
+        failing = Failing(attempts=1, then="rework", rework_step=rework) if rework else Failing()
+        steps.append(
+            Step(
+                id=f"s{number}", line=number, kind="command", needs=tuple(f"s{n}" for n in sorted(needs)),
+                failing=failing, is_rework_only=draw(st.integers(0, 5)) == 0,
+            )
+        )  # fmt: skip
+    return Pipeline(name="p", file="p.yaml", steps=tuple(steps))
+
+
+def plain_skips(state, pipeline):
+    lost = {name for name, found in state.steps.items() if found.has_ended and not found.is_done}
+    return {
+        step.id
+        for step in pipeline.steps
+        if state.steps[step.id].state == "pending" and not step.is_rework_only and lost & set(step.needs)
+    }
+
+
+@given(pipelines(), st.data())
+def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data):
+    clock = ManualClock(1)
+
+    def event(body, step=None):
+        from workbench.domain.events import Event
+
+        return Event(id=clock.new_id(), session_id="r", at=clock.now(), actor=HOST, body=body, step=step)
+
+    state = RunState()
+    state.take(event(RunStarted(pipeline="p", steps=tuple(StepPlan(id=s.id) for s in pipeline.steps))))
+    frontier = Frontier(pipeline, state)
+    for _ in range(data.draw(st.integers(0, 14))):
+        name = data.draw(st.sampled_from([step.id for step in pipeline.steps]))
+        if data.draw(st.integers(0, 7)) == 0:
+            reset = tuple(s.id for s in pipeline.steps if not state.steps[s.id].is_done)
+            body = RunStarted(pipeline="p", steps=(), round=2, reset=reset)
+        elif state.steps[name].has_ended:
+            continue
+        else:
+            body = StepChanged(state=data.draw(st.sampled_from(STATES)))
+        made = event(body, name)
+        state.take(made)
+        frontier.take(made)
+        every = list(pipeline.steps)
+        assert list(due.ready(state, frontier.open())) == list(due.ready(state, every))
+        assert {one.step for one in due.skips(state, frontier.doomed())} == plain_skips(state, pipeline)
+        assert due.unused(state, frontier.open()) == due.unused(state, every)
+        assert frontier.is_over == all(state.steps[s.id].state in ENDED_STEPS for s in every)
+        assert state.waiting == {k: v for k, v in state.steps.items() if v.state == "waiting"}
