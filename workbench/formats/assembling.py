@@ -6,14 +6,14 @@ and file changes that our machines allow. Everything is scrubbed here; nothing i
 
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from workbench.domain import events as e
 from workbench.domain.events import Body, Event
 from workbench.domain.machines import SessionStatus
 from workbench.domain.values import Actor, BlobRef, Hunk, Json, ReplyCall, Usage, Verdict
-from workbench.formats import cleaning, foreign, patches
+from workbench.formats import cleaning, editing, foreign, patches
 from workbench.formats.foreign import Asked, Decision, Head, Item, Prompt, Reply, Result
 
 INLINE: Final = 32_000
@@ -320,6 +320,8 @@ class Assembler:
 
     def _run(self, call: _Open, item: Result) -> Iterator[tuple[Body, Actor, str | None]]:
         """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
+        if not item.changes and item.state in ("succeeded", "rejected"):
+            item = replace(item, changes=editing.changes(call.asked))
         shown = cleaning.hunks(patches.hunks(item.changes))
         decision = call.decision
         if item.state == "rejected" and decision is None:
@@ -364,7 +366,8 @@ class Assembler:
             return
         yield e.CallExecuting(), _AGENT, None
         if item.state == "succeeded":
-            for change in item.changes:
+            # Several edits of one file by one call are one change with several hunks.
+            for change in {one.path: one for one in item.changes}.values():
                 mine = tuple(hunk for hunk in shown if hunk.path == cleaning.clean(change.path or "?"))
                 added, removed = patches.counts(mine)
                 yield (

@@ -17,7 +17,7 @@ def is_export(value: Json) -> bool:
     """Tell whether a document is an export of OpenCode."""
     found = obj(value)
     messages = objs(found.get("messages"))
-    is_named = text(obj(found.get("info")).get("id")).startswith("ses_")
+    is_named = text(obj(found.get("info")).get("id")).startswith("ses_") and "messages" in found
     return is_named or (bool(messages) and "info" in messages[0] and "parts" in messages[0])
 
 
@@ -33,7 +33,7 @@ def read(value: Json, name: str) -> Iterator[Item]:
         workspace=text(info.get("directory")),
         provider=text(models[0].get("providerID")) if models else "",
         model=text(models[0].get("modelID")) if models else "",
-        at=moment(obj(info.get("time")).get("created")), facts=facts,
+        at=moment(obj(info.get("time")).get("created")), facts=facts, parent=text(info.get("parentID")),
     )  # fmt: skip
     for number, message in enumerate(messages, 1):
         yield from _message(message, number)

@@ -22,20 +22,29 @@ from workbench.formats.foreign import (
     Result,
 )
 from workbench.formats.lines import Line
+from workbench.formats.patches import git_files
+from workbench.formats.swe_agent import call_of
 
 _SILENT: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
     "agent_state_changed", "loading", "success", "user_rejected",
 })  # fmt: skip
 _TALK: Final = frozenset({"message", "think", "finish", "reject"})
+_NEWER: Final = frozenset({
+    "MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent", "AgentErrorEvent",
+    "UserRejectObservation", "ConversationStateUpdateEvent", "CondensationSummaryEvent", "Condensation",
+})  # fmt: skip
+_WAITING: Final = "waiting_for_confirmation"
 
 
 def is_trajectory(value: Json) -> bool:
     """Tell whether a document is an array of events."""
     rows = objs(value)[:5]
-    return any("source" in row and ("action" in row or "observation" in row) for row in rows) or any(
-        text(row.get("kind")).endswith("Event") and "source" in row for row in rows
-    )
+    if any("source" in row and isinstance(row.get("action"), str) for row in rows):
+        return True
+    if any("source" in row and isinstance(row.get("observation"), str) for row in rows):
+        return True
+    return any(text(row.get("kind")) in _NEWER for row in rows)
 
 
 def is_rows(sample: list[JsonObject]) -> bool:
@@ -70,17 +79,26 @@ def read_rows(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[Item]:
     start = next((moment(one.get("timestamp")) for _, one in events if one.get("timestamp")), None)
     model = text(obj(obj(row.get("metadata")).get("llm_config")).get("model"))
-    yield Head(key=first(row, "instance_id") or _key(events, name), at=start, model=model)
+    shown = obj(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
+    yield Head(
+        key=first(row, "instance_id") or _key(events, name), at=start, model=model,
+        system_prompt=content([shown.get("system_prompt")]),
+    )  # fmt: skip
     if any(is_naive(one.get("timestamp")) for _, one in events[:20]):
         yield Problem(line=1, why="times have no zone; they are taken as UTC")
     reader = _Events()
     for number, one in events:
         yield from reader.event(one, number)
+    if patch := first(row, "git_patch") or first(obj(row.get("test_result")), "git_patch"):
+        yield Reply(calls=(Asked(id="result", tool="submit", arguments={"path": "git_patch"}),))
+        yield Result(call="result", text=patch, changes=git_files(patch))
 
 
 def _key(events: list[tuple[int, JsonObject]], name: str) -> str:
     """Return what names a run that has no id: its first event."""
     first_one = obj(events[0][1] if events else None)
+    if isinstance(first_one.get("id"), str):
+        return text(first_one.get("id"))
     key = f"{text(first_one.get('timestamp'))}:{content(first_one.get('message'))[:200]}"
     return key if key != ":" else name
 
@@ -91,13 +109,14 @@ class _Events:
     def __init__(self) -> None:
         self._actions: dict[object, tuple[str, str, JsonObject]] = {}
         self._usage = Usage()
+        self._waits = False
 
     def event(self, found: JsonObject, number: int) -> Iterator[Item]:
         at = moment(found.get("timestamp"))
         yield from self._spent(obj(found.get("llm_metrics")))
         if "action" in found and isinstance(found["action"], str):
             yield from self._action(found, at, number)
-        elif "observation" in found:
+        elif isinstance(found.get("observation"), str):
             yield from self._observation(found, at, number)
         else:
             yield from self._newer(found, at, number)
@@ -183,35 +202,75 @@ class _Events:
 
     def _newer(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
         """Yield an event of the newer kind, which names its class."""
-        kind = text(found.get("kind"))
-        if kind == "MessageEvent":
-            said = content(obj(found.get("llm_message")).get("content"))
-            is_user = found.get("source") == "user"
-            yield Prompt(text=said, at=at, line=number) if is_user else Reply(text=said, at=at, line=number)
-        elif kind == "ActionEvent":
-            action = obj(found.get("action"))
-            key, tool = text(found.get("tool_call_id")), first(found, "tool_name") or text(action.get("kind"))
-            given = {name: value for name, value in action.items() if name != "kind"}
-            self._actions[key] = (key, tool, given)
-            yield Reply(text=content(found.get("thought")), at=at, line=number,
-                        calls=(Asked(id=key, tool=tool, arguments=given),))  # fmt: skip
-        elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
-            yield self._newer_result(kind, found, at, number)
-        else:
-            yield Kept(kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind))
+        match text(found.get("kind")):
+            case "MessageEvent":
+                yield from self._message(found, at, number)
+            case "ActionEvent":
+                yield self._asked(found, at, number)
+            case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
+                yield from self._newer_result(kind, found, at, number)
+            case "PauseEvent" | "InterruptEvent" as kind:
+                yield foreign.Stopped(detail=kind, at=at)
+            case "ConversationErrorEvent":
+                yield foreign.Failure(code=first(found, "code"), message=text(found.get("detail")), at=at)
+            case kind:
+                self._waits = self._waits or found.get("value") == _WAITING
+                yield Kept(kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind))
 
-    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Result:
-        observation = obj(found.get("observation"))
+    def _message(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        message = obj(found.get("llm_message"))
+        said = content(message.get("content"))
+        if found.get("source") == "user":
+            yield Prompt(text=said, at=at, line=number)
+        elif found.get("source") == "environment":
+            yield Kept(kind="environment", content=said, at=at, line=number)
+        else:
+            thinking = text(message.get("reasoning_content"))
+            yield Reply(text=said, thinking=thinking, at=at, line=number)
+
+    def _asked(self, found: JsonObject, at: int | None, number: int) -> Reply:
+        action = obj(found.get("action"))
+        key = text(found.get("tool_call_id")) or text(found.get("id"))
+        tool = first(found, "tool_name") or text(action.get("kind"))
+        given = {name: value for name, value in action.items() if name != "kind"}
+        if not given:
+            given = dict(call_of(obj(found.get("tool_call")), key).arguments)
+        self._actions[key] = (key, tool, given)
+        return Reply(
+            text=content(found.get("thought")), thinking=text(found.get("reasoning_content")), at=at,
+            line=number, calls=(Asked(id=key, tool=tool, arguments=given),),
+        )  # fmt: skip
+
+    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
+        observation, key = obj(found.get("observation")), text(found.get("tool_call_id"))
         said = content(observation.get("content")) or first(observation, "output") or text(found.get("error"))
         code = whole(observation.get("exit_code"))
+        code = whole(obj(observation.get("metadata")).get("exit_code")) if code is None else code
+        is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
         state: foreign.ResultState = (
-            "rejected" if kind == "UserRejectObservation" else
-            "failed" if kind == "AgentErrorEvent" or code else "succeeded"
+            "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"
+        )
+        if self._waits and state != "rejected":
+            yield Decision(call=key, is_approved=True, at=at)
+        self._waits = False
+        yield Result(
+            call=key, text=said, state=state, exit_code=code, at=at, line=number,
+            error=said[:2_000] if is_bad else "", reason=text(found.get("rejection_reason")),
+            changes=_seen(observation) if state == "succeeded" else (),
         )  # fmt: skip
-        return Result(
-            call=text(found.get("tool_call_id")), text=said, state=state, exit_code=code, at=at, line=number,
-            reason=text(found.get("rejection_reason")),
-        )  # fmt: skip
+
+
+def _seen(observation: JsonObject) -> tuple[Change, ...]:
+    """Return the change that an observation shows with both texts."""
+    before, after = observation.get("old_content"), observation.get("new_content")
+    if not isinstance(after, str) or before == after:
+        return ()
+    known = before if isinstance(before, str) else None
+    is_new = known is None or observation.get("prev_exist") is False
+    path = text(observation.get("path"))
+    return (
+        Change(path=path, change="create" if is_new else "modify", old=None if is_new else known, new=after),
+    )
 
 
 def _changes(tool: str, arguments: JsonObject, said: str) -> tuple[Change, ...]:

@@ -18,7 +18,12 @@ _ENTRIES = (
     "compaction",
     "branch_summary",
     "custom",
+    "custom_message",
     "label",
+    "session_info",
+    "leaf",
+    "usage",
+    "context_edit",
 )
 
 
@@ -48,6 +53,10 @@ def read(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
                     key=text(found.get("id")) or name, workspace=text(found.get("cwd")), at=at, facts=facts,
                     provider=text(found.get("provider")), model=text(found.get("modelId")),
                 )  # fmt: skip
+            case "session_info" if text(found.get("name")):
+                yield foreign.Titled(title=text(found.get("name")), at=at)
+            case "custom_message" if found.get("display") is not False:
+                yield Prompt(text=content(found.get("content")), at=at, line=line.number)
             case "message":
                 yield from _message(obj(found.get("message")), at, line.number, calls)
             case "label" if text(found.get("label")):
@@ -71,7 +80,8 @@ def _message(
         case "bashExecution":
             yield from _shell(message, when, number)
         case role:
-            yield Kept(kind=f"message.{role}", content=message, at=when, line=number, is_understood=False)
+            known = role in ("custom", "hookMessage", "branchSummary", "compactionSummary")
+            yield Kept(kind=f"message.{role}", content=message, at=when, line=number, is_understood=known)
 
 
 def _reply(

@@ -18,6 +18,7 @@ from workbench.formats import (
     gemini,
     inspect_log,
     opencode,
+    opencode_store,
     openhands,
     own,
     pi,
@@ -103,7 +104,11 @@ DOCUMENTS: Final = (
     OfDocument(name="mini-swe-agent", is_it=swe_agent.is_mini, read=swe_agent.read_mini),
     OfDocument(name="swe-agent", is_it=swe_agent.is_swe_agent, read=swe_agent.read),
 )
-TEXTS: Final = (OfText(name="aider", is_it=aider.is_history, read=aider.read),)
+TEXTS: Final = (
+    OfText(name="aider", is_it=aider.is_history, read=aider.read),
+    OfText(name="aider-input", is_it=aider.is_input, read=aider.read_input),
+    OfText(name="aider-llm", is_it=aider.is_llm, read=aider.read_llm),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,18 +147,22 @@ def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recogni
     if not start:
         raise NotRecognised("it is empty")
     if start[:4] == b"PK\x03\x04":
-        return _zipped(whole, name)
+        return _packed(whole, name, "inspect", "zip", inspect_log.read_zip)
+    if start.startswith(opencode_store.MAGIC):
+        return _packed(whole, name, "opencode", "database", opencode_store.read_database)
     if start[:1] in (b"{", b"["):
         return _json(whole, head, name, wanted)
     return _text(whole, head, name, wanted)
 
 
-def _zipped(whole: "_Replayed", name: str) -> Recognised:
+def _packed(
+    whole: "_Replayed", name: str, form: str, what: str, read: Callable[[bytes, str], Iterator[Item]]
+) -> Recognised:
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
-        raise NotRecognised(f"it is a zip of over {MOST_DOCUMENT >> 20} MB")
+        raise NotRecognised(f"it is a {what} of over {MOST_DOCUMENT >> 20} MB")
     try:
-        return Recognised(format="inspect", items=inspect_log.read_zip(data, name))
+        return Recognised(format=form, items=read(data, name))
     except ValueError as error:
         raise NotRecognised(str(error)) from None
 

@@ -789,6 +789,12 @@ ASSISTANT = document(
 CLAUDE_HISTORY = lines({"display": "hello", "project": "/shop", "timestamp": 1795262400000})
 CODEX_HISTORY = lines({"session_id": "h1", "ts": 1795262400, "text": "hello"})
 
+AIDER_INPUT = b"\n# 2026-11-21 12:00:00.123456\n+change a to 2\n+and b\n\n# 2026-11-21 12:01:00.5\n+/exit\n"
+AIDER_LLM = (
+    b"TO LLM 2026-11-21T12:00:00\n-------\nSYSTEM be brief\nUSER old\nASSISTANT ok\n-------\n"
+    b"USER change a to 2\n\nLLM RESPONSE 2026-11-21T12:00:05\nASSISTANT done\nASSISTANT indeed\n"
+)
+
 FILES = {
     # name: (bytes, format, first prompt, (tool, state) of every call, decisions, files changed)
     "codex": (CODEX, "codex", "rename it", [("shell", "failed"), ("apply_patch", "succeeded"), ("shell", "rejected")], ["rejected"], ["a.py"]),
@@ -810,6 +816,8 @@ FILES = {
     "atif": (ATIF, "atif", "fix it", [("bash", "succeeded")], [], []),
     "inspect": (INSPECT, "inspect", "fix it", [("bash", "succeeded"), ("bash", "rejected")], ["rejected"], []),
     "aider": (AIDER, "aider", "change a to 2", [("edit", "succeeded")], [], ["a.py"]),
+    "aider-input": (AIDER_INPUT, "aider-input", "change a to 2\nand b", [], [], []),
+    "aider-llm": (AIDER_LLM, "aider-llm", "change a to 2", [], [], []),
     "wink": (WINK, "wink", "make it", [("create_file", "succeeded"), ("run_in_terminal", "rejected")], ["approved", "rejected"], ["a.txt"]),
     "kaiak": (KAIAK, "kaiak", None, [("replace", "succeeded")], ["approved"], ["a.py"]),
     "cmd": (COMMAND, "cmd", "list files", [("command", "rejected"), ("command", "succeeded")], ["rejected", "approved"], []),

@@ -212,3 +212,128 @@ def test_an_error_of_a_tool_of_gemini_stands_beside_its_result():
     data = {**GEMINI_HEAD, "messages": [gemini("m", "gemini", "", toolCalls=[tool])]}
     (call,) = Tables().fold(made(document(data))[1]).calls.values()
     assert (call.state, call.error) == ("failed", "0 occurrences")
+
+
+NEWER = [
+    {"id": "e0", "timestamp": "2026-11-21T12:00:00.1", "source": "agent", "kind": "SystemPromptEvent", "system_prompt": {"type": "text", "text": "be brief"}},
+    {"id": "e1", "timestamp": "2026-11-21T12:00:01.1", "source": "user", "kind": "MessageEvent", "llm_message": {"role": "user", "content": [{"type": "text", "text": "edit it"}]}},
+    {"id": "e2", "source": "agent", "kind": "ActionEvent", "thought": [{"type": "text", "text": "I edit"}], "reasoning_content": "hm", "tool_name": "file_editor", "tool_call_id": "k1",
+     "action": {"kind": "FileEditorAction", "command": "str_replace", "path": "/w/a.py", "old_str": "1", "new_str": "2"}},
+    {"id": "e3", "source": "environment", "kind": "ConversationStateUpdateEvent", "key": "execution_status", "value": "waiting_for_confirmation"},
+    {"id": "e4", "source": "environment", "kind": "ObservationEvent", "tool_call_id": "k1", "tool_name": "file_editor",
+     "observation": {"kind": "FileEditorObservation", "content": [{"type": "text", "text": "edited"}], "path": "/w/a.py", "prev_exist": True, "old_content": "a = 1\n", "new_content": "a = 2\n"}},
+    {"id": "e5", "source": "agent", "kind": "ActionEvent", "tool_name": "terminal", "tool_call_id": "k2", "action": None, "tool_call": {"id": "k2", "function": {"name": "terminal", "arguments": "{\"command\": \"rm -rf /\"}"}}},
+    {"id": "e6", "source": "environment", "kind": "UserRejectObservation", "tool_call_id": "k2", "rejection_reason": "no"},
+    {"id": "e7", "source": "agent", "kind": "ActionEvent", "tool_name": "terminal", "tool_call_id": "k3", "action": {"kind": "TerminalAction", "command": "false"}},
+    {"id": "e8", "source": "environment", "kind": "ObservationEvent", "tool_call_id": "k3", "observation": {"content": [{"type": "text", "text": ""}], "exit_code": 1}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pack", [lambda rows: lines(*rows), document], ids=["lines", "array"])
+def test_events_of_the_newer_openhands(pack):
+    opened, events = made(pack(NEWER))
+    rows = Tables().fold(events)
+    assert (opened.format, rows.sessions.popitem()[1].system_prompt, prompts(events)) == (
+        "openhands", "be brief", ["edit it"],
+    )  # fmt: skip
+    assert calls(events) == [("file_editor", "succeeded"), ("terminal", "rejected"), ("terminal", "failed")]
+    assert [(one.state, one.reason) for one in rows.actions.values()] == [
+        ("approved", None),
+        ("rejected", "no"),
+    ]
+    assert [call.target for call in rows.calls.values()][1] == "rm -rf /"
+    (changed,) = bodies(events, e.FileChanged)
+    assert changed.hunks[0].lines == (("-", "a = 1"), ("+", "a = 2"))
+
+
+AIDER = """
+# aider chat started at 2026-11-21 12:00:00
+
+> Aider v0.86.1
+> Main model: m/large with diff edit format, infinite output
+
+#### change both
+
+Sure.
+
+a.py
+```python
+<<<<<<< SEARCH
+a = 1
+=======
+a = 2
+>>>>>>> REPLACE
+```
+
+```python
+<<<<<<< SEARCH
+b = 1
+=======
+b = 2
+>>>>>>> REPLACE
+```
+
+new.py
+```
+c = 3
+```
+
+```bash
+python a.py
+```
+
+> Tokens: 1.5k sent, 300 received. Cost: $0.01 message, $0.02 session.
+> new.py
+> Create new file? (Y)es/(N)o [Yes]: y
+> other.py
+> Add file to the chat? (Y)es/(N)o/(A)ll/(S)kip all/(D)on't ask again [Yes]: n
+> Applied edit to a.py
+> Applied edit to new.py
+> python a.py
+> Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]: y
+> Running python a.py
+> 2
+"""
+
+
+def test_a_chat_of_aider_has_its_questions_edits_and_tokens():
+    _, events = made(AIDER.replace("\n> ", "\n> ").encode())
+    rows = Tables().fold(events)
+    assert [(call.tool, call.state, call.target) for call in rows.calls.values()] == [
+        ("create_file", "succeeded", "new.py"), ("add_file", "rejected", "other.py"),
+        ("shell", "succeeded", "python a.py"), ("edit", "succeeded", "a.py"), ("edit", "succeeded", "new.py"),
+    ]  # fmt: skip
+    assert [action.state for action in rows.actions.values()] == ["approved", "rejected", "approved"]
+    changed = bodies(events, e.FileChanged)
+    assert [(one.path, one.added, one.removed) for one in changed] == [("a.py", 2, 2), ("new.py", 1, 0)]
+    usage = rows.sessions.popitem()[1].usage
+    assert (usage.input_tokens, usage.output_tokens) == (1500, 300)
+
+
+def test_a_diff_in_a_reply_of_aider_is_the_change():
+    text = "# aider chat started at 2026-11-21 12:00:00\n\n#### x\n\n```diff\n--- a.py\n+++ a.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n```\n\n> Applied edit to a.py\n"
+    (changed,) = bodies(made(text.encode())[1], e.FileChanged)
+    assert (changed.path, changed.added, changed.removed) == ("a.py", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "changed"),
+    [
+        ("str_replace_editor", {"command": "str_replace", "path": "a", "old_str": "1", "new_str": "2"}, [("a", "modify")]),
+        ("str_replace_editor", {"command": "create", "path": "a", "file_text": "1"}, [("a", "create")]),
+        ("str_replace_editor", {"command": "insert", "path": "a", "insert_line": 1, "new_str": "2"}, [("a", "modify")]),
+        ("str_replace_editor", {"command": "view", "path": "a"}, []),
+        ("mcp__fs__write_file", {"path": "a", "content": "x"}, [("a", "create")]),
+        ("apply_patch", {"input": PATCH}, [("a.py", "modify")]),
+        ("multi_edit", {"file_path": "a", "edits": [{"old_string": "1", "new_string": "2"}, {"old_string": "3", "new_string": "4"}]}, [("a", "modify")]),
+        ("delete_file", {"target_file": "a"}, [("a", "delete")]),
+        ("read_file", {"path": "a", "content": "x"}, []),
+        ("bash", {"command": "echo 1 > a"}, []),
+    ],
+)  # fmt: skip
+def test_an_edit_is_seen_in_the_arguments_where_the_result_does_not_say(tool, arguments, changed):
+    step = {"step_id": 2, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "k", "function_name": tool, "arguments": arguments}],
+            "observation": {"results": [{"source_call_id": "k", "content": "ok"}]}}  # fmt: skip
+    data = {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "x", "version": "1"}, "steps": [{"step_id": 1, "source": "user", "message": "go"}, step]}  # fmt: skip
+    _, events = made(document(data))
+    assert [(one.path, one.change) for one in bodies(events, e.FileChanged)] == changed

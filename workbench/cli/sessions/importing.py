@@ -4,12 +4,9 @@ Owns which files are read, the progress that is shown, and the report. Nothing i
 takes back what was stored.
 """
 
-import os
-import stat
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -18,6 +15,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, Misuse
 from workbench.cli.place import opened
 from workbench.cli.render.facts import Facts
+from workbench.cli.sessions.sources import Source, sources
 from workbench.domain.events import Event
 from workbench.formats import recognising, taking
 from workbench.formats.assembling import Summary
@@ -37,7 +35,6 @@ MOST_PROBLEMS: Final = 1_000
 """Problems of one session that are listed in JSON; a person sees the first 5."""
 
 _SHOWN: Final = 5
-_SKIPPED: Final = frozenset({".git", "node_modules", "__pycache__", ".venv"})
 _PAUSE: Final = 0.2
 
 
@@ -46,6 +43,7 @@ class FileReport:
     """What came of one file."""
 
     name: str
+    is_named: bool = True
     format: str = ""
     why_not: str = ""
     sessions: list[Summary] = field(default_factory=list[Summary])
@@ -71,7 +69,7 @@ def execute(options: Namespace, console: Console) -> int:
         raise Misuse("nothing was imported", "- is there twice", "stdin can be read once")
     progress = Progress(console)
     if options.dry_run:
-        reports = [_read(name, options.format, None, progress) for name in _files(options.files)]
+        reports = [_read(one, options.format, None, progress) for one in sources(options.files)]
         added: dict[str, int] = {}
     else:
         reports, added = _stored(options, progress)
@@ -80,8 +78,7 @@ def execute(options: Namespace, console: Console) -> int:
         console.json(_facts(reports, added, is_dry=options.dry_run))
     else:
         _tell(console, reports, added, is_dry=options.dry_run)
-    named = {name for name in options.files if name == "-" or not Path(name).is_dir()}
-    return FAILED if any(report.why_not for report in reports if report.name in named) else DONE
+    return FAILED if any(report.why_not and report.is_named for report in reports) else DONE
 
 
 def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport], dict[str, int]]:
@@ -89,7 +86,7 @@ def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport],
         refuse_inside_agents(journal, home, "import sessions")
         intake = Intake(journal)
         try:
-            reports = [_read(name, options.format, intake, progress) for name in _files(options.files)]
+            reports = [_read(one, options.format, intake, progress) for one in sources(options.files)]
             intake.finish()
         except BaseException:
             progress.clear()
@@ -100,34 +97,14 @@ def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport],
         return reports, {key: count if key in fresh else -count for key, count in intake.added.items()}
 
 
-def _files(given: list[str]) -> Iterator[str]:
-    for name in given:
-        if name != "-" and Path(name).is_dir():
-            yield from _below(name)
-        else:
-            yield name
-
-
-def _below(folder: str) -> Iterator[str]:
-    """Yield the files of a folder, in order; links are not followed."""
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        for name in sorted(names):
-            path = Path(here) / name
-            if stat.S_ISREG(path.lstat().st_mode):
-                yield str(path)
-
-
-def _read(name: str, wanted: str | None, intake: Intake | None, progress: "Progress") -> FileReport:
-    report = FileReport(name=name)
+def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "Progress") -> FileReport:
+    report = FileReport(name=source.name, is_named=source.is_named)
     try:
-        if name == "-":
+        if source.name == "-":
             _take(sys.stdin.buffer, time.time_ns() // 1_000, report, wanted, intake, progress)
         else:
-            with Path(name).open("rb") as stream:
-                if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                    raise NotRecognised("it is no regular file")
-                changed = int(os.fstat(stream.fileno()).st_mtime * 1_000_000)
+            stream, changed = source.open()
+            with stream:
                 _take(stream, changed, report, wanted, intake, progress)
     except NotRecognised as error:
         report.why_not = str(error)
@@ -135,6 +112,8 @@ def _read(name: str, wanted: str | None, intake: Intake | None, progress: "Progr
         report.why_not = error.why
     except OSError as error:
         report.why_not = error.strerror or str(error)
+    if not report.sessions and not report.why_not:
+        report.why_not = f"it looks like {report.format}, but no session begins in it"
     return report
 
 
@@ -237,12 +216,21 @@ def _tell(console: Console, reports: list[FileReport], added: dict[str, int], *,
             )
             _tell_problems(console, report.name, one.problems)
         _tell_problems(console, report.name, report.strays)
-        if report.why_not:
-            console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
+    _tell_left_out(console, reports)
     sessions = [one for report in reports for one in report.sessions]
     kept = sum(one.kept for one in sessions)
     left = f", {kept} records not understood and kept" if kept else ""
     console.say(f"{len(sessions)} sessions in {len(reports)} files{left}.")
+
+
+def _tell_left_out(console: Console, reports: list[FileReport]) -> None:
+    """Name every file that was asked for and the first of those that lay in a folder."""
+    left = [report for report in reports if report.why_not]
+    found = [report for report in left if not report.is_named]
+    for report in [*(one for one in left if one.is_named), *found[:_SHOWN]]:
+        console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
+    if len(found) > _SHOWN:
+        console.note(f"Not imported: {len(found) - _SHOWN} more files of the folder; --json names them.")
 
 
 def _tell_problems(console: Console, name: str, problems: list[Problem]) -> None:

@@ -1,0 +1,118 @@
+"""What an import reads: files, folders of files, and stores that keep a session in many pieces."""
+
+import io
+import json
+import os
+import sys
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+
+
+def put(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def claude(session, *texts, **more):
+    lines = [
+        {"type": "user", "uuid": f"{session}{n}", "sessionId": session, "cwd": "/shop", **more,
+         "timestamp": f"2026-11-21T12:00:{n:02}Z", "message": {"role": "user", "content": text}}
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def opencode(root):
+    info = {"id": "ses_1", "title": "Rename", "directory": "/shop", "time": {"created": 1764000000000}}
+    put(root / "session" / "p" / "ses_1.json", info)
+    put(root / "message" / "ses_1" / "msg_2.json", {"id": "msg_2", "role": "assistant", "modelID": "m"})
+    put(root / "message" / "ses_1" / "msg_1.json", {"id": "msg_1", "role": "user"})
+    put(root / "part" / "msg_1" / "prt_1.json", {"id": "prt_1", "type": "text", "text": "rename it"})
+    put(root / "part" / "msg_2" / "prt_3.json", {"id": "prt_3", "type": "text", "text": "done"})
+    put(root / "part" / "msg_2" / "prt_2.json", '{"type": "text", "te')
+    put(root / "project" / "p.json", {"id": "p"})
+    return root
+
+
+@pytest.mark.parametrize("named", ["", "storage", "storage/session/p/ses_1.json"])
+def test_a_storage_folder_of_opencode_is_its_sessions(shell, tmp_path, named):
+    opencode(tmp_path / "data" / "storage")
+    found = shell.json("sessions", "import", str(tmp_path / "data" / named), "--json")
+    (session,) = found["sessions"]
+    assert (session["title"], session["result"], session["format"]) == ("Rename", "imported", "opencode")
+    assert [problem["why"] for problem in session["problems"]] == [
+        "not understood, kept as it is: part.damaged"
+    ]
+    assert len(found["files"]) == 1
+    assert "rename it" in shell.json("sessions", "search", "rename", "--json")[0]["matches"][0]["text"]
+
+
+@pytest.mark.parametrize("name", ["{}.json", "event-0000{}-ab12cd.json"])
+def test_a_folder_of_events_is_one_session_in_the_order_of_its_numbers(shell, tmp_path, name):
+    words = ["first", "second", "third"]
+    for at, word in enumerate(words):
+        event = {
+            "id": at,
+            "source": "user",
+            "action": "message",
+            "args": {"content": word},
+            "timestamp": "2026-11-21T12:00:00",
+        }
+        path = put(tmp_path / "run" / "events" / name.format(at), json.dumps(event, indent=2))
+        os.utime(path, (0, 0))
+    put(tmp_path / "run" / "base_state.json", {"agent": {}})
+    found = shell.json("sessions", "import", str(tmp_path / "run"), "--json")
+    assert [one["title"] for one in found["sessions"]] == ["first"]
+    shell("sessions", "show", found["sessions"][0]["id"], "--json")
+    assert [shell.out.index(word) for word in words] == sorted(shell.out.index(word) for word in words)
+
+
+def test_a_whole_folder_of_projects_has_one_summary(shell, tmp_path):
+    root = tmp_path / "projects"
+    put(root / "-shop" / "s1.jsonl", claude("s1", "one"))
+    put(
+        root / "-shop" / "s1" / "subagents" / "agent-a1.jsonl",
+        claude("s1", "below", isSidechain=True, agentId="a1"),
+    )
+    put(root / "-shop" / "s2.jsonl", claude("s2", "two"))
+    put(root / "-shop" / "s3.jsonl", "")
+    for at in range(7):
+        put(root / "-shop" / "memory" / f"note{at}.md", "words")
+    assert shell("sessions", "import", str(root)) == 0
+    assert shell.out.endswith("3 sessions in 11 files.\n")
+    assert shell.err.count("Not imported: ") == 6
+    assert "Not imported: 3 more files of the folder; --json names them." in shell.err
+    rows = {row["title"]: row for row in shell.json("sessions", "list", "--all", "--json")}
+    assert rows["below"]["parent_id"] == rows["one"]["id"]
+    assert shell("sessions", "import", str(root)) == 0
+    assert shell.out.count("unchanged") == 3
+
+
+def test_what_is_no_file_is_said_and_nothing_waits_for_it(shell, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert shell("sessions", "import", str(tmp_path / "pipe")) == 1
+    assert "it is no regular file" in shell.err
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "link").symlink_to("/etc/hostname")
+    assert (shell("sessions", "import", str(tmp_path / "folder")), shell.out) == (
+        0,
+        "0 sessions in 0 files.\n",
+    )
+
+
+def test_a_file_without_a_session_says_so(shell, tmp_path):
+    path = put(tmp_path / "only.jsonl", '{"type":"summary","summary":"x","leafUuid":"u"}\n')
+    assert shell("sessions", "import", str(path)) == 1
+    assert "it looks like claude-code, but no session begins in it" in shell.err
+
+
+def test_standard_input_is_read_once(shell, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(claude("s9", "from a pipe").encode())))
+    found = shell.json("sessions", "import", "-", "--json")
+    assert [(one["title"], one["file"]) for one in found["sessions"]] == [("from a pipe", "-")]
