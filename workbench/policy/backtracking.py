@@ -42,6 +42,19 @@ def objection(pattern: str) -> str | None:
         return str(error)
 
 
+def is_specific(pattern: str) -> bool:
+    """Say whether a pattern names any character, or class of them, that is not nearly every one.
+
+    Args:
+        pattern: One that compiles in `re`.
+    """
+    try:
+        automaton = _built(pattern)
+    except _Unsure:
+        return True
+    return any(mask.bit_count() * 4 < len(automaton.signs) * 3 for mask in automaton.masks)
+
+
 @dataclass(slots=True)
 class _Part:
     """A piece of a pattern: where it can begin and end, and whether it can be empty."""

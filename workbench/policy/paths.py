@@ -28,6 +28,16 @@ HOME_NAMES: Final = frozenset({
     ".gitconfig", ".netrc", ".npmrc", ".pypirc", ".pythonrc.py", ".tmux.conf", ".vimrc", ".emacs",
     ".ssh", ".gnupg", ".config/fish", ".config/git", ".config/autostart", ".config/environment.d",
     ".config/systemd", ".config/pip", ".config/nvim", ".local/bin", "bin", "Library/LaunchAgents",
+    ".bashrc.d", ".zshrc.d", ".zsh", ".oh-my-zsh", ".xonshrc", ".elvish", ".config/zsh", ".config/bash",
+    ".config/nushell", ".config/xonsh", ".config/elvish", ".config/direnv", ".direnvrc", ".envrc",
+    ".config/mise", ".config/tmux", ".config/kitty", ".config/emacs", ".config/user-dirs.dirs", ".screenrc",
+    ".vim", ".gvimrc", ".exrc", ".nanorc", ".emacs.d", ".gdbinit", ".lldbinit", ".pdbrc", ".ipython",
+    ".irbrc", ".rprofile", ".sqliterc", ".psqlrc", ".curlrc", ".wgetrc", ".hgrc", ".mailcap", ".gemrc",
+    ".yarnrc", ".yarnrc.yml", ".bunfig.toml", ".cargo/env", ".cargo/bin", ".cargo/config",
+    ".cargo/config.toml", ".docker/config.json", ".kube/config", ".aws/config", ".m2/settings.xml",
+    ".gradle/init.gradle", ".gradle/init.d", ".gradle/gradle.properties", ".nvm", ".pyenv/shims",
+    ".local/lib",
+    ".local/share/applications", ".local/share/systemd", "go/bin",
 })  # fmt: skip
 """Beneath the home folder: files that a shell, a login or a common program runs or obeys by itself."""
 

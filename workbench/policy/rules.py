@@ -136,6 +136,10 @@ def _regex_objections(
     if effect != "allow":
         return
     compiled = regex.compiled(pattern)
+    slow = backtracking.objection(pattern)
+    slow = slow and f"pattern: {one_line(pattern, 80)} could run away in other programs: {slow}"
+    if slow and backtracking.is_specific(pattern):
+        yield "reject_redos", slow  # said first: `(a+)+` means something, `(.*)*` means everything
     for descriptor in covered:
         if probes.is_blanket(lambda sample: compiled.is_in(canonical.dumps(sample)), descriptor):
             yield (
@@ -143,8 +147,8 @@ def _regex_objections(
                 f"pattern: {one_line(pattern, 80)} would allow nearly every call of {descriptor.id}; "
                 "name what is allowed, for example a file or a folder",
             )
-    if why := backtracking.objection(pattern):
-        yield "reject_redos", f"pattern: {one_line(pattern, 80)} could run away in other programs: {why}"
+    if slow and not backtracking.is_specific(pattern):
+        yield "reject_redos", slow
 
 
 def _glob_problems(

@@ -86,6 +86,8 @@ def path(case: JsonObject) -> JsonObject:
     from workbench.policy.paths import PathRefused, resolve
 
     workspace, given = _text(case, "workspace"), _text(case, "path")
+    if not workspace or "\0" in workspace:
+        raise BadCase("workspace: names no folder")
     descriptor = _path_tool(_text(case, "op"))
     context = GateContext(
         descriptors={}, provider="check", workspace=str(Path(workspace).absolute()), session_id="check",
