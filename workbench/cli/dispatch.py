@@ -5,6 +5,7 @@ stderr and an exit code.
 """
 
 import argparse
+import gc
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,7 @@ def _run(words: Sequence[str], console: Console) -> int:
     options = parser_for(request.path, request.entry, module).parse_args(
         list(request.rest), argparse.Namespace(directory=request.directory)
     )
+    gc.enable()
     return module.execute(options, console)
 
 

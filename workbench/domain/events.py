@@ -8,9 +8,8 @@ in ARCHITECTURE.md. Bodies hold recorded (scrubbed) text only; exact bytes stay 
 from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Ge, Le
-
 from workbench.domain.body import Body
+from workbench.domain.bounds import AtLeast, AtMost
 from workbench.domain.machines import CallState, PauseReason, SessionStatus
 from workbench.domain.runs import (
     ArtifactStored,
@@ -105,7 +104,7 @@ class LeaseTaken(Body):
 
     KIND: ClassVar[str] = "lease.taken"
     host_id: str
-    epoch: Annotated[int, Ge(1)]
+    epoch: Annotated[int, AtLeast(1)]
     pid: int
     driver: Literal["host", "run"] = "host"
 
@@ -116,7 +115,7 @@ class LeaseReleased(Body):
 
     KIND: ClassVar[str] = "lease.released"
     host_id: str
-    epoch: Annotated[int, Ge(1)]
+    epoch: Annotated[int, AtLeast(1)]
 
 
 # --- what a human asks for -----------------------------------------------------------------------
@@ -167,7 +166,7 @@ class ForkRequested(Body):
     """A human wants to go on from an earlier moment of this session, in a session of its own."""
 
     KIND: ClassVar[str] = "fork.requested"
-    at_sequence: Annotated[int, Ge(1)]
+    at_sequence: Annotated[int, AtLeast(1)]
     """The last event of this session that the fork takes over."""
     folder: str = ""
     """Where the files of that moment are to be put; empty leaves them out."""
@@ -191,7 +190,7 @@ class TurnStarted(Body):
     KIND: ClassVar[str] = "turn.started"
     provider: str
     model: str
-    round: Annotated[int, Ge(1)] = 1
+    round: Annotated[int, AtLeast(1)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +228,7 @@ class ReplyCompleted(Body):
     model: str = ""
     exchange: int | None = None
     """Which exchange of a recording this was; folds tell which are used."""
-    round: Annotated[int, Ge(1)] = 1
+    round: Annotated[int, AtLeast(1)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +247,7 @@ class ProgressReported(Body):
     KIND: ClassVar[str] = "progress.reported"
     DURABLE: ClassVar[bool] = False
     message: str
-    percentage: Annotated[float, Ge(0), Le(100)] | None = None
+    percentage: Annotated[float, AtLeast(0), AtMost(100)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

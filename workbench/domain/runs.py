@@ -7,9 +7,8 @@ Sources: seed S1 (Pipeline, Step, PipelineState, StepState) and JOURNAL section 
 from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
-from annotated_types import Ge
-
 from workbench.domain.body import Body
+from workbench.domain.bounds import AtLeast
 from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Count, Json, JsonObject, Milliseconds, Usage
 from workbench.records import dataclass
@@ -33,7 +32,7 @@ class StepPlan:
     """Ids of the steps that end before this one begins."""
     name: str = ""
     persona: str = ""
-    attempts: Annotated[int, Ge(1)] = 1
+    attempts: Annotated[int, AtLeast(1)] = 1
     """How often it may be tried in all."""
     contract: str = ""
     """Type of its contract; empty without one."""
@@ -97,7 +96,7 @@ class RunStarted(Body):
     KIND: ClassVar[str] = "run.started"
     pipeline: str
     steps: tuple[StepPlan, ...]
-    round: Annotated[int, Ge(1)] = 1
+    round: Annotated[int, AtLeast(1)] = 1
     definition_digest: str = ""
     """Keyed digest of pipeline, manifest, prompts and schemas as they were read at round 1."""
     definition_ref: BlobRef | None = None
@@ -107,7 +106,7 @@ class RunStarted(Body):
     kept: tuple[str, ...] = ()
     """Steps of round 1 that count as completed because `from_run` completed them."""
     from_run: str = ""
-    workers: Annotated[int, Ge(1)] = 1
+    workers: Annotated[int, AtLeast(1)] = 1
     """How many steps may run at once."""
     workspace_root: str = ""
     trace: str = ""
@@ -133,7 +132,7 @@ class StepChanged(Body):
 
     KIND: ClassVar[str] = "step.changed"
     state: StepStateName
-    attempt: Annotated[int, Ge(1)] = 1
+    attempt: Annotated[int, AtLeast(1)] = 1
     detail: str = ""
     """Why it failed, is tried again, waits, was skipped; scrubbed."""
     is_warned: bool = False
@@ -165,7 +164,7 @@ class ContractChecked(Body):
     contract: str
     """Its type: `json_schema`, `test_suite`, `typescript_interface` …"""
     outcome: ContractOutcome
-    attempt: Annotated[int, Ge(1)] = 1
+    attempt: Annotated[int, AtLeast(1)] = 1
     source: str = ""
     """The file that was checked, or the command that checked."""
     problems: tuple[str, ...] = ()
@@ -192,7 +191,7 @@ class ArtifactStored(Body):
     """Of a folder: the sealed bytes of its files."""
     size_bytes: Count = 0
     files: Count = 1
-    attempt: Annotated[int, Ge(1)] = 1
+    attempt: Annotated[int, AtLeast(1)] = 1
 
 
 # --- the four types of the executor's protocol (DESIGN section 10) -----------------------------------
@@ -204,7 +203,7 @@ class StepId:
 
     run: str
     step: str
-    attempt: Annotated[int, Ge(1)] = 1
+    attempt: Annotated[int, AtLeast(1)] = 1
 
     def __str__(self) -> str:
         return f"{self.run}/{self.step}/{self.attempt}"

@@ -8,17 +8,16 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
-
+from workbench.domain.bounds import AtLeast
 from workbench.records import dataclass
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict of these."""
 
 JsonObject = Mapping[str, Json]
-Micros = Annotated[int, Ge(0)]
-Count = Annotated[int, Ge(0)]
-Milliseconds = Annotated[int, Ge(0)]
+Micros = Annotated[int, AtLeast(0)]
+Count = Annotated[int, AtLeast(0)]
+Milliseconds = Annotated[int, AtLeast(0)]
 BlobRef = str
 """Names stored bytes: `sealed:<hex>` or `recorded:<hex>`, the hex being their keyed digest."""
 
@@ -58,7 +57,7 @@ class Actor:
 class Hunk:
     """One numbered piece of a change, counted from 1 over all files of an action."""
 
-    index: Annotated[int, Ge(1)]
+    index: Annotated[int, AtLeast(1)]
     path: str
     old_start: Count
     old_count: Count
@@ -72,7 +71,7 @@ class Hunk:
 class Taken:
     """A hunk that was taken; `lines` counts its changed lines from 1, None takes all of them."""
 
-    hunk: Annotated[int, Ge(1)]
+    hunk: Annotated[int, AtLeast(1)]
     lines: tuple[int, ...] | None = None
 
 

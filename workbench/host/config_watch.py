@@ -12,10 +12,10 @@ from typing import Any, Final, cast
 
 LOG = logging.getLogger("workbench.host")
 
-STEP_MS: Final = 500
-"""How often the collected changes are looked at: twice a second costs nothing, and nobody edits faster."""
+STEP_MS: Final = 1_500
+"""How often the collected changes are looked at: each look is a wake-up of a screen that rests."""
 
-SETTLE_MS: Final = 1_000
+SETTLE_MS: Final = 1_500
 
 
 class ConfigWatch:

@@ -4,6 +4,7 @@ Owns the colours and signs in force, the clock that arms keys, and the one main 
 """
 
 import asyncio
+import gc
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -123,7 +124,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.push_screen(main)
         for sentence in wrong:
             main.call_after_refresh(main.say, sentence, is_error=True)
-        self.call_after_refresh(self._load_painter)
+        self.call_after_refresh(self._after_first_frame)
 
     def make_main(self) -> MainScreen:
         """Return the screen that is there for as long as the app is."""
@@ -175,6 +176,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         for sentence in wrong or [words]:
             if sentence:
                 self.main.say(sentence, is_error=bool(wrong))
+
+    def _after_first_frame(self) -> None:
+        """Collect garbage again, but not among what a start has made, which stays; then load the painter."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
+        self._load_painter()
 
     def _load_painter(self) -> None:
         """Colour code from the second frame on: what paints it takes longer to load than to draw."""

@@ -1,5 +1,6 @@
 """`workbench [DIR]`: the screen on a folder and its sessions."""
 
+import gc
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console
@@ -24,6 +25,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace, console: Console) -> int:
     """Show the screen."""
+    gc.disable()  # the app lets it go on after its first frame
     require_terminal()
     workspace = workspace_of(options.folder or options.directory)
     with opened() as (home, journal):

@@ -188,9 +188,11 @@ class Wiring:
 
     def has_model(self) -> bool:
         """Return whether a session can be begun here."""
+        if self._newest() is not None:
+            return True
         from workbench.host.choosing import is_set_up
 
-        return self._newest() is not None or is_set_up(self._config())
+        return is_set_up(self._config())
 
     def _chosen(self) -> "Choice":
         from workbench.host.choosing import Choice, NoModel, Wish, choose, is_set_up

@@ -5,7 +5,7 @@ and everything that is asked of a run are messages.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.content import Content
@@ -13,20 +13,19 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.draw import cells
-from workbench.draw.run_graph import to_go
-from workbench.graph.overview import overview, viewport
-from workbench.graph.walk import hidden_note, sentence
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
 from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, RunWish, Said, StepWanted
 from workbench.tui.panes.base import Pane
-from workbench.tui.panes.graph import GraphView
-from workbench.tui.panes.picture import GraphPicture
 from workbench.tui.panes.shown import PipelineShown
 from workbench.tui.panes.step import StepView
 from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.signs import Meaning
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.graph import GraphView
+    from workbench.tui.panes.picture import GraphPicture
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
@@ -51,7 +50,7 @@ class PipelinePane(Pane):
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
-        self.graph = GraphView(key="pipeline-graph")
+        self._graph: GraphView | None = None
         self.step = StepView(key="pipeline-step")
         self._top = Static(id="pipeline-top", markup=False)
         self._words = Static(id="pipeline-words", markup=False)
@@ -64,14 +63,27 @@ class PipelinePane(Pane):
     def compose_body(self) -> Iterable[Widget]:
         """Yield the row over the graph, the graph, the row under it, and the step in full."""
         yield self._top
-        yield self.graph
+        if self._graph is not None:
+            yield self._graph
         yield self._words
         yield self.step
 
     @property
+    def graph(self) -> "GraphView":
+        """Return the graph; what lays graphs out is loaded when there is one to draw."""
+        if self._graph is None:
+            from workbench.tui.panes.graph import GraphView
+
+            self._graph = GraphView(key="pipeline-graph")
+            self._graph.display = False
+            if self._top.is_attached:
+                self.mount(self._graph, after=self._top)
+        return self._graph
+
+    @property
     def focus_view(self) -> Widget:
         """Return the graph, or the step while it has all of the pane."""
-        return self.step if self._is_full else self.graph
+        return self.step if self._is_full or self._graph is None else self._graph
 
     @property
     def run(self) -> PipelineRun | None:
@@ -86,7 +98,8 @@ class PipelinePane(Pane):
         if view.run is None:
             self._is_full = False
         self._fit()
-        self.graph.show(view.run, view.before)
+        if view.run is not None or self._graph is not None:
+            self.graph.show(view.run, view.before)
         self._say()
         self._want(is_anew=True)
 
@@ -99,12 +112,13 @@ class PipelinePane(Pane):
         height = self.size.height - 1
         has_step = has_run and (self._is_full or height >= _DETAIL_FROM)
         self.step.display = has_step
-        self.graph.display = has_run and not self._is_full
+        if has_run or self._graph is not None:
+            self.graph.display = has_run and not self._is_full
+            self.graph.styles.height = "1fr"
         self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
         self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
-        self.graph.styles.height = "1fr"
 
     def on_resize(self, event: events.Resize) -> None:
         """Give each part its room."""
@@ -134,7 +148,8 @@ class PipelinePane(Pane):
 
     def _say_nothing(self) -> None:
         found = self._shown.found
-        lines = [f"{found or 'None was'} found in .wave/pipelines and .workbench/pipelines."]
+        folders = ".wave/pipelines and .workbench/pipelines"
+        lines = [f"{found or 'None was'} found in {folders}."] if found is not None else []
         lines += ["workbench pipeline run NAME starts one."] if found else []
         words = "".join(f"\n  {line}" for line in ((_NONE_THEN,) if self.is_past else (_EMPTY, *lines)))
         self._words.update(Content.styled(words, theme.ink(self).of("muted")))
@@ -157,6 +172,8 @@ class PipelinePane(Pane):
         self.set_title(Content("  ").join(parts), Content.styled("   ".join(right), ink.of("muted")))
 
     def _top_row(self, run: PipelineRun) -> Content:
+        from workbench.draw.run_graph import to_go
+
         ink, glyphs = theme.ink(self), theme.glyphs(self)
         if self.has_overview:
             return self._overview()
@@ -177,6 +194,8 @@ class PipelinePane(Pane):
         return drawing is not None and len(drawing.index) > _OVERVIEW_FROM
 
     def _overview(self) -> Content:
+        from workbench.graph.overview import overview, viewport
+
         drawing, ink = self.graph.drawing, theme.ink(self)
         if drawing is None:
             return Content("")
@@ -194,6 +213,8 @@ class PipelinePane(Pane):
 
     def _under(self) -> Content:
         """Return what the cursor's step needs and feeds, and what is hidden."""
+        from workbench.graph.walk import hidden_note, sentence
+
         drawing, ink = self.graph.drawing, theme.ink(self)
         at = drawing.index.get(self.graph.cursor or "") if drawing is not None else None
         if drawing is None or at is None:
@@ -216,7 +237,7 @@ class PipelinePane(Pane):
 
     # --- the cursor -----------------------------------------------------------------------------
 
-    def on_graph_picture_moved(self, message: GraphPicture.Moved) -> None:
+    def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
         """Say what is under the cursor."""
         message.stop()
         self._fit()
@@ -224,7 +245,7 @@ class PipelinePane(Pane):
         self._want(is_anew=False)
         self.post_message(KeysChanged())
 
-    def on_graph_picture_opened(self, message: GraphPicture.Opened) -> None:
+    def on_graph_picture_opened(self, message: "GraphPicture.Opened") -> None:
         """Open what was clicked twice."""
         message.stop()
         self.open_row()
@@ -238,13 +259,14 @@ class PipelinePane(Pane):
     @property
     def cursor_step(self) -> PipelineStep | None:
         """Return the step under the cursor."""
-        return self.graph.step_under_cursor()
+        return self._graph.step_under_cursor() if self._graph is not None else None
 
     @property
     def gate(self) -> str | None:
         """Return the queue's row of the gate, or of the item, under the cursor."""
-        paint = self.graph.paint
-        item = paint.item(self.graph.cursor or "") if paint is not None else None
+        graph = self._graph
+        paint = graph.paint if graph is not None else None
+        item = paint.item(graph.cursor or "") if graph is not None and paint is not None else None
         step = self.cursor_step
         return item.action_id if item is not None else step.action_id if step is not None else None
 

@@ -115,5 +115,5 @@ class PipelineShown:
     run: PipelineRun | None = None
     before: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by step id of the last completed run of the same pipeline."""
-    found: int = 0
-    """How many pipelines there are in the workspace."""
+    found: int | None = 0
+    """How many pipelines there are in the workspace; None while nobody has looked."""

@@ -73,6 +73,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.state, self.services, self.answering, self._feed = state, services, answering, feed
         self.workspace, self.home = workspace, home
         self.branch, self.trouble, self.has_model = "", "", True
+        self.pipelines_found: int | None = None
         self.place, self.is_zoomed = 2, False
         self.header, self.strip, self.tabs, self.footer = Header(), SessionStrip(), Tabs(), Footer()
         self.rail, self.conversation = Rail(key="rail"), ConversationPane(key="conversation")
@@ -127,8 +128,9 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         # The first frame has the diff in it: what waits is read while it still waits.
         self.showing.detail(self.approvals.queue.cursor)
         self.start_focus()
-        self._feed.start()
         self.keep_time()
+        # Whoever begins to listen is rung once: what came meanwhile is seen.
+        self.call_after_refresh(self._feed.start)
         self.call_after_refresh(self.after_first_frame)
         self.set_interval(_MINUTE, self._minute)
 
@@ -149,6 +151,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
         self.requests.read_branch()
+        if not self.state.runs.rows:
+            self.requests.read_pipelines()
         self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_trouble)
         if self.state.pending or self.answering.awaits(self.workspace):
             self.requests.ensure_host(self.workspace)
@@ -231,6 +235,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     def _minute(self) -> None:
         self.requests.read_trouble()
+        if not self.state.runs.rows:
+            self.requests.read_pipelines()
         self.showing.head()
 
     # --- where things are -----------------------------------------------------------------------

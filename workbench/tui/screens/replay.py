@@ -129,6 +129,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         why = refusal(source.reel.time(0))
         super().__init__(State(source), services, NoAnswers(why), feed, source.workspace, home)
         self.source, self.session_id, self._why = source, session.id, why
+        self.pipelines_found = 0
         self.player = Player(source.reel)
         self.header = ReplayHeader(session.title or session.id[:8], span(source))
         self.strip, self.bar = ReplaySentence(), TransportBar(source.reel)

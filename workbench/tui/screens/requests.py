@@ -178,6 +178,18 @@ class Requests:
 
         self._thread(work, "branch", "read the branch")
 
+    def read_pipelines(self) -> None:
+        """Read how many pipelines there are, which the pane without a run says."""
+        screen = self._screen
+
+        def work() -> None:
+            found = len(screen.services.pipelines())
+            if found != screen.pipelines_found:
+                screen.pipelines_found = found
+                screen.textual.call_from_thread(screen.showing.pipeline)
+
+        self._thread(work, "pipelines", "look for pipelines")
+
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""
         screen = self._screen

@@ -209,7 +209,7 @@ class Showing:
         state = self._screen.state
         run = state.runs.view(state.actions.values(), state.source.now())
         if run is None:
-            self._screen.pipeline.show(PipelineShown(found=len(self._screen.services.pipelines())))
+            self._screen.pipeline.show(PipelineShown(found=self._screen.pipelines_found))
         else:
             self._screen.pipeline.show(PipelineShown(run=run, before=state.runs.before(run)))
 
