@@ -5,6 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from workbench.config.values import Notify, Ui
 from workbench.domain.events import ActionOpened, ErrorRaised, TurnEnded
 from workbench.domain.values import Actor, Choice
 from workbench.effects.clock import ManualClock
@@ -108,6 +109,14 @@ def _put(journal, name, part):
     for data in golden.blobs(name).values():
         journal.blobs.record(data)
     journal.append(part, strict=False)
+
+
+def compact():
+    """Return settings with the tighter density."""
+    off = Notify(bell=False, title=False, desktop="off")
+    return Ui(
+        theme="workbench-dark", density="compact", glyphs="unicode", motion="none", keymap={}, notify=off
+    )
 
 
 def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):

@@ -80,3 +80,9 @@ def test_main_in_ascii(still, size):
 @pytest.mark.parametrize("place", ["2", "3"])
 def test_toast(still, place, size):
     assert still(stills.shop, place, size=SIZES[size], then=stills.trouble)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_compact(still, size):
+    made = stills.of("rename-handler")
+    assert still(made, "escape", "1", "g", size=SIZES[size], ui=stills.compact())

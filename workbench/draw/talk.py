@@ -18,7 +18,7 @@ from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import plain_wrap, wrap
 from workbench.text.human import duration, size
-from workbench.views.blocks import Block, CallLine, ErrorBlock, Notice, Output, Prompt, Text, Thought
+from workbench.views.blocks import Block, CallLine, CallRun, ErrorBlock, Notice, Output, Prompt, Text, Thought
 from workbench.views.signs import Meaning
 
 INDENT: Final = 3
@@ -43,6 +43,8 @@ def block_lines(
             return _thought(block, width, ink, glyphs)
         case CallLine():
             return _call(block, width, ink, glyphs)
+        case CallRun():
+            return [_run(block, width, ink, glyphs)]
         case Output():
             return [] if block.is_folded else _output(block, width, ink)
         case ErrorBlock():
@@ -57,7 +59,7 @@ def gap_before(block: Block, previous: Block | None, *, is_compact: bool = False
     """Return how many blank rows stand before a block: 1 between different things, 0 between calls."""
     if previous is None or isinstance(block, Output) or is_compact:
         return 0
-    if isinstance(block, CallLine) and isinstance(previous, CallLine | Output):
+    if isinstance(block, CallLine | CallRun) and isinstance(previous, CallLine | CallRun | Output):
         return 0
     return 0 if isinstance(block, Text) and isinstance(previous, Thought) and previous.is_folded else 1
 
@@ -123,6 +125,19 @@ def _call(block: CallLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content
         Column(content=Content(""), width=0),
     ]  # fmt: skip
     return [compose(columns, width, glyphs), *_note(block, width, ink, glyphs)]
+
+
+def _run(block: CallRun, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    sign = styled(glyphs.of("open"), ink.of("faint"))
+    if block.is_folded:
+        sign = styled(glyphs.of("ok"), ink.sign("ok"))
+    columns = [
+        Column(content=sign, width=1, gap=INDENT),
+        Column(content=styled(f"{len(block.call_ids)} calls", ink.of("muted")), grows=True, least=8),
+        Column(content=styled(duration(block.seconds), ink.of("muted")), align="right"),
+        Column(content=Content(""), width=0),
+    ]  # fmt: skip
+    return compose(columns, width, glyphs)
 
 
 def _right_style(meaning: Meaning | None, ink: Ink) -> Style:

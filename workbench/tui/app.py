@@ -120,7 +120,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.user_keys = users
             self.set_keymap(users)
         self.main = main = self.make_main()
-        main.conversation.view.is_compact = self._ui is not None and self._ui.density == "compact"
+        main.conversation.set_compact(is_compact=self._ui is not None and self._ui.density == "compact")
         self.push_screen(main)
         for sentence in wrong:
             main.call_after_refresh(main.say, sentence, is_error=True)
@@ -149,7 +149,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.main.say("A replay is on the screen already.")
         else:
             screen = replay_of(self._journal, session, self._home, self._services.clipboard)
-            screen.conversation.view.is_compact = self.main.conversation.view.is_compact
+            screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
     def _mains(self) -> list[MainScreen]:
@@ -172,6 +172,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if ui.theme in self.available_themes:
             self.theme = ui.theme
         for screen in self._mains():
+            screen.conversation.set_compact(is_compact=ui.density == "compact")
             screen.showing.everything()
         for sentence in wrong or [words]:
             if sentence:

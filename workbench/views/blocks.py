@@ -77,6 +77,20 @@ class CallLine:
     has_output: bool = False
     is_folded: bool = True
     """Whether its output is."""
+    ran_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRun:
+    """Calls that went well, one below the other: `✓ 6 calls  0.4 s`."""
+
+    id: str
+    at: int
+    """Of the last of them."""
+    call_ids: tuple[str, ...]
+    seconds: float = 0.0
+    """That they ran, in all."""
+    is_folded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +132,7 @@ class Notice:
     keys: tuple[tuple[str, str], ...] = ()
 
 
-Block = Prompt | Text | Thought | CallLine | Output | ErrorBlock | Notice
+Block = Prompt | Text | Thought | CallLine | CallRun | Output | ErrorBlock | Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -298,7 +298,7 @@ class Transcript:
             sign=call_sign(call, action)[0], tool=one_line(call.tool, 64), target=target_of(call),
             right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
             note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
-            is_folded=key not in self._open,
+            is_folded=key not in self._open, ran_ms=call.duration_ms or 0,
         )  # fmt: skip
         body = event.body
         replaced = body.replaces if isinstance(body, e.CallProposed) else None

@@ -4,7 +4,7 @@ Owns the title, what of a block is copied or opened, and when a key of a block i
 never writes; blocks are folded by `views.transcript` and drawn by `TranscriptView`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual.content import Content
@@ -28,18 +28,10 @@ from workbench.tui.messages import (
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import ConversationShown
 from workbench.tui.panes.transcript import TranscriptView
+from workbench.views.blocks import Block, CallLine, CallRun, ErrorBlock, Notice, Output, Prompt, Text, Thought
 from workbench.views.finding import Finding, Hit, hits_of
-from workbench.views.transcript import (
-    Block,
-    CallLine,
-    ErrorBlock,
-    Notice,
-    Output,
-    Prompt,
-    Text,
-    Thought,
-    Transcript,
-)
+from workbench.views.folding import Folding
+from workbench.views.transcript import Transcript
 
 _EMPTY: Final = (("", "No session yet."), ("", ""), ("", "Write below what you want done; enter sends it."))
 _NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
@@ -74,6 +66,7 @@ class ConversationPane(Pane):
         self._session: Session | None = None
         self._part = ""
         self._is_asked = False
+        self._folding = Folding()
         self.finding = Finding()
         self._is_far_wanted = False
         """Whether the reader has sent the words: then a hit is shown wherever it is."""
@@ -100,10 +93,22 @@ class ConversationPane(Pane):
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
         if view.changed is None or view.changed:
-            self.view.show_blocks(view.transcript.blocks, view.changed)
+            self._put(view.transcript.blocks, view.changed)
             if was != view.part:
                 self.view.unread = unread
         self._show_title()
+
+    def _put(self, blocks: Sequence[Block], changed: Collection[str] | None) -> None:
+        if self.view.is_compact:
+            blocks, changed = self._folding.fold(blocks, changed)
+        self.view.show_blocks(blocks, changed)
+
+    def set_compact(self, *, is_compact: bool) -> None:
+        """Take another density: calls that went well on one line, no blank rows."""
+        if is_compact != self.view.is_compact:
+            self.view.is_compact = is_compact
+            if self._transcript is not None:
+                self._put(self._transcript.blocks, None)
 
     def on_block_view_looked(self, message: TranscriptView.Looked) -> None:
         """Say whether there is more below, and ask for another part of a long one where this one ends."""
@@ -281,6 +286,8 @@ class ConversationPane(Pane):
         """Show a hit that is in the shown part; what is folded around it is opened."""
         if self._opened != hit.block_id:
             self._fold_again()
+        if self._transcript is not None and self._folding.open_for(hit.block_id):
+            self._put(self._transcript.blocks, ())
         block = self._transcript.block(hit.block_id) if self._transcript is not None else None
         if isinstance(block, Thought | Output) and block.is_folded:
             self._toggle(hit.block_id)
@@ -296,9 +303,10 @@ class ConversationPane(Pane):
 
     def _toggle(self, block_id: str) -> None:
         if self._transcript is not None:
+            self._folding.toggle(block_id)
             changed = self._transcript.toggle(block_id)
             self.view.stay()
-            self.view.show_blocks(self._transcript.blocks, changed)
+            self._put(self._transcript.blocks, changed)
             self.view.stay_no_more()
 
     def _quoted(self) -> str:
@@ -329,7 +337,9 @@ class ConversationPane(Pane):
     def can_fold(self) -> bool:
         """Return whether something under the cursor can be folded or opened."""
         block = self.view.cursor_block
-        return isinstance(block, Thought | Output) or (isinstance(block, CallLine) and block.has_output)
+        return isinstance(block, Thought | Output | CallRun) or (
+            isinstance(block, CallLine) and block.has_output
+        )
 
     def fold(self) -> None:
         """Fold or open the thought or output under the cursor; its first line keeps its place."""
@@ -348,7 +358,7 @@ class ConversationPane(Pane):
     def label_of(self, key_id: str) -> str:
         """Say whether space opens or folds."""
         block = self.view.cursor_block
-        if key_id == "conversation.fold" and isinstance(block, Thought | CallLine | Output):
+        if key_id == "conversation.fold" and isinstance(block, Thought | CallLine | CallRun | Output):
             return "open" if block.is_folded else "fold"
         if key_id == "list.filter":
             return "find"
@@ -382,5 +392,7 @@ def _plain(block: Block) -> str:
             return block.text
         case CallLine():
             return block.target or block.tool
+        case CallRun():
+            return f"{len(block.call_ids)} calls"
         case ErrorBlock():
             return "\n".join(part for part in (block.message, block.details, block.remedy) if part)

@@ -1,0 +1,96 @@
+"""Which calls a compact conversation takes together, and that what is different is said."""
+
+import pytest
+
+from tests.support import golden
+from workbench.views.blocks import CallLine, CallRun, Output, Prompt, Text
+from workbench.views.folding import Folding
+from workbench.views.transcript import Transcript
+
+
+def call(number, sign="ok", **more):
+    return CallLine(
+        id=f"call:{number}", at=number, call_id=str(number), action_id=None, sign=sign, tool="read_file",
+        target="a.py", ran_ms=100, **more,
+    )  # fmt: skip
+
+
+def output(number):
+    return Output(id=f"output:{number}", at=number, call_id=str(number), text="x")
+
+
+TEXT = Text(id="text:t:1", at=0, text="Done.")
+PROMPT = Prompt(id="prompt:1", at=0, text="Go.")
+
+
+def run(*numbers, is_folded=True):
+    keys = tuple(str(number) for number in numbers)
+    return CallRun(
+        id=f"run:{numbers[0]}", at=numbers[-1], call_ids=keys, seconds=len(keys) / 10, is_folded=is_folded
+    )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "shown"),
+    [
+        ([], ()),
+        ([PROMPT, call(1), TEXT], (PROMPT, call(1), TEXT)),
+        ([PROMPT, call(1), output(1), call(2), TEXT], (PROMPT, run(1, 2), TEXT)),
+        ([call(1), call(2), TEXT, call(3), call(4)], (run(1, 2), TEXT, run(3, 4))),
+        ([call(1), call(2), call(3, "waiting")], (run(1, 2), call(3, "waiting"))),
+        ([call(1), call(2, "failed"), output(2), call(3)], (call(1), call(2, "failed"), output(2), call(3))),
+        ([call(1), call(2, "running")], (call(1), call(2, "running"))),
+        ([call(1), call(2, note="you said: gently")], (call(1), call(2, note="you said: gently"))),
+        ([call(1), call(2, "partly"), call(3)], (call(1), call(2, "partly"), call(3))),
+    ],
+)
+def test_what_is_taken_together(blocks, shown):
+    assert Folding().fold(blocks, None) == (shown, None)
+
+
+def test_a_run_opens_and_folds_again():
+    blocks, folding = [call(1), output(1), call(2)], Folding()
+    folding.fold(blocks, None)
+    folding.toggle("call:1")
+    assert folding.fold(blocks, ()) == ((run(1, 2),), set())
+    folding.toggle("run:1")
+    shown, different = folding.fold(blocks, ())
+    assert shown == (run(1, 2, is_folded=False), *blocks)
+    assert different >= {"run:1", "call:1", "output:1", "call:2"}
+    folding.toggle("run:1")
+    assert folding.fold(blocks, ())[0] == (run(1, 2),)
+
+
+def test_a_run_opens_for_what_is_in_it():
+    folding = Folding()
+    blocks = [call(1), output(1), call(2), call(3, "failed")]
+    folding.fold(blocks, None)
+    assert not folding.open_for("call:3")
+    assert folding.open_for("output:1")
+    folding.fold(blocks, ())
+    assert not folding.open_for("output:1"), "it is open already"
+
+
+def test_another_conversation_begins_folded():
+    folding = Folding()
+    blocks = [call(1), call(2)]
+    folding.fold(blocks, None)
+    folding.toggle("run:1")
+    assert folding.fold(blocks, None)[0] == (run(1, 2),)
+
+
+@pytest.mark.parametrize("name", golden.names())
+def test_everything_that_is_another_object_is_said(name):
+    events = list(golden.events(name))
+    for session in dict.fromkeys(event.session_id for event in events):
+        transcript, folding = Transcript(session), Folding()
+        shown, _ = folding.fold((), None)
+        for event in events:
+            changed = transcript.apply(event)
+            if not changed:
+                continue
+            before = {block.id: block for block in shown}
+            shown, different = folding.fold(transcript.blocks, changed)
+            after = {block.id: block for block in shown}
+            other = {key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)}
+            assert other <= different
