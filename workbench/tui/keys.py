@@ -8,6 +8,7 @@ from typing import Final
 
 from workbench.tui.keymap import Key
 from workbench.tui.rulekeys import ALWAYS, RULES
+from workbench.tui.runkeys import LAUNCH
 
 _DECIDE, _HUNKS, _MOVE, _MANY, _ALL = "Decide", "Hunks and lines", "Move", "Many", "Everywhere"
 
@@ -209,6 +210,8 @@ PIPELINE: Final = (
         group=_RUNS, footer=52),
     Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from here on",
         group=_RUNS, footer=54),
+    Key(id="pipeline.launch", keys=("L",), label="start one…",
+        tooltip="start a pipeline: input, dry run, grants", group=_RUNS, footer=57),
     Key(id="pipeline.cancel", keys=("X",), label="cancel run", tooltip="end the run", group=_RUNS, footer=60),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before, after", shown="{ }",
         group=_RUNS, footer=64),
@@ -335,7 +338,7 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *RAIL, *REPLAY,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *RAIL, *REPLAY,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -367,5 +370,6 @@ CHAINS: Final = (
     ("batch",),
     ("always",),
     ("rules",),
+    ("launch",),
 )
 """In each of these a key has one meaning, but for overrides that are declared."""

@@ -150,6 +150,11 @@ class BatchAsked(Message):
 
 
 @dataclass
+class LaunchWanted(Message):
+    """The user wants to start a pipeline."""
+
+
+@dataclass
 class SessionChosen(Message):
     """The user wants to see a session."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor
+    from workbench.views.launch import LaunchPlan, LaunchWish, PipelineChoice
 
 LEFT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -36,6 +37,18 @@ def _no_host() -> str:
 
 def _no_run(*_: str) -> str:
     raise NotDone("No run was begun. This screen only shows.")
+
+
+def _no_plan(_: str) -> "LaunchPlan":
+    raise NotDone("No pipeline was read. This screen only shows.")
+
+
+def _no_launch(_: object) -> str:
+    raise NotDone("No run was begun. This screen only shows.")
+
+
+def _no_choices() -> "Sequence[PipelineChoice]":
+    return ()
 
 
 def _no_rule(_: object) -> "Rule":
@@ -112,6 +125,12 @@ class Services:
     """Run id and step: do a step again, with everything that depends on it."""
     run_from: Callable[[str, str], str] = _no_run
     """Run id and step: begin a run that takes over what stands before the step; returns its id."""
+    pipeline_choices: "Callable[[], Sequence[PipelineChoice]]" = _no_choices
+    """Return the pipelines that a run can be begun of."""
+    launch_plan: "Callable[[str], LaunchPlan]" = _no_plan
+    """File of a pipeline: what a run of it would do, ask and be granted. Called in a thread."""
+    launch: "Callable[[LaunchWish], str]" = _no_launch
+    """Begin a run; returns its id. Refused inside an agent."""
     has_model: Callable[[], bool] = lambda: True
     """Return whether a session can be begun: a model is set up."""
     opening: Sequence[str] = ()

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
+from workbench.cli.screen.launching import Launching
 from workbench.cli.screen.ruling import Ruling
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
@@ -37,6 +38,7 @@ def person() -> Actor:
 def services(home: Home, journal: Journal, workspace: str) -> Services:
     """Return what a screen on a workspace can do."""
     wiring, ruling = Wiring(home, journal, workspace), Ruling(home, journal)
+    launching = Launching(home, journal, workspace)
     return Services(
         submit=lambda session_id, text: sessions.submit(journal, session_id, text, person()),
         interrupt=lambda session_id: sessions.interrupt(journal, session_id, person()),
@@ -49,6 +51,9 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         retry_step=lambda run_id, step: steps().resume(journal, run_id, person(), step),
         run_from=wiring.run_from,
         pipelines=wiring.pipelines,
+        pipeline_choices=launching.choices,
+        launch_plan=launching.plan,
+        launch=launching.launch,
         ensure_host=wiring.ensure_host,
         host_trouble=wiring.host_trouble,
         restart_host=wiring.restart_host,

@@ -1,6 +1,6 @@
 """Keys of the pipeline pane: along the edges, folds, views of the graph, and what is asked of a run."""
 
-from workbench.tui.messages import GateWanted, RunBeside, Said
+from workbench.tui.messages import GateWanted, LaunchWanted, RunBeside, Said
 from workbench.tui.panes.pipeline import PipelinePane
 
 
@@ -132,6 +132,11 @@ def retry(pane: PipelinePane) -> None:
 def run_from(pane: PipelinePane) -> None:
     """Run again from here."""
     pane.ask_run("from")
+
+
+def launch(pane: PipelinePane) -> None:
+    """Open the launch form."""
+    pane.post_message(LaunchWanted())
 
 
 def cancel(pane: PipelinePane) -> None:

@@ -150,7 +150,7 @@ class PipelinePane(Pane):
         found = self._shown.found
         folders = ".wave/pipelines and .workbench/pipelines"
         lines = [f"{found or 'None was'} found in {folders}."] if found is not None else []
-        lines += ["workbench pipeline run NAME starts one."] if found else []
+        lines += ["L starts one."] if found else []
         words = "".join(f"\n  {line}" for line in ((_NONE_THEN,) if self.is_past else (_EMPTY, *lines)))
         self._words.update(Content.styled(words, theme.ink(self).of("muted")))
         self.set_title(Content(" "), Content(" "))
@@ -382,6 +382,8 @@ class PipelinePane(Pane):
         """Say why a key does nothing now."""
         if key_id in _NEVER:
             return _NEVER[key_id]
+        if key_id == "pipeline.launch":
+            return ""
         if self._shown.run is None and key_id.startswith("pipeline."):
             return _EMPTY
         if key_id == "pipeline.answer" and self.gate is None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.domain.rows import Action
     from workbench.domain.values import JsonObject
     from workbench.tui.screens.main import MainScreen
+    from workbench.views.launch import LaunchWish
     from workbench.views.ruling import CommandParts
 
 
@@ -89,7 +90,7 @@ class Requests:
             try:
                 added = screen.services.add_rule(rule)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(_words(error), is_error=True)
+                self._say(words_of(error), is_error=True)
                 return
             self.rules_changed()
             self._say(f"{added.id} {_EFFECTS[added.effect]} {added.pattern}. 6 shows and revokes it.")
@@ -126,7 +127,7 @@ class Requests:
             try:
                 ask(about)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(_words(error), is_error=True)
+                self._say(words_of(error), is_error=True)
                 return
             self._say(done)
             self._host(screen.workspace)
@@ -146,11 +147,26 @@ class Requests:
                 else:
                     screen.services.submit(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
-                self._say(_words(error), is_error=True)
+                self._say(words_of(error), is_error=True)
                 return
             self._host(screen.workspace)
 
         self._thread(work, "asks", "prompt")
+
+    def launch(self, wish: "LaunchWish", heard: Callable[[str, str], None]) -> None:
+        """Begin a run; `heard` is told its id, or why there is none."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                run_id = screen.services.launch(wish)
+            except Exception as error:  # noqa: BLE001 as above
+                screen.textual.call_from_thread(heard, "", words_of(error))
+                return
+            screen.textual.call_from_thread(heard, run_id, "")
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", "begin a run")
 
     def ensure_host(self, workspace: str) -> None:
         """See to it that a host drives the workspace."""
@@ -216,7 +232,7 @@ class Requests:
             try:
                 said = screen.services.restart_host()
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(_words(error), is_error=True)
+                self._say(words_of(error), is_error=True)
                 return
             self._say(said)
             self.read_trouble()
@@ -261,6 +277,7 @@ class Requests:
             return self._screen.services.open_editor(name, data)
 
 
-def _words(error: Exception) -> str:
+def words_of(error: Exception) -> str:
+    """Return what an error says to a person: what, why, what to do."""
     parts = [str(getattr(error, name)) for name in ("what", "why", "remedy") if getattr(error, name, "")]
     return " ".join(parts) or str(error) or type(error).__name__

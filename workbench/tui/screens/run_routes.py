@@ -4,6 +4,7 @@ Owns reading a step in full and going to a gate's row. It decides nothing.
 """
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 from textual import on
 from textual.screen import Screen
@@ -18,6 +19,7 @@ from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.views.calls import ToolDetail
+from workbench.views.pipeline import run_title
 from workbench.views.step import step_detail
 
 _CHILD: int = 2_000
@@ -42,6 +44,19 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
     def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence."""
         raise NotImplementedError
+
+    def look(self) -> None:
+        """Show what the journal has new."""
+        raise NotImplementedError
+
+    def show_run(self, run_id: str) -> None:
+        """Show a run that has just begun, and go to it."""
+        self.state.runs.shown = run_id
+        self.look()
+        self.showing.pipeline()
+        self.go_to(4)
+        run = self.state.runs.rows.get(run_id)
+        self.say(f"{run_title(run)} has begun." if run is not None else "The run has begun.")
 
     @on(messages.StepWanted)
     def _step_wanted(self, message: messages.StepWanted) -> None:
@@ -70,6 +85,12 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
     def _gate_wanted(self, message: messages.GateWanted) -> None:
         self.go_to(2)
         self.approvals.queue.put_cursor(message.action_id)
+
+    @on(messages.LaunchWanted)
+    def _launch_wanted(self) -> None:
+        from workbench.tui.screens.launch import open_launch
+
+        open_launch(cast("Any", self))
 
     @on(messages.RunBeside)
     def _run_beside(self, message: messages.RunBeside) -> None:

@@ -1,0 +1,304 @@
+"""The launch form: the dry run is read before anything runs, grants are taken one by one, enter begins it."""
+
+import pytest
+
+from tests.tui.test_pipeline_pane import play as play
+from workbench.cli.screen.launching import Launching
+from workbench.domain.runs import RunRequested
+from workbench.tui.services import NotDone
+from workbench.views.launch import Finding, Grantable, LaunchPlan, PipelineChoice, PlannedStep
+
+MANIFEST = """\
+apiVersion: v1
+kind: WaveManifest
+metadata: {name: shop}
+adapters:
+  own: {binary: workbench, mode: headless}
+  other: {binary: "true", mode: headless}
+personas:
+  planner:
+    adapter: own
+    system_prompt_file: planner.md
+    permissions: {allowed_tools: ["Read", "Bash(git log *)", "Telepathy"]}
+  guest: {adapter: other, system_prompt_file: planner.md}
+runtime: {max_concurrent_workers: 2}
+"""
+NIGHTLY = """\
+kind: WavePipeline
+metadata: {name: nightly, description: builds and releases}
+input: {source: cli, example: the login page}
+steps:
+  - id: plan
+    persona: planner
+    exec: {type: prompt, source: "Plan it for {{ input }}."}
+  - {id: look, persona: guest, exec: {type: prompt, source: Look at it.}}
+  - {id: build, type: command, script: make all, dependencies: [plan, look]}
+  - id: release
+    type: gate
+    dependencies: [build]
+    gate: {type: approval, prompt: Release it?, choices: [{key: y, label: Release}, {key: n, label: Stop}]}
+"""
+BROKEN = """\
+kind: WavePipeline
+metadata: {name: broken}
+steps:
+  - {id: a, type: command, script: make, dependencies: [b]}
+  - {id: b, type: command, dependencies: [nobody]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "shop" / ".wave" / "pipelines"
+    folder.mkdir(parents=True)
+    (tmp_path / "shop" / "wave.yaml").write_text(MANIFEST)
+    (tmp_path / "shop" / "planner.md").write_text("You plan.")
+    (folder / "nightly.yaml").write_text(NIGHTLY)
+    (folder / "broken.yaml").write_text(BROKEN)
+    return tmp_path / "shop"
+
+
+CHOICES = (
+    PipelineChoice(name="broken", file="/w/broken.yaml", steps=2, is_broken=True),
+    PipelineChoice(name="nightly", file="/w/nightly.yaml", description="builds and releases", steps=2),
+)
+NIGHTLY_PLAN = LaunchPlan(
+    name="nightly",
+    file="/w/nightly.yaml",
+    input_hint="for example the login page",
+    steps=(
+        PlannedStep(
+            id="plan", wave=1, kind="prompt", who="planner", does="Plan it.", asks="asks before its calls",
+            is_asking=True, facts="30 min",
+        ),
+        PlannedStep(
+            id="build", wave=2, kind="command", who="command", does="make all", asks="runs without asking",
+            is_asking=False,
+        ),
+    ),
+    grants=(
+        Grantable(pattern="Read", whose="planner", origin="wave.yaml:9"),
+        Grantable(pattern="Bash(git log *)", whose="planner", origin="wave.yaml:9"),
+        Grantable(pattern="Telepathy", whose="planner", origin="wave.yaml:9", refused="it is not registered"),
+    ),
+)  # fmt: skip
+BROKEN_PLAN = LaunchPlan(
+    name="broken", file="/w/broken.yaml", why_not="there is no step nobody",
+    findings=(Finding(place="broken.yaml:5:36", message="there is no step nobody", stops=True),),
+)  # fmt: skip
+
+
+class Service:
+    """Plans as they are above; remembers what it was asked to begin."""
+
+    def __init__(self, refusal=""):
+        self.begun, self.refusal = [], refusal
+
+    def plan(self, file):
+        return BROKEN_PLAN if "broken" in file else NIGHTLY_PLAN
+
+    def launch(self, wish):
+        if self.refusal:
+            raise NotDone(self.refusal)
+        self.begun.append(wish)
+        return "run-1"
+
+    def services(self):
+        return {
+            "pipeline_choices": lambda: CHOICES, "launch_plan": self.plan, "launch": self.launch,
+            "pipelines": lambda: ["nightly", "broken"],
+        }  # fmt: skip
+
+
+async def slowly(s, *keys):
+    for key in keys:
+        s.hand.waits()
+        await s.press(key)
+
+
+def test_without_a_run_the_pane_says_which_key_starts_one(play):
+    async def body(s):
+        assert "L starts one." in s.text
+
+    play(body, None, **Service().services())
+
+
+def test_the_form_shows_problems_with_their_places_and_begins_nothing(play):
+    service = Service()
+
+    async def body(s):
+        await slowly(s, "L", "enter", "enter")
+        assert "broken.yaml:5:36" in s.text
+        assert "No run can begin: there is no step nobody" in s.text
+        assert service.begun == []
+
+    play(body, None, **service.services())
+
+
+def test_the_pipeline_of_the_run_on_show_is_chosen_and_its_dry_run_shown(play):
+    service = Service()
+
+    async def body(s):
+        await slowly(s, "L")
+        for words in (
+            "dry run, nothing has run",
+            "asks before its calls",
+            "runs without asking",
+            "0 of 3 granted",
+            "for example the login page",
+            "never: it is not registered",
+        ):
+            assert words in s.text, words
+
+    play(body, **service.services())
+
+
+def test_input_and_grants_go_with_the_run_and_it_is_shown(play):
+    service = Service()
+
+    async def body(s):
+        await slowly(s, "L", "i", *"the cart", "enter", "G", "k", "space", "G", "space")
+        assert "Telepathy is never granted: it is not registered." in s.text
+        await slowly(s, "k", "enter")
+        (wish,) = service.begun
+        assert (wish.file, wish.input, wish.grants) == ("/w/nightly.yaml", "the cart", ("Bash(git log *)",))
+        assert s.main.place == 4
+        assert "nightly #41 has begun." in s.main.rule.said
+
+    play(body, **service.services())
+
+
+def test_all_grants_are_taken_and_left_by_one_key(play):
+    service = Service()
+
+    async def body(s):
+        await slowly(s, "L", "T", "enter")
+        assert service.begun[0].grants == ("Read", "Bash(git log *)")
+        await slowly(s, "L", "T", "T", "enter")
+        assert service.begun[1].grants == ()
+
+    play(body, **service.services())
+
+
+def test_keys_typed_ahead_begin_nothing(play):
+    service = Service()
+
+    async def body(s):
+        await s.press("L", "enter")
+        assert service.begun == []
+        await s.press("T", "enter")
+        assert service.begun == []
+        await slowly(s, "escape")
+        assert "Start a pipeline" not in s.text
+
+    play(body, **service.services())
+
+
+def test_a_refusal_stays_in_the_form(play):
+    async def body(s):
+        await slowly(s, "L", "enter")
+        assert "Nothing acts here." in s.text
+        assert "Start a pipeline" in s.text
+
+    play(body, **Service("Nothing acts here.").services())
+
+
+def test_input_of_several_lines_comes_from_the_editor(play):
+    service = Service()
+
+    async def body(s):
+        await slowly(s, "L", "ctrl+o")
+        assert "one  (and 1 lines more)" in s.text
+        await slowly(s, "enter")
+        assert service.begun[0].input == "one\ntwo"
+
+    play(body, open_editor=lambda name, data: b"one\ntwo\n", **service.services())
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 36), (160, 48)])
+def test_every_size_shows_keys_and_steps(play, size):
+    async def body(s):
+        await slowly(s, "L", "tab", "tab", "j")
+        assert "enter start" in s.text
+        assert "build" in s.text
+
+    play(body, size=size, **Service().services())
+
+
+def test_nothing_found_is_said(play):
+    async def body(s):
+        await slowly(s, "L")
+        assert "No pipeline was found" in s.main.rule.said
+
+    play(body, None)
+
+
+# --- the service over a real project -------------------------------------------------------------
+
+
+@pytest.fixture
+def launching(project, tmp_path):
+    from workbench.journal.home import Home
+    from workbench.journal.journal import Journal
+
+    home = Home.open(tmp_path / "own")
+    journal = Journal.open(home)
+    yield Launching(home, journal, str(project)), journal
+    journal.close()
+
+
+def trusted(journal, project):
+    from tests.support.stage import USER
+    from workbench.host.trusting import grant
+
+    grant(journal, str(project), False, USER)
+
+
+def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
+    service, journal = launching
+    trusted(journal, project)
+    assert [(one.name, one.steps) for one in service.choices()] == [("broken", 2), ("nightly", 4)]
+    plan = service.plan(str(project / ".wave/pipelines/nightly.yaml"))
+    assert plan.why_not == ""
+    assert [(one.wave, one.id, one.who, one.asks) for one in plan.steps] == [
+        (1, "plan", "planner", "asks before its calls; 3 may be granted"),
+        (1, "look", "guest", "true decides by itself what it does"),
+        (2, "build", "command", "runs without asking"),
+        (3, "release", "gate", "asks you: Release / Stop"),
+    ]
+    assert [(one.pattern, one.whose, bool(one.refused)) for one in plan.grants] == [
+        ("Read", "planner", False),
+        ("Bash(git log *)", "planner", False),
+        ("Telepathy", "planner", True),
+    ]
+    assert plan.input_hint == "for example the login page"
+
+
+def test_a_broken_pipeline_is_shown_with_line_and_column(launching, project):
+    service, journal = launching
+    trusted(journal, project)
+    plan = service.plan(str(project / ".wave/pipelines/broken.yaml"))
+    assert plan.why_not
+    places = {one.place for one in plan.findings if one.stops}
+    assert all(place.startswith(".wave/pipelines/broken.yaml:") for place in places)
+    assert len(places) >= 2
+
+
+def test_an_untrusted_workspace_begins_nothing_and_says_so(launching, project):
+    service, _ = launching
+    assert "not trusted" in service.plan(str(project / ".wave/pipelines/nightly.yaml")).why_not
+
+
+def test_a_launch_is_a_request_with_its_grants(launching, project, monkeypatch):
+    from workbench.views.launch import LaunchWish
+
+    service, journal = launching
+    trusted(journal, project)
+    (project / "what.md").write_text("the cart")
+    file = str(project / ".wave/pipelines/nightly.yaml")
+    run_id = service.launch(LaunchWish(file=file, input="@what.md", grants=("Read",)))
+    wanted = next(e.body for e in journal.events(run_id) if isinstance(e.body, RunRequested))
+    assert (wanted.input, wanted.grants) == ("the cart", ("Read",))
+    assert [rule.pattern for rule in journal.rules()] == ["Read"]
+    with pytest.raises(NotDone, match="is not there"):
+        service.launch(LaunchWish(file=file, input="@nothing.md"))
