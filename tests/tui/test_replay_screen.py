@@ -37,9 +37,9 @@ def text(app):
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-def replayed(name, folder, body, *, at=1, size=(120, 36)):
+def replayed(name, folder, body, *, at=1, size=(120, 36), **more):
     journal, session = opened(name, folder)
-    app = ReplayApp(journal, session, home="/workspace", at=at, monotonic=Hand())
+    app = ReplayApp(journal, session, home="/workspace", at=at, monotonic=Hand(), **more)
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -247,6 +247,42 @@ def test_what_is_empty_says_nothing_of_how_things_are_begun(tmp_path):
             assert live not in shown
 
     replayed("rename-handler", tmp_path, body, size=(160, 48))
+
+
+def test_a_fork_is_asked_for_with_its_moment_and_its_folder(tmp_path):
+    asked = []
+
+    def fork(wanted):
+        asked.append(wanted)
+        return "Forked: it is there."
+
+    async def body(app, press):
+        main = app.main
+        assert "F fork from here" in text(app).splitlines()[1]
+        await press("a", "F")
+        assert "Fork from event" in text(app)
+        await press("escape")
+        assert asked == []
+        await press("F", "enter")
+        assert "Forked: it is there." in main.rule.said
+        await press("F", *"git up", "enter")
+        await press("F", *"dir", "enter")
+        await press("full_stop", "F", "enter")
+        here = main.source.reel.position(main.player.index - 1)
+        assert [(one.position, one.folder, one.is_worktree) for one in asked] == [
+            (here, "", False), (here, "up", True), (here, "dir", False), (main.source.position(), "", False),
+        ]  # fmt: skip
+        assert {one.session_id for one in asked} == {main.session_id}
+
+    replayed("rename-handler", tmp_path, body, services=Services(fork=fork))
+
+
+def test_without_a_library_a_fork_says_how_to_get_one(tmp_path):
+    async def body(app, press):
+        await press("F", "enter")
+        assert "workbench replay --keep" in app.main.rule.said
+
+    replayed("rename-handler", tmp_path, body)
 
 
 def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):

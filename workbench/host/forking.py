@@ -1,7 +1,7 @@
-"""A new session that begins where another one ended: the conversation, and nothing else of it.
+"""A new session that begins where another one ended, or stood at a moment: the conversation of it.
 
-Owns which events of a conversation are taken over and how. Files are not touched, questions are not asked
-again, and nothing that ran runs again: every call comes over as it ended.
+Owns which events of a conversation are taken over and how. Files are not touched (`restoring` copies them),
+questions are not asked again, and nothing that ran runs again: every call comes over as it had ended.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +21,7 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
 )
+from workbench.domain.fold import Tables
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Actor, Json, Verdict
 from workbench.host import record
@@ -55,17 +56,41 @@ def plan_of(session: Session) -> ForkPlan:
     )  # fmt: skip
 
 
-def fork(journal: Journal, session: Session, plan: ForkPlan, actor: Actor) -> str:
+def require_said(journal: Journal, session: Session, until: int | None) -> None:
+    """Refuse a fork of which nothing would be there to go on from.
+
+    Raises:
+        SessionRefused: Nothing was said in it until then.
+    """
+    bodies = (event.body for event in _events(journal, session, until))
+    if not any(isinstance(body, PromptSubmitted | ReplyCompleted) for body in bodies):
+        why = "Nothing was said in it." if until is None else "Nothing had been said in it by then."
+        remedy = "Begin a new one instead." if until is None else "Name a later moment."
+        raise SessionRefused("The session was not forked.", why, remedy)
+
+
+def _events(journal: Journal, session: Session, until: int | None) -> list[Event]:
+    if until is None:
+        return journal.events(session.id)
+    return [event for event in journal.events(session.id) if event.sequence_number <= until]
+
+
+def fork(journal: Journal, session: Session, plan: ForkPlan, actor: Actor, until: int | None = None) -> str:
     """Begin a session with the conversation of another one and return its id.
+
+    Args:
+        journal: Where both are.
+        session: The other one.
+        plan: Where the fork works, and with what.
+        actor: Who wants it.
+        until: The number of the last event that is taken over; None takes all.
 
     Raises:
         SessionRefused: There is no conversation in it.
     """
-    taking = _Taking(journal, session, actor)
+    require_said(journal, session, until)
+    taking = _Taking(journal, session, actor, until)
     said = list(taking.conversation())
-    if not said:
-        why = "Nothing was said in it."
-        raise SessionRefused("The session was not forked.", why, "Begin a new one instead.")
     journal.append([taking.created(plan), *taking.statuses("initializing")])
     for at in range(0, len(said), _CHUNK):
         journal.append(said[at : at + _CHUNK], strict=False)
@@ -76,27 +101,32 @@ def fork(journal: Journal, session: Session, plan: ForkPlan, actor: Actor) -> st
 class _Taking:
     """One fork: the old ids and the new ones."""
 
-    def __init__(self, journal: Journal, session: Session, actor: Actor) -> None:
-        self._journal, self._session, self._actor = journal, session, actor
+    def __init__(self, journal: Journal, session: Session, actor: Actor, until: int | None) -> None:
+        self._journal, self._session, self._actor, self._until = journal, session, actor, until
         self.new_id = journal.clock.new_id()
-        self._calls = {call.id: call for call in journal.calls(session.id)}
-        self._actions = {action.id: action for action in journal.actions(session.id)}
+        self._events = _events(journal, session, until)
+        # The rows as they stood after the last event that is taken over, not as they stand now.
+        rows = Tables().fold(self._events)
+        self._calls, self._actions = rows.calls, rows.actions
         self._names: dict[str, str] = {}
         self._open_turn: str | None = None
         self._results = {
             event.call_id: event.body
-            for event in journal.events(session.id)
+            for event in self._events
             if isinstance(event.body, CallFinished) and event.call_id
         }
 
     def created(self, plan: ForkPlan) -> Event:
         """Return the first event."""
         old = self._session
+        origin: dict[str, Json] = {"forked_from": old.id}
+        if self._until is not None:
+            origin["forked_at"] = self._until
         body = SessionCreated(
             title=record.scrubbed_line(plan.title, LONGEST_TITLE), workspace=plan.workspace,
             provider=plan.provider, model=plan.model, system_prompt=old.system_prompt,
             system_prompt_ref=old.system_prompt_ref, active_tools=plan.active_tools,
-            configuration={**plan.configuration, "forked_from": old.id},
+            configuration={**plan.configuration, **origin},
             telemetry_id=self._journal.clock.new_id(),
         )  # fmt: skip
         return self._journal.event(body, self.new_id, self._actor)
@@ -109,7 +139,7 @@ class _Taking:
 
     def conversation(self) -> Iterator[Event]:
         """Yield what was said and done, in order, under new ids."""
-        for event in self._journal.events(self._session.id):
+        for event in self._events:
             yield from self._taken(event)
         if self._open_turn is not None:
             yield self._event(TurnEnded(outcome="interrupted", detail="forked here"), self._last, None)

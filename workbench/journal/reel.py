@@ -7,7 +7,7 @@ sessions of its workspace, which the queue and the rail show too. It reads, and 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from workbench.domain.events import Event
+from workbench.domain.events import Event, FileChanged
 from workbench.domain.fold import Tables
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION
@@ -103,6 +103,19 @@ class ReelReader:
     def _events(self, where: str, *given: Value) -> list[Event]:
         with self._reader.snapshot() as database:
             return [decode(values) for values in database.execute(f"{EVENTS} WHERE {where}", given)]
+
+
+def file_changes(journal: Journal, workspace: str) -> Iterator[tuple[int, FileChanged]]:
+    """Yield what was written in a workspace with the position of each, in order, but of imports."""
+    where = (
+        "kind = 'file.changed' AND recorded_at IS NULL"
+        " AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
+    )
+    with journal.reader.snapshot() as database:
+        for values in database.execute(f"{EVENTS} WHERE {where}", (workspace,)):
+            event = decode(values)
+            if isinstance(event.body, FileChanged):
+                yield event.position, event.body
 
 
 def _put_settled(rows: Tables, database: Database, session: Session, *, has_decided: bool) -> None:

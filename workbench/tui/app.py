@@ -148,7 +148,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
-            screen = replay_of(self._journal, session, self._home, self._services.clipboard)
+            screen = replay_of(self._journal, session, self._home, self._services)
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 

@@ -276,6 +276,9 @@ REPLAY: Final = (
         footer=10, is_override=True),
     Key(id="replay.follow", keys=("f",), label="follow", tooltip="go to the end, and stay there",
         group=_JUMP, footer=11, is_override=True),
+    Key(id="replay.fork", keys=("F",), label="fork from here",
+        tooltip="a new session from this moment, with or without a copy of its files", group=_PLAY,
+        is_override=True),
     Key(id="replay.leave", keys=("escape", "q", "ctrl+q"), label="leave", tooltip="leave the replay",
         group=_PLAY, footer=12, is_override=True),
 )  # fmt: skip

@@ -25,6 +25,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         at: int | None = None,
         speed: float = 1.0,
         remark: str = "",
+        services: Services | None = None,
         **more: object,
     ) -> None:
         """Compose the replay of a session.
@@ -37,14 +38,16 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             at: The moment it begins at, and is paused; None plays from the beginning.
             speed: One of `views.player.SPEEDS`.
             remark: What is said when it begins; empty for nothing.
+            services: What reaches outside; only its clipboard and its fork are used.
             more: What a test sets: signs, the clock.
         """
+        self._reaching = services
         super().__init__(journal, Services(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
     def make_main(self) -> MainScreen:
         """Return the replay."""
-        screen: ReplayScreen = replay_of(self._journal, self._session, self._home)
+        screen: ReplayScreen = replay_of(self._journal, self._session, self._home, self._reaching)
         screen.player.speed = self._speed
         if self._at is not None:
             screen.player.toggle()

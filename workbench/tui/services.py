@@ -51,6 +51,12 @@ def _no_choices() -> "Sequence[PipelineChoice]":
     return ()
 
 
+def _no_fork(*_: object) -> str:
+    raise NotDone(
+        "No session was forked. What is shown here is not in your library: workbench replay --keep."
+    )
+
+
 def _no_rule(_: object) -> "Rule":
     raise NotDone("No rule was changed. This screen only shows.")
 
@@ -69,6 +75,19 @@ def _no_calls(_: str) -> "Sequence[AskedCall]":
 
 def _unable(*_: object) -> bool:
     return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkWanted:
+    """A session from a moment of another one."""
+
+    session_id: str
+    position: int
+    """The moment, as a position of the journal."""
+    folder: str = ""
+    """A new folder for the files of that moment; empty leaves files alone."""
+    is_worktree: bool = False
+    """Whether it becomes a git worktree instead of a copy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +158,8 @@ class Services:
     """Return the last lines of the newest host's log, scrubbed as it was written."""
     end: Callable[[str], None] = _not_here
     """Session id: end it for good; what it asks is withdrawn, what it did stays."""
+    fork: "Callable[[ForkWanted], str]" = _no_fork
+    """Begin a session from a moment of another one; returns what to say. May take seconds."""
     pipelines: Callable[[], Sequence[str]] = lambda: ()
     """Return the pipelines found in the workspace."""
     known_tools: "Callable[[], Mapping[str, ToolDescriptor]]" = _no_tools

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, Refusal
@@ -33,6 +33,9 @@ workbench replay 3f2a --at 12:01:31
 workbench replay 3f2a --headless --json
 workbench replay 3f2a --headless --at 35%
 workbench replay ~/.claude/projects/shop/session.jsonl"""
+
+if TYPE_CHECKING:
+    from workbench.tui.services import Services
 
 _SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for speed in SPEEDS}
 
@@ -89,13 +92,20 @@ def _show(found: Loan, options: Namespace) -> int:
     at = _moment(source, options.at) if options.at is not None else None
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
-        remark=found.remark,
+        remark=found.remark, services=None if found.is_lent else _services(found),
     )  # fmt: skip
     with ended_by_signals(app.end_soon):
         app.run()
     if app.failure is not None:
         raise app.failure
     return DONE
+
+
+def _services(found: Loan) -> "Services":
+    from workbench.cli.screen.forking import fork_wanted
+    from workbench.tui.services import Services
+
+    return Services(fork=lambda wanted: fork_wanted(found.home, found.journal, wanted))
 
 
 def _config(found: Loan) -> Config:

@@ -17,7 +17,7 @@ from workbench.domain.values import Actor
 from workbench.host import sessions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.services import NotDone, Services
+from workbench.tui.services import ForkWanted, NotDone, Services
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -54,6 +54,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         pipeline_choices=launching.choices,
         launch_plan=launching.plan,
         launch=launching.launch,
+        fork=wiring.fork,
         ensure_host=wiring.ensure_host,
         host_trouble=wiring.host_trouble,
         restart_host=wiring.restart_host,
@@ -182,6 +183,12 @@ class Wiring:
             raise NotDone("No run was begun: the run it would go on from is not there any more.")
         wish = Wish(name=run.file or run.pipeline_name, input=run.input, from_step=step)
         return request(self._journal, self._workspace, wish, person())
+
+    def fork(self, wanted: ForkWanted) -> str:
+        """Begin a session from a moment of another one."""
+        from workbench.cli.screen.forking import fork_wanted
+
+        return fork_wanted(self._home, self._journal, wanted)
 
     def pipelines(self) -> Sequence[str]:
         """Return the names of the pipelines of this workspace."""

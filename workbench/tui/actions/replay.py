@@ -110,6 +110,11 @@ def follow(screen: ReplayScreen) -> None:
     screen.follow()
 
 
+def fork(screen: ReplayScreen) -> None:
+    """Ask where to a session from this moment is to go."""
+    screen.ask_fork()
+
+
 def leave(screen: ReplayScreen) -> None:
     """Go back one level, at last out of the replay."""
     screen.leave()

@@ -4,6 +4,7 @@ Owns these rows only. Where the replay is, is the player's; a click on the bar i
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual import events
 from textual.content import Content
@@ -25,6 +26,7 @@ from workbench.views.signs import SignName
 from workbench.views.transport import Transport
 
 NOTHING: str = "A replay. The queue is shown as it was; nothing here can be answered, run or written."
+_LEAST_GAP: Final = 2
 _SHORTER: str = "A replay: nothing here can be answered, run or written."
 
 
@@ -77,6 +79,10 @@ class ReplaySentence(SessionStrip):
         words = NOTHING if width >= len(NOTHING) + 4 else _SHORTER
         sign = Content.styled(f" {glyphs(self).of('waiting')} ", colours.of("waiting"))
         line = Content.assemble(sign, (words, colours.of("muted")))
+        fork = Content.assemble(("F", colours.of("info", bold=True)), " fork from here ")
+        gap = width - line.cell_length - fork.cell_length
+        if gap >= _LEAST_GAP:
+            line = Content.assemble(line, " " * gap, fork)
         return cells.strip(line, width, colours.on("background"))
 
     def on_click(self, event: events.Click) -> None:

@@ -5,7 +5,7 @@ answers are refused, its services are the ones that do nothing.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -28,7 +28,7 @@ from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, Transpor
 from workbench.tui.replay_source import FORWARD, ReplaySource
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.screens.showing import Showing
-from workbench.tui.services import Services
+from workbench.tui.services import ForkWanted, Services
 from workbench.tui.state import State
 from workbench.views import transport
 from workbench.views.player import Player, moment
@@ -138,6 +138,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._ticked = 0.0
         self._second = -1
         self._next: tuple[int, str] = (-1, "")
+        self._fork_at = 0
         self._is_closed = threading.Event()
         for pane in self.panes:
             pane.forbids = self._forbids
@@ -289,6 +290,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Go to the moment that was typed."""
+        if purpose == "fork" and is_final:
+            self._fork(text.strip())
         if purpose != "time" or not is_final or not text:
             return
         index = moment(text, self.player.reel)
@@ -296,6 +299,26 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.say("No moment of this recording. Type 12:01:31, 35 % or #412.", is_error=True)
             return
         self.went(self.player.seek(index))
+
+    def ask_fork(self) -> None:
+        """Ask for a folder for the files of this moment."""
+        self._fork_at = self.source.position()
+        title, right = (
+            f"Fork from event {self.source.index:,}",
+            "FOLDER for a copy, git FOLDER for a worktree",
+        )
+        self.post_message(
+            LineAsked(self, "fork", title, right, "fork; without a folder the conversation only")
+        )
+
+    def _fork(self, text: str) -> None:
+        """Have the session made in a thread, and say what came of it."""
+        is_worktree = text.startswith("git ")
+        folder = text.removeprefix("git ").strip() if is_worktree else text
+        wanted = ForkWanted(
+            session_id=self.session_id, position=self._fork_at, folder=folder, is_worktree=is_worktree
+        )
+        self.requests.tell(lambda: self.services.fork(wanted), "Forking.", "fork a session")
 
     @on(TransportBar.Clicked)
     def _bar_clicked(self, message: TransportBar.Clicked) -> None:
@@ -358,7 +381,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 def refusal(began: int) -> str:
     """Return what answering keys say; `began` in microseconds since the epoch."""
     when = datetime.fromtimestamp(began // _MICROS)
-    return f"This is a replay of {when.day} {when:%b %H:%M}. Nothing can be answered here. esc leaves it."
+    day = f"{when.day} {when:%b %H:%M}"
+    return f"This is a replay of {day}. Nothing can be answered here. F forks from this moment."
 
 
 def span(source: ReplaySource) -> str:
@@ -371,19 +395,17 @@ def span(source: ReplaySource) -> str:
     return f"{first.day} {first:%b %H:%M} to {end}, {source.workspace.rpartition('/')[2]}"
 
 
-def replay_of(
-    journal: Journal, session: Session, home: str, clipboard: Callable[[str], bool] | None = None
-) -> ReplayScreen:
+def replay_of(journal: Journal, session: Session, home: str, live: Services | None = None) -> ReplayScreen:
     """Return the replay of a session, playing from its beginning.
 
     Args:
         journal: where it is; only read.
         session: which.
         home: the user's home folder.
-        clipboard: what copies a text; None leaves it to the terminal.
+        live: what reaches outside; a replay takes over the clipboard and the fork, and nothing else.
     """
     source = ReplaySource(journal, session)
-    services = Services() if clipboard is None else Services(clipboard=clipboard)
+    services = Services() if live is None else Services(clipboard=live.clipboard, fork=live.fork)
     made: list[ReplayScreen] = []
     feed = Feed(journal, lambda: made[0].post_message(SourceChanged()))
     made.append(ReplayScreen(source, session, feed, services, home))

@@ -134,6 +134,18 @@ class Requests:
 
         self._thread(work, "asks", done)
 
+    def tell(self, work: Callable[[], str], while_at_it: str, description: str) -> None:
+        """Do something that may take a while, and say what it says."""
+
+        def run() -> None:
+            try:
+                self._say(work())
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(_words(error), is_error=True)
+
+        self._say(while_at_it)
+        self._thread(run, "asks", description)
+
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
         screen = self._screen
