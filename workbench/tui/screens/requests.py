@@ -141,7 +141,7 @@ class Requests:
             try:
                 self._say(work())
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(_words(error), is_error=True)
+                self._say(words_of(error), is_error=True)
 
         self._say(while_at_it)
         self._thread(run, "asks", description)
