@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.tui.keymap import Key
 from workbench.tui.rulekeys import ALWAYS, RULES
-from workbench.tui.runkeys import LAUNCH
+from workbench.tui.runkeys import COMPARE, LAUNCH
 
 _DECIDE, _HUNKS, _MOVE, _MANY, _ALL = "Decide", "Hunks and lines", "Move", "Many", "Everywhere"
 
@@ -213,6 +213,8 @@ PIPELINE: Final = (
     Key(id="pipeline.launch", keys=("L",), label="start one…",
         tooltip="start a pipeline: input, dry run, grants", group=_RUNS, footer=57),
     Key(id="pipeline.cancel", keys=("X",), label="cancel run", tooltip="end the run", group=_RUNS, footer=60),
+    Key(id="pipeline.compare", keys=("C",), label="compare", tooltip="with another run of the pipeline",
+        group=_RUNS, footer=62),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before, after", shown="{ }",
         group=_RUNS, footer=64),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group=_RUNS),
@@ -341,7 +343,7 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *RAIL, *REPLAY,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -374,5 +376,6 @@ CHAINS: Final = (
     ("always",),
     ("rules",),
     ("launch",),
+    ("compare",),
 )
 """In each of these a key has one meaning, but for overrides that are declared."""

@@ -155,6 +155,11 @@ class LaunchWanted(Message):
 
 
 @dataclass
+class CompareWanted(Message):
+    """The user wants the run on show beside another run of its pipeline."""
+
+
+@dataclass
 class SessionChosen(Message):
     """The user wants to see a session."""
 

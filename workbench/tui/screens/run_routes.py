@@ -92,6 +92,12 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
 
         open_launch(cast("Any", self))
 
+    @on(messages.CompareWanted)
+    def _compare_wanted(self) -> None:
+        from workbench.tui.screens.compare import open_compare
+
+        open_compare(cast("Any", self))
+
     @on(messages.RunBeside)
     def _run_beside(self, message: messages.RunBeside) -> None:
         runs = self.state.runs
