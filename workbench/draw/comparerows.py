@@ -74,12 +74,12 @@ def _columns(
     for side in (earlier, later):
         found += [
             Column(content=side[0], width=_WORD, gap=2),
-            Column(content=side[1], width=_SIDE, align="right"),
-            Column(content=side[2], width=6, align="right", drop=2),
+            Column(content=side[1], width=_SIDE, align="right", drop=1),
+            Column(content=side[2], width=6, align="right", drop=3),
         ]
     found += [
         Column(content=change, width=_WORD, align="right", gap=2),
-        Column(content=more, width=8, align="right", drop=1),
+        Column(content=more, width=8, align="right", drop=2),
         Column(content=Content(" "), gap=0),
     ]
     return found
