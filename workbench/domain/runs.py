@@ -266,3 +266,5 @@ class StepOutcome:
     output_bytes: Count = 0
     reply: str = ""
     """The last words of an agent, scrubbed."""
+    artifacts: tuple[ArtifactStored, ...] = ()
+    """What a run below hands on."""

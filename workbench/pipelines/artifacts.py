@@ -6,15 +6,16 @@ that it is given.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from workbench.domain.runs import ArtifactStored, StepOutcome
 from workbench.domain.values import Json
 from workbench.effects.files import FileRefused, NothingThere, Root
 from workbench.effects.trees import files_below, put_file
+from workbench.pipelines import templates
 from workbench.pipelines.executor import Ledger
-from workbench.pipelines.model import ArtifactSpec
+from workbench.pipelines.model import ArtifactSpec, PipelineOutput
 
 MOST_FILES: Final = 2_000
 """Files of a folder that is an artifact."""
@@ -104,6 +105,17 @@ def value(ledger: Ledger, output: ArtifactSpec, content: Json, attempt: int) -> 
     """Seal a JSON value as an artifact."""
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     return _file(ledger, output, data, attempt)
+
+
+def selected(ledger: Ledger, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
+    """Return an artifact under the name of a pipeline's output; with a field, only that, sealed anew."""
+    if not output.field:
+        return replace(artifact, name=output.name)
+    content = templates.member(parsed(read(ledger, artifact)), output.field.removeprefix("."))
+    named = ArtifactSpec(name=output.name, type="text" if isinstance(content, str) else "json")
+    if isinstance(content, str):
+        return _file(ledger, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
+    return value(ledger, named, content, artifact.attempt)
 
 
 def read(ledger: Ledger, artifact: ArtifactStored) -> bytes:

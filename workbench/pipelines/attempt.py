@@ -19,7 +19,16 @@ from workbench.pipelines import artifacts, contracts, templates
 from workbench.pipelines.definition import Definition
 from workbench.pipelines.executor import Ledger, OnStepEvent, StepExecutor
 from workbench.pipelines.files import OutsideRoot
-from workbench.pipelines.model import Adapter, Contract, Manifest, Persona, Pipeline, Step
+from workbench.pipelines.model import (
+    Adapter,
+    ArtifactSpec,
+    Contract,
+    Manifest,
+    Persona,
+    Pipeline,
+    Step,
+    ValidationRule,
+)
 from workbench.pipelines.plan import timeout_seconds
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.values import Values
@@ -133,32 +142,33 @@ class Attempt:
     def _require(self, values: Values) -> None:
         """Check the validation rules of the step: what has to hold before it runs."""
         for rule in self.step.validation:
-            if rule.type == "command":
-                self._require_command(rule.target, values)
-                continue
-            target = values.fill(rule.target)
-            kind = artifacts.exists(self.workspace, target)
-            if (rule.type == "file_exists" and kind is None) or (
-                rule.type == "folder_exists" and kind != "folder"
-            ):
-                raise NotReady(f"validation: {target} is not there")
-            if rule.type in ("json_schema", "non_empty_file"):
-                kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-                contract = Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
-                found = contracts.check(
-                    contract, self.workspace, target, self.parts.definition.files(), self.number, {}
-                )
-                if found.outcome == "failed":
-                    raise NotReady(f"validation: {'; '.join(found.problems)}")
+            why = self._unmet(rule, values)
+            if why:
+                raise NotReady(f"validation: {rule.message}{': ' if rule.message else ''}{why}")
 
-    def _require_command(self, line: str, values: Values) -> None:
+    def _unmet(self, rule: ValidationRule, values: Values) -> str:
+        """Return why a rule does not hold; empty if it does."""
+        if rule.type == "command":
+            return self._unmet_command(rule.target, values)
+        target = values.fill(rule.target)
+        if rule.type in ("json_schema", "non_empty_file"):
+            kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
+            contract = Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
+            files = self.parts.definition.files()
+            found = contracts.check(contract, self.workspace, target, files, self.number, {})
+            return "; ".join(found.problems) if found.outcome == "failed" else ""
+        kind = artifacts.exists(self.workspace, target)
+        is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
+        return "" if is_met else f"{target} is not there"
+
+    def _unmet_command(self, line: str, values: Values) -> str:
         source, variables = templates.shell(line, values.of)
         environment = {**self.parts.workspaces.environment, **variables}
         done = run_hook(source, b"", self.workspace, environment, REQUIRE_SECONDS)
-        if done.code != 0:
-            how = "took too long" if done.timed_out else f"ended with {done.code}"
-            said = done.output.decode("utf-8", "replace").strip()[-300:]
-            raise NotReady(f"validation: {line} {how}. {said}")
+        if done.code == 0:
+            return ""
+        how = "took too long" if done.timed_out else f"ended with {done.code}"
+        return f"{line} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
     def _specified(self, values: Values, spent_ms: int) -> StepSpec:
         step, title = self.step, f"{run_title(self.parts.row)} · {self.found.id}"
@@ -227,18 +237,21 @@ class Attempt:
         return {"persona": facts, "adapter": how}
 
     def _persona(self) -> tuple[Persona, Adapter]:
-        manifest = self.parts.manifest
-        persona = manifest.personas.get(self.step.persona) if manifest else None
+        manifest, name = self.parts.manifest, self._persona_name()
+        persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
-            raise NotReady(f"there is no persona {self.step.persona}; a manifest has to name it")
+            raise NotReady(f"there is no persona {name}; a manifest has to name it")
         adapter = manifest.adapters.get(self.step.adapter or persona.adapter)
         if adapter is None:
             raise NotReady(f"there is no adapter {self.step.adapter or persona.adapter}")
         return persona, adapter
 
+    def _persona_name(self) -> str:
+        return self.values.fill(self.step.persona)
+
     def _project_files(self) -> tuple[str, ...]:
         manifest = self.parts.manifest
-        persona = manifest.personas.get(self.step.persona) if manifest else None
+        persona = manifest.personas.get(self._persona_name()) if manifest else None
         adapter = (
             manifest.adapters.get(self.step.adapter or persona.adapter) if manifest and persona else None
         )
@@ -254,9 +267,7 @@ class Attempt:
         try:
             outputs = tuple(replace(one, path=values.fill(one.path)) for one in step.outputs)
             await asyncio.to_thread(parts.workspaces.give_back, step, self.workspace, values.fill)
-            collected = await asyncio.to_thread(
-                artifacts.collect, parts.ledger, self.workspace, outputs, outcome, self.number
-            )
+            collected = await self._collected(outputs, outcome)
         except (FileRefused, WorkspaceFailed, OSError, templates.Unresolved) as error:
             return Result(outcome=outcome, failure=str(error))
         if collected.missing:
@@ -265,9 +276,8 @@ class Attempt:
         for contract in step.contracts:
             found = await self._checked(contract, values, on_event)
             checks.append(found)
-            if found.outcome == "failed" or (
-                found.outcome == "warned" and step.failing.attempts > self.tried
-            ):
+            is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
+            if found.outcome == "failed" or (found.outcome == "warned" and is_tried_again):
                 text = f"contract {contract.written_type}: {'; '.join(found.problems)}"
                 return Result(
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
@@ -276,6 +286,15 @@ class Attempt:
         is_empty = bool(step.outputs) and not collected.stored
         return Result(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty
+        )
+
+    async def _collected(self, outputs: Sequence[ArtifactSpec], outcome: StepOutcome) -> artifacts.Collected:
+        if self.step.kind == "pipeline":
+            return artifacts.Collected(
+                stored=[replace(one, attempt=self.number) for one in outcome.artifacts]
+            )
+        return await asyncio.to_thread(
+            artifacts.collect, self.parts.ledger, self.workspace, outputs, outcome, self.number
         )
 
     @property

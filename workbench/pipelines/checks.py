@@ -6,7 +6,7 @@ Owns every check that needs more than one place of a document. It reports and ne
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from workbench.pipelines import templates
+from workbench.pipelines import forges, templates
 from workbench.pipelines.checks_contract import check_contracts
 from workbench.pipelines.files import Files, OutsideRoot
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
@@ -62,6 +62,7 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
                 f"two steps are called {one_line(step.id, 60)}, the first in line {steps[step.id].line}",
             )
         steps.setdefault(step.id, step)
+    _outputs(check)
     for step in pipeline.steps:
         _order(check, step)
         _persona(check, step)
@@ -81,6 +82,25 @@ def _places(pipeline: Pipeline, place: Place) -> dict[int, Place]:
     steps = place.member("steps")
     mine = [one for one in (steps.items() if steps else ()) if one.node.members is not None]
     return {id(step): one for step, one in zip(pipeline.steps, mine, strict=False)}
+
+
+def _outputs(check: Check) -> None:
+    """Report outputs of the pipeline that nothing leaves; a run is not stopped by them."""
+    place = check.place.member("pipeline_outputs")
+    for output in check.pipeline.outputs:
+        here = (place.member(output.name) if place else None) or check.place
+        step = check.steps.get(output.step)
+        if step is None:
+            here.warn("unknown_step", f"there is no step {one_line(output.step, 60)}")
+        elif not _may_leave_more(step) and output_named(step, output.artifact) is None:
+            here.warn(
+                "unknown_artifact", f"{output.step} declares no artifact {one_line(output.artifact, 60)}"
+            )
+
+
+def _may_leave_more(step: Step) -> bool:
+    """Return whether a step hands on what another pipeline says, or what only another program knows."""
+    return step.kind == "pipeline" or bool(step.unrunnable)
 
 
 def _member(place: Place, name: str) -> Place:
@@ -105,18 +125,33 @@ def _persona(check: Check, step: Step) -> None:
     if step.compaction and step.compaction.persona:
         names.append((step.compaction.persona, ("handover", "compaction", "persona")))
     for name, path in names:
-        if name not in manifest.personas and "{{" not in name:
+        forms = _forms(name)
+        if not forms:
+            message = "a persona can name nothing but {{ forge.type }} and the like"
+            check.within(step, *path).error("wrong_value", message)
+        elif not any(form in manifest.personas for form in forms):
             known = ", ".join(manifest.personas) or "none"
             check.within(step, *path).error(
-                "unknown_persona", f"there is no persona {one_line(name, 60)}; known: {one_line(known, 300)}"
+                "unknown_persona",
+                f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
             )
-        elif "{{" in name:
-            check.within(step, *path).error("wrong_value", "a persona cannot be a template here")
     if step.adapter and step.adapter not in manifest.adapters:
         known = ", ".join(manifest.adapters)
         check.within(step, "adapter").error(
             "unknown_adapter", f"there is no adapter {one_line(step.adapter, 60)}; known: {known}"
         )
+
+
+def _forms(name: str) -> list[str]:
+    """Return what the name of a persona may come to: one for each kind of code host where it names that."""
+    if "{{" not in name:
+        return [name]
+    known = [{f"forge.{key}": fact for key, fact in forges.of_kind(kind).items()} for kind in forges.KINDS]
+    if not all(wanted in known[0] for wanted in templates.names(name)) or "{{" in templates.filled(
+        name, lambda wanted: known[0].get(wanted, "")
+    ):
+        return []
+    return [templates.filled(name, facts.__getitem__) for facts in known]
 
 
 def output_named(step: Step, name: str) -> ArtifactSpec | None:
@@ -158,7 +193,7 @@ def _wanted(check: Check, place: Place, step_id: str, artifact: str, before: fro
             "not_an_ancestor",
             f"{one_line(step_id, 60)} does not end before this step begins; add it to dependencies",
         )
-    if output_named(step, artifact) is None:
+    if output_named(step, artifact) is None and not _may_leave_more(step):
         known = ", ".join(output.name for output in step.outputs) or "nothing"
         place.error(
             "unknown_artifact",
@@ -188,12 +223,17 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _templates(check: Check, step: Step) -> None:
+    if step.unrunnable:
+        return  # named as a whole; what its templates mean is known elsewhere
     known = known_names(step)
     for path, text in template_texts(step):
         for name in dict.fromkeys(templates.names(text)):
             why = _unresolved(check, step, name, known)
             if why:
                 check.within(step, *path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+        for text_of_it in templates.expressions(text):
+            message = f"{{{{ {one_line(text_of_it, 80)} }}}} is no name, so it stays as it is"
+            check.within(step, *path).warn("not_run", message)
 
 
 def known_names(step: Step) -> frozenset[str]:
@@ -212,14 +252,33 @@ def _unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> s
         manifest = check.manifest
         is_there = manifest is None or templates.member(manifest.project, rest) is not None
         return "" if is_there else f"the manifest's project has no {rest}"
+    if first in ("forge", "ontology", "gate"):
+        return _unresolved_fact(check, step, first, rest)
+    other, is_output, _ = name.partition(".output")
+    if is_output and other in check.steps:
+        return "" if other in check.before(step) else f"{other} does not end before this step begins"
     other, slash, artifact = name.partition("/")
     if not slash:
         return "no artifact is injected under this name, and no step has it"
     if other not in check.steps:
         return f"there is no step {other}"
-    if output_named(check.steps[other], artifact) is None:
+    if output_named(check.steps[other], artifact) is None and not _may_leave_more(check.steps[other]):
         return f"{other} declares no artifact {artifact}"
     return "" if other in check.before(step) else f"{other} does not end before this step begins"
+
+
+def _unresolved_fact(check: Check, step: Step, kind: str, rest: str) -> str:
+    """Return what is wrong with a template that names the code host, the ontology or an answer."""
+    if kind == "forge":
+        return "" if rest in forges.NAMES else f"known are forge.{', forge.'.join(sorted(forges.NAMES))}"
+    if kind == "ontology":
+        return "" if check.manifest is None or check.manifest.ontology else "the manifest has no ontology"
+    gate, _, what = rest.rpartition(".")
+    if gate not in check.steps or check.steps[gate].kind != "gate":
+        return f"there is no gate {gate}"
+    if gate not in check.before(step):
+        return f"{gate} does not end before this step begins"
+    return "" if what in ("text", "choice", "key", "reason") else "a gate has text and choice"
 
 
 def _paths(check: Check, step: Step) -> None:

@@ -34,7 +34,7 @@ def checked(
     return ContractChecked(
         contract=contract.written_type, outcome=outcome, attempt=attempt, source=source,
         problems=tuple(scrub(one_line(problem, 600)).text for problem in problems[:MOST_PROBLEMS]),
-        is_blocking=contract.must_pass,
+        is_blocking=contract.is_blocking,
     )  # fmt: skip
 
 
@@ -57,12 +57,14 @@ def check(
             return checked(contract, _weighed(contract, outcome), problems, source, attempt)
         case _:
             problems = [f"contracts of type {contract.written_type} are not checked here"]
+            if not contract.is_blocking:
+                return checked(contract, "not_checked", problems, source, attempt)
     outcome: ContractOutcome = "failed" if problems else "passed"
     return checked(contract, _weighed(contract, outcome), problems, source, attempt)
 
 
 def _weighed(contract: Contract, outcome: ContractOutcome) -> ContractOutcome:
-    return "warned" if outcome == "failed" and not contract.must_pass else outcome
+    return "warned" if outcome == "failed" and not contract.is_blocking else outcome
 
 
 def suite(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:

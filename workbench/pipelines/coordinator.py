@@ -212,6 +212,18 @@ class Coordinator:
         self._delays[found.id] = asyncio.create_task(wait(), name=f"delay {found.id}")
         return True
 
+    def wait_for(self, name: str, seconds: float, attempt: int) -> None:
+        """Complete a step that only waits when its time is over; it holds no slot."""
+
+        async def wait() -> None:
+            await self.options.sleep(seconds)
+            body = StepChanged(state="completed", attempt=attempt, duration_ms=round(seconds * 1000))
+            await self.ledger.append(self.ledger.event(body, step=name))
+            self._delays.pop(name, None)
+            self._rung.set()
+
+        self._delays[name] = asyncio.create_task(wait(), name=f"timer {name}")
+
     async def _begin_late(self, step: Step, found: StepRun) -> None:
         while step.kind != "pipeline" and not self.options.slots.take():
             await self.options.sleep(0.05)

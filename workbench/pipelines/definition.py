@@ -29,6 +29,8 @@ class Definition:
     grants: tuple[str, ...] = ()
     recordings: str = ""
     depth: int = 0
+    forge: dict[str, str] = field(default_factory=dict[str, str])
+    """What is known of the project's code host by the address of its repository (`forges`)."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_bytes(self) -> bytes:

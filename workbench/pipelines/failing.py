@@ -60,6 +60,8 @@ def _moved(attempt: Attempt, result: Result, spent: int, ledger: Ledger) -> Step
         state = "completed_empty" if result.is_empty else "completed"
         return replace(plain, state=state, is_warned=is_warned, detail=ledger.scrubbed(detail))
     policy, why_text = attempt.step.failing, ledger.scrubbed(result.failure)
+    if result.failed_contract is not None and result.failed_contract.then:
+        policy = replace(policy, then=result.failed_contract.then)
     if result.is_retryable and attempt.tried < policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
     if policy.then == "rework" and attempt.tried == policy.attempts:

@@ -4,14 +4,19 @@ Owns that a path stays below its root and that what was read is remembered, so t
 writes nothing.
 """
 
+import itertools
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from workbench.effects.files import FileRefused, read_bounded
 from workbench.pipelines.source import LARGEST
 from workbench.policy.trust import LEFT_BY_RUNS
+
+MOST_MATCHES: Final = 200
+"""Files and folders that one pattern may name."""
 
 
 class OutsideRoot(ValueError):
@@ -37,6 +42,14 @@ class Files(Protocol):
         """
         ...
 
+    def named(self, pattern: str) -> bool:
+        """Return whether a path, or a pattern of paths, names anything.
+
+        Raises:
+            OutsideRoot: It leads out of the root.
+        """
+        ...
+
     def seen(self) -> dict[str, str]:
         """Return every text that was read, by its path."""
         ...
@@ -52,6 +65,29 @@ def inside(path: str) -> str:
     if os.path.isabs(found) or found == ".." or found.startswith("../") or "\0" in path:  # noqa: PTH117 text
         raise OutsideRoot(path)
     return found
+
+
+def matching(root: str, pattern: str) -> Iterator[str]:
+    """Yield what a path or a file name pattern names below a root, sorted, at most `MOST_MATCHES`.
+
+    Args:
+        root: real path of a folder.
+        pattern: `docs/*.md`, or a plain path.
+
+    Raises:
+        OutsideRoot: it leads out of the root; what it matches through a link that does is left out.
+    """
+    base, pattern = Path(root), inside(pattern)
+    is_plain = not any(sign in pattern for sign in "*?[")
+    paths = [base / pattern] if is_plain else sorted(itertools.islice(base.glob(pattern), MOST_MATCHES))
+    for path in paths:
+        real = os.path.realpath(path)
+        if not real.startswith(root.rstrip("/") + "/") and real != root:
+            if is_plain:
+                raise OutsideRoot(pattern)
+            continue
+        if path.exists():
+            yield path.relative_to(base).as_posix()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +116,10 @@ class DiskFiles:
         """Return whether there is such a folder."""
         return Path(self._real(path)).is_dir()
 
+    def named(self, pattern: str) -> bool:
+        """Return whether a path, or a pattern of paths, names anything."""
+        return next(matching(self.root, pattern), None) is not None
+
     def seen(self) -> dict[str, str]:
         """Return every text that was read."""
         return dict(self._seen)
@@ -104,6 +144,11 @@ class FrozenFiles:
     def is_folder(self, path: str) -> bool:
         """Return True: folders were looked at when the run was started."""
         inside(path)
+        return True
+
+    def named(self, pattern: str) -> bool:
+        """Return True, as `is_folder` does."""
+        inside(pattern)
         return True
 
     def seen(self) -> dict[str, str]:

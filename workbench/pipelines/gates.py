@@ -4,6 +4,7 @@ Owns the words of a gate's row and what an answer means for the steps behind it.
 takes a default.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.changes.digest import action_digest
@@ -13,6 +14,7 @@ from workbench.domain.runs import StepChanged
 from workbench.pipelines import due
 from workbench.pipelines.attempt import Attempt, NotReady
 from workbench.pipelines.model import GateSpec, Step
+from workbench.pipelines.order import ancestors, descendants
 from workbench.pipelines.state import StepRun
 from workbench.views.pipeline import run_title
 
@@ -51,6 +53,10 @@ async def _open(run: "Coordinator", step: Step, found: StepRun) -> None:
         step=found.id,
     )
     gate = step.gate or GateSpec()
+    if gate.type == "timer":
+        await run.ledger.append(running)
+        run.wait_for(found.id, gate.wait_seconds, attempt.number)
+        return
     try:
         if gate.type != "approval":
             raise NotReady(f"gates of type {gate.type} are not run here")
@@ -93,6 +99,9 @@ async def _decided(run: "Coordinator", step: Step, found: StepRun, action: Actio
     target = gate.targets.get(action.choice or "")
     said = f": {action.reason or action.text}" if action.reason or action.text else ""
     running = StepChanged(state="running", attempt=found.attempt)
+    if action.state == "approved" and target and target != "_fail" and _is_behind(run, step, target):
+        await _back(run, found, target)
+        return
     if action.state == "approved" and target != "_fail":
         bodies = [running, StepChanged(state="completed", attempt=found.attempt)]
         rest = gate.targets.values() if target else ()
@@ -108,6 +117,30 @@ async def _decided(run: "Coordinator", step: Step, found: StepRun, action: Actio
     }.get(action.state, action.state)
     failed = StepChanged(state="failed", attempt=found.attempt, detail=ledger.scrubbed(why))
     await ledger.append(ledger.event(failed, step=found.id))
+
+
+def _is_behind(run: "Coordinator", gate: Step, target: str) -> bool:
+    """Return whether an answer leads back to a step before its gate, or to the gate itself."""
+    needs = {step.id: step.needs for step in run.pipeline.steps}
+    return target == gate.id or target in ancestors(gate.id, needs)
+
+
+async def _back(run: "Coordinator", found: StepRun, target: str) -> None:
+    """Begin a later round from a step before the gate, which asks again when its turn comes."""
+    needs = {step.id: step.needs for step in run.pipeline.steps}
+    names = {target, *descendants(target, needs)}
+    reset = tuple(
+        name
+        for name, step in run.state.steps.items()
+        if (name in names or step.matrix in names) and step.state != "pending"
+    )
+    started = run.state.started
+    assert started is not None
+    again = replace(started, round=run.state.round + 1, reset=reset, kept=(), from_run="")
+    moved = [StepChanged(state=state, attempt=found.attempt) for state in ("running", "completed")]
+    events = [run.ledger.event(body, step=found.id) for body in moved]
+    await run.ledger.append(*events, run.ledger.event(again))
+    run.catch_up()
 
 
 def _not_chosen(run: "Coordinator", steps: set[str], choice: str) -> list[Event]:

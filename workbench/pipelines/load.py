@@ -20,7 +20,7 @@ from workbench.pipelines.source import LARGEST, YamlError, parse
 from workbench.text.safe import one_line
 
 MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
-FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", "pipelines")
+FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
 """Where the pipelines of a project are looked for, below its root."""
 SUFFIXES: Final = (".yaml", ".yml")
 _MOST: Final = 500

@@ -26,7 +26,7 @@ from workbench.text.safe import one_line
 KIND: Final = "WaveManifest"
 
 _ROOT: Final = {
-    "ontology": "domain terms", "server": "a web server", "skills": "skills", "hooks": "lifecycle hooks",
+    "server": "a web server", "skills": "skills", "hooks": "lifecycle hooks",
     "params": "parameters", "routing": "task routing", "governance": "policies", "cost": "a budget",
     "sandbox": "isolation", "gates": "gate defaults", "forge": "a code host", "notifications": "notices",
 }  # fmt: skip
@@ -43,6 +43,7 @@ _RUNTIME: Final = {
     "cost": "a budget", "circuit_breaker": "a breaker", "timeouts": "further time limits",
     "fallbacks": "other adapters", "max_retries": "default retries", "step_concurrency": "a limit",
     "default_model": "a default model", "default_adapter": "a default adapter",
+    "max_concurrency": "a limit of steps", "max_step_concurrency": "a limit of steps",
 }  # fmt: skip
 
 
@@ -69,10 +70,16 @@ def read_manifest(place: Place, files: Files) -> Manifest | None:
         repo=(metadata.text("repo") if metadata else "") or top.text("repo"), adapters=adapters,
         personas=personas, runtime=_runtime(runtime) if runtime else Runtime(),
         skill_mounts=_skills(top, files), project=_object(top.json("project")),
+        ontology=_object(top.json("ontology")),
     )  # fmt: skip
     if metadata:
-        metadata.unknown({"version": "a version", "author": "an author", "created": "a date"})
+        metadata.unknown(
+            {"forge": "a code host", "version": "a version", "author": "an author", "created": "a date"}
+        )
     top.text("description")
+    if top.has("ontology"):
+        message = "ontology (domain terms) is read for templates only; agents are not told of it"
+        top.place.key("ontology").warn("not_run", message)
     top.unknown(_ROOT)
     return manifest
 
@@ -108,7 +115,7 @@ def _adapter(name: str, place: Place, files: Files) -> Adapter:
 def _project_file(place: Place, files: Files) -> str:
     path = text_of(place)
     try:
-        if files.text(path) is None and not files.is_folder(path):
+        if not files.named(path):
             message = f"the project file {one_line(path, 120)} is not there"
             place.warn("missing_file", message, stops_run=True)
     except OutsideRoot:
@@ -263,6 +270,8 @@ def _skills(top: Fields, files: Files) -> tuple[str, ...]:
     for item in top.objects("skill_mounts"):
         path = item if isinstance(item.node.value, str) else Fields(item).required("path")
         if path is not None:
-            _require_folder(path, files, "skill_mounts")
+            # Nothing is read there, so it may lie anywhere (`~`, `/opt`).
+            if not text_of(path).startswith(("/", "~")):
+                _require_folder(path, files, "skill_mounts")
             found.append(text_of(path))
     return tuple(found)

@@ -131,6 +131,8 @@ class Manifest:
     skill_mounts: tuple[str, ...] = ()
     project: JsonObject = field(default_factory=dict[str, Json])
     """What `{{ project.test_command }}` and its like stand for."""
+    ontology: JsonObject = field(default_factory=dict[str, Json])
+    """What `{{ ontology.telos }}` and its like stand for; nothing else is done with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +206,13 @@ class Contract:
     dir: str = ""
     must_pass: bool = True
     rework_step: str = ""
+    then: Consequence | None = None
+    """What its own failure means once no attempt is left; None leaves it to the step."""
+
+    @property
+    def is_blocking(self) -> bool:
+        """Return whether a failure of it is one of the step."""
+        return self.must_pass and self.then not in ("warn", "continue")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +257,8 @@ class ValidationRule:
     type: str
     target: str
     schema: str = ""
+    message: str = ""
+    """What the author says when it does not hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +271,8 @@ class GateSpec:
     targets: dict[str, str] = field(default_factory=dict[str, str])
     """Choice to the step that it leads to; `_fail` ends the run. The other targets are skipped."""
     is_freeform: bool = False
+    wait_seconds: float = 0.0
+    """Of a timer: how long it waits; nobody is asked."""
     window_minutes: float | None = None
 
 
@@ -294,6 +307,16 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineOutput:
+    """What a pipeline hands to the pipeline that started it: an artifact, or one field of it."""
+
+    name: str
+    step: str
+    artifact: str
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
     """S1 Pipeline."""
 
@@ -302,6 +325,7 @@ class Pipeline:
     """As it was given, relative to the root."""
     description: str = ""
     input: InputConfig = InputConfig()
+    outputs: tuple[PipelineOutput, ...] = ()
     steps: tuple[Step, ...] = ()
     _by_id: dict[str, Step] = field(default_factory=dict[str, Step], init=False, repr=False, compare=False)
 

@@ -15,6 +15,7 @@ from workbench.pipelines.model import (
     InputConfig,
     Mount,
     Pipeline,
+    PipelineOutput,
     Step,
     ValidationRule,
     WorkspaceSpec,
@@ -31,8 +32,8 @@ _ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _PERCENT: Final = re.compile(r"token_limit_(\d{1,3})%")
 
 _ROOT: Final = {
-    "requires": "requirements", "hooks": "lifecycle hooks", "pipeline_outputs": "named outputs",
-    "chat_context": "chat context", "skills": "skills", "max_step_visits": "a limit of loops",
+    "requires": "requirements", "hooks": "lifecycle hooks", "chat_context": "chat context",
+    "skills": "skills", "max_step_visits": "a limit of loops",
 }  # fmt: skip
 _METADATA: Final = {
     "version": "a version", "created": "a date", "author": "an author", "release": "a release mark",
@@ -71,7 +72,7 @@ def read_pipeline(place: Place) -> Pipeline | None:
     pipeline = Pipeline(
         name=metadata.text("name", required=True) if metadata else "", file=place.file,
         description=metadata.text("description") if metadata else "",
-        input=_input(top), steps=found,
+        input=_input(top), outputs=_pipeline_outputs(top), steps=found,
     )  # fmt: skip
     if metadata:
         metadata.unknown(_METADATA)
@@ -114,6 +115,20 @@ def _input(top: Fields) -> InputConfig:
     return found
 
 
+def _pipeline_outputs(top: Fields) -> tuple[PipelineOutput, ...]:
+    found: list[PipelineOutput] = []
+    for name, place in top.named("pipeline_outputs"):
+        fields = Fields(place)
+        found.append(
+            PipelineOutput(
+                name=name, step=fields.text("step", required=True),
+                artifact=fields.text("artifact", required=True), field=fields.text("field"),
+            )
+        )  # fmt: skip
+        fields.unknown({"type": "a type", "description": "a description"})
+    return tuple(found)
+
+
 def _step(place: Place) -> Step | None:
     fields = Fields(place)
     if place.node.members is None:
@@ -137,7 +152,7 @@ def _step(place: Place) -> Step | None:
         timeout_minutes=fields.whole("timeout_minutes", 0, 1, 100_000) or None,
         is_rework_only=fields.flag("rework_only", False), unrunnable=unrunnable or problem,
     )  # fmt: skip
-    if kind == "prompt":
+    if kind == "prompt" and not step.unrunnable:
         fields.required("persona")
     fields.unknown(_STEP)
     return step
@@ -243,7 +258,7 @@ def _mount(place: Place) -> Mount:
     fields = Fields(place)
     mount = Mount(
         source=fields.text("source", required=True), target=fields.text("target", required=True),
-        is_readonly=fields.word("mode", {"readonly": True, "readwrite": False}, False),
+        is_readonly=fields.word("mode", {"readonly": True, "readwrite": False}, True),
     )  # fmt: skip
     fields.unknown()
     return mount
@@ -282,16 +297,21 @@ def _compaction(fields: Fields | None) -> Compaction | None:
     return found
 
 
-_RULES: Final = ("file_exists", "folder_exists", "command", "json_schema", "non_empty_file")
+_RULES: Final = {
+    **{word: word for word in ("file_exists", "folder_exists", "command", "json_schema", "non_empty_file")},
+    "dir_exists": "folder_exists", "directory_exists": "folder_exists", "schema": "json_schema",
+}  # fmt: skip
 
 
 def _validation(fields: Fields) -> tuple[ValidationRule, ...]:
     found: list[ValidationRule] = []
     for place in fields.objects("validation"):
         rule = Fields(place)
-        kind = rule.word("type", {word: word for word in _RULES}, "")
+        kind = rule.word("type", _RULES, "")
         rule.required("type")
         target = rule.text("target", required=True)
-        found.append(ValidationRule(type=kind, target=target, schema=rule.text("schema")))
+        found.append(
+            ValidationRule(type=kind, target=target, schema=rule.text("schema"), message=rule.text("message"))
+        )
         rule.unknown({"on_failure": "it always fails the step", "max_retries": "it is not tried again"})
     return tuple(found)

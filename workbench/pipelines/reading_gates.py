@@ -31,6 +31,8 @@ def read_gate(step: Fields) -> GateSpec:
         return GateSpec()
     kind = fields.get("type")
     word = text_of(kind) if kind else "approval"
+    if word == "timer":
+        return _timer(fields)
     if kind is not None and word != "approval":
         kind.warn("not_run", f"gates of type {word} are not run here", stops_run=True)
     if fields.has("auto") and fields.flag("auto", False):
@@ -53,6 +55,17 @@ def read_gate(step: Fields) -> GateSpec:
         }
     )  # fmt: skip
     return found
+
+
+def _timer(fields: Fields) -> GateSpec:
+    """Return a gate that waits by itself and asks nobody."""
+    minutes = _window(fields)
+    if minutes is None and not fields.has("timeout"):
+        fields.place.error("missing_field", f"{fields.place.path} needs timeout, how long the timer waits")
+    for name in ("auto", "message", "prompt"):
+        fields.has(name)
+    fields.unknown({"tui_action": "an action of another screen"})
+    return GateSpec(type="timer", wait_seconds=(minutes or 0) * 60)
 
 
 def _choices(fields: Fields) -> tuple[tuple[Choice, ...], dict[str, str]]:

@@ -14,11 +14,15 @@ from workbench.text.safe import one_line
 
 _TYPES: Final[dict[str, ContractType]] = {
     "json_schema": "json_schema", "typescript_interface": "typescript_interface", "test_suite": "test_suite",
-    "non_empty_file": "non_empty_file",
+    "non_empty_file": "non_empty_file", "jsonschema": "json_schema", "testsuite": "test_suite",
+    "typescript": "typescript_interface",
 }  # fmt: skip
+"""With the short names that older documents of the same program use."""
+
+_CHECKED: Final = "json_schema, typescript_interface, test_suite, non_empty_file"
 ELSEWHERE: Final = (
-    "markdown_spec", "format", "llm_judge", "source_diff", "agent_review", "spec_derived_test", "test_diff",
-    "test_count_baseline", "template", "event_contains",
+    "markdown_spec", "markdownspec", "format", "llm_judge", "source_diff", "agent_review",
+    "spec_derived_test", "test_diff", "test_count_baseline", "template", "event_contains",
 )  # fmt: skip
 """Contract types of real files that nothing here checks; such a contract fails."""
 
@@ -75,20 +79,24 @@ def _contract(place: Place) -> tuple[Contract, _Policy]:
     kind = fields.required("type")
     word = text_of(kind) if kind else ""
     found = _TYPES.get(word, "unchecked")
-    if kind is not None and found == "unchecked":
-        _unchecked(kind, word)
     policy = _Policy(
         word=fields.word("on_failure", {word: word for word in _WORDS}, ""),
         retries=fields.whole("max_retries", 0, 0, 100) if fields.has("max_retries") else None,
         rework_step=fields.text("rework_step"),
     )
+    must_pass = fields.flag("must_pass", True)
+    is_blocking = must_pass and policy.word not in ("warn", "continue")
+    if kind is not None and found == "unchecked":
+        _unchecked(kind, word, is_blocking=is_blocking)
     contract = Contract(
         type=found, written_type=word, schema=fields.json("schema"), schema_path=fields.text("schema_path"),
         source=fields.text("source"), is_compiled=fields.flag("validate", True),
-        command=fields.text("command"), dir=fields.text("dir"), must_pass=fields.flag("must_pass", True),
-        rework_step=policy.rework_step,
+        command=fields.text("command"), dir=fields.text("dir"), must_pass=must_pass,
+        rework_step=policy.rework_step, then=_WORDS[policy.word] if policy.word else None,
     )  # fmt: skip
     _required_members(contract, fields)
+    if found == "unchecked":
+        return contract, policy  # named as a whole
     fields.unknown(
         {
             "allow_recovery": "recovery", "recovery_level": "recovery", "progressive_validation": "recovery",
@@ -101,18 +109,15 @@ def _contract(place: Place) -> tuple[Contract, _Policy]:
     return contract, policy
 
 
-def _unchecked(kind: Place, word: str) -> None:
-    if word in ELSEWHERE:
-        kind.warn(
-            "not_run",
-            f"contracts of type {word} are not checked here, so the step fails at it; "
-            f"checked are {', '.join(_TYPES)}",
-            stops_run=True,
-        )
+def _unchecked(kind: Place, word: str, *, is_blocking: bool) -> None:
+    if word not in ELSEWHERE:
+        kind.error("unknown_contract", f"there is no contract type {one_line(word, 60)}; known: {_CHECKED}")
         return
-    kind.error(
-        "unknown_contract", f"there is no contract type {one_line(word, 60)}; known: {', '.join(_TYPES)}"
-    )
+    meaning = "so the step fails at it" if is_blocking else "and the step goes on with a warning"
+    kind.warn(
+        "not_run", f"contracts of type {word} are not checked here, {meaning}; checked are {_CHECKED}",
+        stops_run=is_blocking,
+    )  # fmt: skip
 
 
 def _required_members(contract: Contract, fields: Fields) -> None:
@@ -137,7 +142,8 @@ def _failing(step: Fields, policies: list[_Policy], handover_retries: int | None
         counts.append(_DEFAULT_RETRIES)
     attempts = max([attempts, *(count + 1 for count in counts)])
     for policy in policies:
-        if policy.word and _WORDS[policy.word] != "fail":
+        # What one contract only warns of says nothing of the others, nor of the step itself.
+        if policy.word and _WORDS[policy.word] in ("skip", "rework"):
             then, rework = _WORDS[policy.word], policy.rework_step or rework
     if is_optional and then == "fail":
         then = "skip"

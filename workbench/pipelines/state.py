@@ -43,6 +43,8 @@ class StepRun:
     """Working time of the attempt before its last move."""
     session_id: str | None = None
     action_id: str | None = None
+    asked_id: str | None = None
+    """The last question of it as a gate, also of earlier rounds: its answer is what templates name."""
     workspace: str = ""
     detail: str = ""
     is_warned: bool = False
@@ -161,6 +163,7 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     state.waiting.pop(name, None)
     if body.state == "waiting":
         step.action_id = event.action_id
+        step.asked_id = event.action_id or step.asked_id
         state.waiting[name] = step
     if body.state in (*ENDED_STEPS, "retrying"):
         step.usage = step.usage.plus(body.usage)

@@ -11,7 +11,9 @@ from typing import Final, cast
 
 from workbench.domain.values import Json
 
-_TEMPLATE: Final = re.compile(r"\{\{\s*([A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199})\s*\}\}")
+_TEMPLATE: Final = re.compile(r"(?<!\$)\{\{\s*([A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199})\s*\}\}")
+
+_EXPRESSION: Final = re.compile(r"(?<!\$)\{\{([^{}\n]{1,200}?(?:==|!=|\|\|?|&&)[^{}\n]{1,200}?)\}\}")
 
 ALWAYS: Final = frozenset(
     {
@@ -89,6 +91,12 @@ def _quoting(text: str, state: str) -> str:
         is_word_start = sign in " \t\n;&|("
         at += 1
     return state
+
+
+def expressions(text: str) -> Iterator[str]:
+    """Yield what stands in double braces, looks like a question and is no name: it stays as it is."""
+    for match in _EXPRESSION.finditer(text):
+        yield match[1].strip()
 
 
 def member(value: Json, path: str) -> Json:

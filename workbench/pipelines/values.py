@@ -5,6 +5,7 @@ Owns the names and their values. It reads artifacts by digest and nothing of the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from workbench.domain.runs import ArtifactStored
 from workbench.domain.values import Json
@@ -13,7 +14,7 @@ from workbench.pipelines.checks import output_named
 from workbench.pipelines.definition import Definition
 from workbench.pipelines.executor import Ledger
 from workbench.pipelines.model import Manifest, Pipeline, Step
-from workbench.pipelines.state import RunState
+from workbench.pipelines.state import RunState, StepRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,46 @@ class Values:
         if first == "project" and self.manifest is not None:
             found = templates.member(self.manifest.project, rest)
             return None if found is None else templates.as_text(found)
+        if first == "ontology" and self.manifest is not None:
+            return _term(self.manifest.ontology, rest)
+        if first == "forge":
+            return self.definition.forge.get(rest)
+        if first == "gate" and "." in rest:
+            return self._answer(*rest.rsplit(".", 1))
+        step, is_output, path = name.partition(".output")
+        if is_output and step in self.state.steps:
+            return self._output(self.state.steps[step], path.removeprefix("."))
         return self._facts().get(name.removeprefix("pipeline_context."))
+
+    def _answer(self, step: str, what: str) -> str | None:
+        """Return what a human said at a gate: its choice, or the words beside it."""
+        found = self.state.steps.get(step)
+        action = self.ledger.action(found.asked_id) if found and found.asked_id else None
+        while action is not None and action.successor:
+            action = self.ledger.action(action.successor)
+        if action is None:
+            return None
+        return (
+            (action.choice or action.state)
+            if what in ("choice", "key")
+            else action.text or action.reason or ""
+        )
+
+    def _output(self, run: StepRun, path: str) -> str | None:
+        """Return an artifact of a step by its name, a field of it, or a field of the last that has it."""
+        first, _, rest = path.partition(".")
+        if first in run.artifacts:
+            artifact = run.artifacts[first]
+            return self._field(artifact, rest) if rest else artifacts.text(self.ledger, artifact)
+        for artifact in reversed(run.artifacts.values()):
+            found = self._field(artifact, path) if path else artifacts.text(self.ledger, artifact)
+            if found is not None:
+                return found
+        return None
+
+    def _field(self, artifact: ArtifactStored, path: str) -> str | None:
+        found = templates.member(artifacts.parsed(artifacts.read(self.ledger, artifact)), path)
+        return None if found is None else templates.as_text(found)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -89,3 +129,17 @@ class Values:
             "timestamp": self.definition.started_at, "workspace": self.workspace,
             "branch_name": self.definition.branch or self.pipeline.name, "attempt": str(self.attempt),
         }  # fmt: skip
+
+
+def _term(ontology: Json, name: str) -> str | None:
+    """Return a text of an ontology: `telos`, `context.NAME`, `convention.NAME`; None if it has none."""
+    kind, _, rest = name.partition(".")
+    found = templates.member(ontology, name)
+    if kind == "convention":
+        found = templates.member(templates.member(ontology, "conventions"), rest)
+    if kind == "context":
+        listed = templates.member(ontology, "contexts")
+        many = cast("list[Json]", listed) if isinstance(listed, list) else []
+        mine = [one for one in many if templates.member(one, "name") == rest]
+        found = templates.member(mine[0], "description") if mine else None
+    return found if isinstance(found, str) else None

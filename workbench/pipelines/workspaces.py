@@ -17,7 +17,7 @@ from typing import Final, cast
 from workbench.effects.files import FileRefused, Root, private_folder, read_bounded, write_atomic
 from workbench.effects.hook import run_hook
 from workbench.effects.trees import copy_tree, files_below, make_folder, put_file
-from workbench.pipelines.files import OutsideRoot, inside
+from workbench.pipelines.files import OutsideRoot, inside, matching
 from workbench.pipelines.model import Mount, Pipeline, Step
 
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -125,16 +125,21 @@ class Workspaces:
         return source, target
 
     def _project_files(self, path: str, names: tuple[str, ...]) -> None:
-        for name in names:
-            source = os.path.realpath(f"{self.project}/{inside(name)}")
-            if not source.startswith(self.project + "/"):
-                raise WorkspaceFailed(f"the project file {name} leads out of the project")
-            if Path(source).is_dir():
-                target = f"{path}/{inside(name)}"
-                if not Path(target).exists():
-                    copy_tree(source, target, is_readonly=False)
-            elif (data := read_bounded(Path(source))) is not None:
-                put_file(path, inside(name), data)
+        for pattern in names:
+            try:
+                for name in matching(self.project, pattern):
+                    self._project_file(path, name)
+            except OutsideRoot:
+                raise WorkspaceFailed(f"the project file {pattern} leads out of the project") from None
+
+    def _project_file(self, path: str, name: str) -> None:
+        source = os.path.realpath(f"{self.project}/{name}")
+        if Path(source).is_dir():
+            target = f"{path}/{name}"
+            if not Path(target).exists():
+                copy_tree(source, target, is_readonly=False)
+        elif (data := read_bounded(Path(source))) is not None:
+            put_file(path, name, data)
 
     # --- what was written in a readwrite mount ------------------------------------------------------
 

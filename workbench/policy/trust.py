@@ -1,8 +1,9 @@
 """Trust in a workspace: the hash of what governs it, and the question that is put to the human.
 
 Owns which files count. Covered are `.workbench.json`, `workbench.yaml`, `wave.yaml`, everything below
-`.workbench/` and `.wave/` but for what runs leave there, and every file inside the workspace that a hook
-command of `.workbench.json`, or a prompt or command line of a manifest, names with any of its words.
+`.workbench/`, `.wave/` and `.agents/` but for what runs leave there, and every file inside the workspace
+that a hook command of `.workbench.json`, or a prompt or command line of a manifest, names with any of its
+words.
 It never decides, and never reads what it could not read again in full.
 """
 
@@ -25,7 +26,7 @@ LARGEST_FILE: Final = 1_048_576
 MOST_FILES: Final = 2000
 CONFIG: Final = ".workbench.json"
 _FILES: Final = (CONFIG, "workbench.yaml", "wave.yaml")
-_FOLDERS: Final = (".workbench", ".wave")
+_FOLDERS: Final = (".workbench", ".wave", ".agents")
 MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 LEFT_BY_RUNS: Final = frozenset(
     f"{folder}/{name}" for folder in _FOLDERS for name in ("workspaces", "traces", "artifacts", "output")

@@ -210,7 +210,7 @@ WARNED = [
     (command("a", outcomes="[]"), "not_run"),
     (command("a", surprise="1"), "unknown_key"),
     (command("a", handover="{contract: {type: llm_judge, source: x}}"), "not_run"),
-    ("- id: g\n  gate: {type: timer, timeout: 1h}\n", "not_run"),
+    ("- id: g\n  gate: {type: ci_pass, timeout: 1h}\n", "not_run"),
     ("- id: g\n  gate: {prompt: go?, auto: true, default: y}\n", "not_run"),
     ("- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n", "missing_file"),
     (command("a", handover="{contract: {type: json_schema, schema_path: gone.json, source: x}}"), "missing_file"),
@@ -288,7 +288,8 @@ def test_all_that_is_said_of_failures_becomes_one_policy(tmp_path):
     assert failing(handover=contract % "on_failure: retry").attempts == 3
     assert failing(handover=contract % "on_failure: retry, max_retries: 5").attempts == 6
     assert failing(handover=contract % "on_failure: halt").then == "fail"
-    assert failing(handover=contract % "on_failure: warn").then == "warn"
+    assert failing(handover=contract % "on_failure: warn").then == "fail"  # only the contract warns
+    assert failing(handover=contract % "on_failure: skip").then == "skip"
     assert failing(retry="{policy: patient, on_failure: skip}").attempts == 3
     assert failing(retry="{max_attempts: 4}", handover=contract % "on_failure: retry").attempts == 4
     assert failing(optional="true").then == "skip"

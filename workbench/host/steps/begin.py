@@ -21,6 +21,7 @@ from workbench.host.steps.ledger import RunLedger
 from workbench.host.steps.requests import RunRefused, Wish, find, require_runnable
 from workbench.host.trusting import is_trusted
 from workbench.journal.lease import DriverIdentity
+from workbench.pipelines import forges
 from workbench.pipelines.definition import Definition, define
 from workbench.pipelines.inputs import InputRefused, check_input
 from workbench.pipelines.model import Manifest, Pipeline
@@ -141,12 +142,17 @@ def _defined(kit: Kit, body: RunRequested, given: str) -> tuple[Definition, Pipe
     loaded = find(kit.workspace, Wish(name=body.file, manifest=body.manifest or None))
     require_runnable(loaded)
     assert loaded.pipeline is not None
-    branch = capture(("git", "branch", "--show-current"), kit.workspace, 10.0)
     definition = define(
-        loaded, input=given, branch=branch.decode("utf-8", "replace").strip() if branch else "",
+        loaded, input=given, branch=_git(kit, "branch", "--show-current"),
+        forge=forges.facts(_git(kit, "remote", "get-url", "origin")),
         started_at=iso(kit.journal.now()), grants=body.grants, recordings=body.recordings, depth=body.depth,
     )  # fmt: skip
     return definition, loaded.pipeline, loaded.manifest
+
+
+def _git(kit: Kit, *words: str) -> str:
+    said = capture(("git", *words), kit.workspace, 10.0)
+    return said.decode("utf-8", "replace").strip() if said else ""
 
 
 def workers(kit: Kit, manifest: Manifest | None) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from workbench.domain.events import Event, SessionCreated, SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import PipelineState
-from workbench.domain.runs import RunCancelRequested, RunRequested, StepOutcome, StepSpec
+from workbench.domain.runs import ArtifactStored, RunCancelRequested, RunRequested, StepOutcome, StepSpec
 from workbench.domain.values import Actor
 from workbench.host import watch
 from workbench.host.kit import Kit
@@ -24,8 +24,10 @@ from workbench.host.steps.requests import RunRefused, Wish, find, require_runnab
 from workbench.host.steps.trace import Trace
 from workbench.journal.errors import JournalError
 from workbench.journal.lease import DriverIdentity, guard, release, take
+from workbench.pipelines import artifacts
 from workbench.pipelines.attempt import NotReady, RunParts
 from workbench.pipelines.coordinator import Coordinator, Options, Slots
+from workbench.pipelines.definition import Definition
 from workbench.pipelines.model import MetaLimits
 from workbench.pipelines.state import fold
 from workbench.pipelines.workspaces import Workspaces
@@ -206,7 +208,10 @@ class _Below:
             why = f"it took longer than meta_pipeline.timeout_minutes, {self._limits.timeout_minutes} min"
             return StepOutcome(state="failed", reason=why, is_retryable=False)
         if row.status == "completed":
-            return StepOutcome(state="completed", usage=row.usage, output=f"{row.pipeline_name} completed")
+            return StepOutcome(
+                state="completed", usage=row.usage, output=f"{row.pipeline_name} completed",
+                artifacts=self._handed_on(run_id),
+            )  # fmt: skip
         pending = self._ledger.pending(run_id)
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{row.pipeline_name} waits", action_ids=pending)
@@ -215,6 +220,24 @@ class _Below:
             return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
         why = row.error_message or f"{row.pipeline_name} is {row.status}"
         return StepOutcome(state="failed", reason=why, usage=row.usage)
+
+    def _handed_on(self, run_id: str) -> tuple[ArtifactStored, ...]:
+        """Return what a run below hands on: its named outputs, or the artifacts of its steps."""
+        state = fold(self._driving.kit.journal.events(run_id))
+        started = state.started
+        data = self._ledger.unseal(started.definition_ref) if started and started.definition_ref else None
+        named = Definition.from_bytes(data).read()[0].outputs if data else ()
+        if not named:
+            every = (
+                one for step in state.steps.values() if not step.matrix for one in step.artifacts.values()
+            )
+            return tuple({one.name: one for one in every}.values())
+        found = ((output, state.steps.get(output.step)) for output in named)
+        return tuple(
+            artifacts.selected(self._ledger, step.artifacts[output.artifact], output)
+            for output, step in found
+            if step and output.artifact in step.artifacts
+        )
 
     def _stops_at(self, coordinator: Coordinator) -> bool:
         is_spent = coordinator.state.usage.total_tokens > self._limits.max_total_tokens
