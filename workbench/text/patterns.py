@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from workbench.text.vendors import VENDORS
+from workbench.text.vendors import SERVICES
 
 _WORD = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-]{0})|(?<=\\[nrt]{0}))"
@@ -41,10 +41,10 @@ _VALUE = (
     r"""|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\⟨⟩=][^\s"'`,;&|<>(){}\[\]\\⟨⟩]{3,}+))"""
 )
 _PLACEHOLDER = (
-    r"\$\{?\w*\}?|\$\(.*|%\w*%?|\{.*|<.*|\*+|[xX]+|\.+|…+|[\W_]+"
+    r"\$\{?\w*\}?|\$\(.*|!\w+|%\w*%?|\{.*|<.*|\*+|[xX]+|\.+|…+|[\W_]+"
     r"|(?i:none|null|nil|undefined|true|false|string|str|text|object|bytes|required|optional|redacted"
     r"|\S*your[_-]\S*|\S*[_-]here|change[_-]?me\d*|placeholder|dummy\S{0,9}|insert[_-]\S*|replace[_-]\S*"
-    r"|u?int\d*|float\d*|bytes\d+|pass(?:word|wd|phrase|code)|pwd|secret|token|(?:api)?[_-]?key|credentials?)"
+    r"|u?int\d*|float\d*|bytes\d+|pass(?:word|wd|phrase|code)?|pwd|secret|token|(?:api)?[_-]?key|credentials?)"
 )
 
 
@@ -101,6 +101,14 @@ def _is_tangled(found: re.Match[str]) -> bool:
     """Digits or capitals inside, as no word of a sentence has."""
     text = _secret(found)
     return len(text) >= 8 and bool(_compiled(r"[0-9=]|[a-z][A-Z]").search(text))
+
+
+def _is_mixed(found: re.Match[str]) -> bool:
+    """Small letters, capitals and digits inside, in no form that names have."""
+    text = _secret(found)
+    return all(_compiled(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]")) and not _compiled(
+        r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*"
+    ).fullmatch(text)
 
 
 def _is_dense(found: re.Match[str]) -> bool:
@@ -169,13 +177,14 @@ def _assignment(keyword: str) -> str:
 
 
 _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
-_SECRET_WORDS = "secret|credential"
+_SECRET_WORDS = "secret|credentials?|creds"
 _KEYS = (
     "api", "access", "account", "subscription", "private", "signing", "encryption", "master", "auth",
     "service", "shared",
 )  # fmt: skip
-_KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_-]?key"
-_KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-"))
+_KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_.-]?key"
+_KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-", "."))
+_NAMES = f"{_PASSWORD_WORDS}|{_SECRET_WORDS}|{_KEY_WORDS}|token"
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern("pem", _PEM, ("-----begin",)),
@@ -194,14 +203,14 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("sendgrid-key", rf"SG\.{_WORD}{{16,}}+\.{_WORD}{{16,}}+", ("sg.",)),
     Pattern("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+", ("age-secret-key-",)),
     Pattern("anthropic-key", rf"sk-ant-{_WORD}{{16,}}+", ("sk-ant-",)),
-    Pattern("aws-key", r"A(?:KIA|SIA|GPA|IDA|ROA|IPA|NPA|NVA)[A-Z0-9]{16}", ("a",)),
+    Pattern("aws-key", r"A(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA|3T[A-Z0-9])[A-Z0-9]{16}", ("a",)),
     Pattern("openai-key", rf"sk-{_START.format('sk-')}{_WORD}{{20,}}+", ("sk-",), _is_dense),
     Pattern(
         "jwt",
         rf"eyJ{_START.format('eyJ')}{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?>(?:\.{_WORD}*+){{0,3}})",
         ("eyj",),
     ),
-    *(Pattern(kind, source, hints, _is_key) for kind, source, hints in VENDORS),
+    *(Pattern(kind, source, hints, _is_key) for kind, source, hints in SERVICES),
     Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@)""", ("://",), _is_dense),
     Pattern(
         "url-password",
@@ -229,6 +238,60 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?<=\s)(?:-u|--user)[ =]["']?[^\s:"'⟨⟩]{1,64}:(?P<s>[^\s"'⟨⟩]++)""",
         ("curl", "wget", "http"),
         _is_login,
+    ),
+    Pattern(
+        "authorization",
+        r"""(?i:(?<![A-Za-z])authorization)["'\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,3}"""
+        r"(?P<s>[A-Za-z0-9._~+/=:-]{16,}+)",
+        ("authorization",),
+        _is_dense,
+    ),
+    Pattern(
+        "url-token",
+        r"[?&#](?i:key|auth|sig|signature|x-amz-signature|x-goog-signature|code|session|sessionid|sid|jwt)="
+        r"(?P<s>[A-Za-z0-9%._~+/-]{16,}+)",
+        ("key=", "auth=", "sig=", "signature=", "code=", "session=", "sessionid=", "sid=", "jwt="),
+        _is_dense,
+    ),
+    Pattern(
+        "named-value",
+        rf"""(?i:(?<![A-Za-z])name)["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?(?i:{_NAMES})"""
+        r"""["']?,?\s{1,40}"""
+        rf"""["']?(?i:value)["']?[ \t]{{0,4}}:[ \t]{{0,4}}{_VALUE}""",
+        ("value",),
+        _is_assigned,
+    ),
+    Pattern(
+        "named-value",
+        rf"""(?i:(?:name|key)="[\w.:-]{{0,60}}?(?:{_NAMES})"\s{{1,8}}value)="(?P<s>[^"\s⟨⟩]{{4,}}+)(?=")""",
+        ("value=",),
+        _is_literal,
+    ),
+    Pattern(
+        "key-data",
+        r"""(?:client-key-data|(?<![A-Za-z0-9])_auth|"auth"|"identitytoken")[ \t]{0,4}[:=][ \t]{0,4}["']?"""
+        r"(?P<s>[A-Za-z0-9+/=_-]{16,}+)",
+        ("client-key-data", "_auth", '"auth"', "identitytoken"),
+        _is_dense,
+    ),
+    Pattern(
+        "app-key",
+        r"(?i:key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?base64:(?P<s>[A-Za-z0-9+/=]{16,}+)",
+        ("base64:",),
+    ),
+    Pattern(
+        "password",
+        r"(?:redis-cli[ \t][^\n|;&]{0,200}?(?<=\s)-a|vault[ \t]{1,4}login)"
+        r"[ \t]{1,4}(?P<s>[^\s\"'⟨⟩-][^\s\"'⟨⟩]{7,}+)",
+        ("redis-cli", "vault login"),
+        _is_tangled,
+    ),
+    Pattern(
+        "password",
+        rf"""(?i:{_PASSWORD_WORDS})(?:[ \t]{{1,4}}(?i:is|to|as))?[ \t]{{1,4}}["'`]?"""
+        r"""(?P<s>[^\s"'`⟨⟩]{8,}+)""",
+        ("pass", "pwd"),
+        _is_mixed,
     ),
     Pattern(
         "aws-secret",
@@ -286,7 +349,8 @@ PATTERNS: tuple[Pattern, ...] = (
         _has_signs,
     ),
     Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned),
-    Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential"), _is_assigned),
+    Pattern("password", _assignment(r"(?<![A-Za-z])pass(?![A-Za-z])"), ("pass",), _is_assigned_token),
+    Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential", "creds"), _is_assigned),
     Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token),
     Pattern("token", _assignment("token"), ("token",), _is_assigned_token),
     Pattern(

@@ -130,7 +130,7 @@ def _named_secret(key: str) -> str | None:
     if not words or (len(words) > 1 and words[-2].lower() == "public"):
         return None
     found = re.fullmatch(
-        r"(?P<token>.*token|jwt|authorization)|(?P<cookie>cookie)|(?P<key>(?:api|access|secret|private)?key)|(?P<secret>.*secret|credential)"
+        r"(?P<token>.*token|jwt|authorization|bearer|otp)|(?P<cookie>cookie)|(?P<key>(?:api|access|secret|private)?key)|(?P<secret>.*secret|credential)"
         r"|(?P<password>.*passw(?:or)?d|passphrase|passcode|pwd)",
         words[-1].lower().removesuffix("s"),
     )

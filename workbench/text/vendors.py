@@ -4,6 +4,8 @@ Owns the forms that services document for their own keys: a fixed beginning, the
 Each begins with fixed text or a bounded run, and nothing that can fail stands behind an unbounded one.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Final
 
 _WORD: Final = "[A-Za-z0-9_-]"
@@ -67,3 +69,105 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("password-hash", r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$[./A-Za-z0-9=,$+-]{20,}+", ("$",)),
 )  # fmt: skip
 """Kind, expression (its group `s`, or all of it, is the key), lower-case texts of which one has to occur."""
+
+_UUID: Final = "[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"
+_AN: Final = "[A-Za-z0-9]"
+_HEX: Final = "[a-f0-9]"
+
+_BEGINNINGS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("1password-key", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}"),
+    ("1password-token", "ops_eyJ", r"[A-Za-z0-9+/]{100,}+"), ("adobe-secret", "p8e-", r"[A-Za-z0-9]{32}"),
+    ("aiven-token", "AVNS_", rf"{_WORD}{{16,}}+"), ("alibaba-key", "LTAI", rf"{_AN}{{16,24}}(?!{_AN})"),
+    ("artifactory-token", "cmVmd", rf"{_AN}{{59}}(?!{_AN})"),
+    ("bedrock-key", "ABSK", r"[A-Za-z0-9+/]{100,}+"),
+    ("bedrock-key", "bedrock-api-key-", r"[A-Za-z0-9+/=_-]{40,}+"),
+    ("bitwarden-token", "0.", rf"{_UUID}\.{_AN}{{20,}}+:[A-Za-z0-9+/=]{{16,}}+"),
+    ("braintree-token", "access_token$production$", r"[a-z0-9]{12,20}\$[a-f0-9]{32}"),
+    ("braintree-token", "access_token$sandbox$", r"[a-z0-9]{12,20}\$[a-f0-9]{32}"),
+    ("buildkite-token", "bkua_", rf"{_HEX}{{40}}"), ("cerebras-key", "csk-", rf"{_AN}{{40,}}+"),
+    ("circleci-token", "CCIPAT_", rf"{_WORD}{{40,}}+"), ("circleci-token", "CCIPRJ_", rf"{_WORD}{{40,}}+"),
+    ("clickhouse-key", "4b1d", rf"{_AN}{{38}}(?!{_AN})"), ("clojars-token", "CLOJARS_", r"[a-z0-9]{60}"),
+    ("contentful-token", "CFPAT-", rf"{_WORD}{{40,}}+"), ("crates-token", "cio", rf"{_AN}{{32}}(?!{_AN})"),
+    ("defined-key", "dnkey-", rf"{_WORD}{{60,}}+"),
+    ("doppler-token", "dp.st.", r"[a-z0-9_-]{2,35}\.[A-Za-z0-9]{40,}+"),
+    ("dropbox-token", "sl.", rf"(?:u\.)?{_WORD}{{120,}}+"), ("e2b-key", "e2b_", rf"{_HEX}{{40}}"),
+    ("fireworks-key", "fw_", rf"{_AN}{{22,32}}(?!{_WORD})"),
+    ("flutterwave-key", "FLWSECK", r"(?:_TEST)?-[a-f0-9]{12,40}(?:-X)?"),
+    ("fly-token", "fm1a_", r"[A-Za-z0-9+/=_,-]{40,}+"), ("fly-token", "fm1r_", r"[A-Za-z0-9+/=_,-]{40,}+"),
+    ("frameio-token", "fio-u-", rf"{_WORD}{{60,}}+"), ("gitlab-token", "gloas-", rf"{_HEX}{{60,}}+"),
+    ("gitlab-token", "glffct-", rf"{_WORD}{{20,}}+"), ("gitlab-token", "GR1348941", rf"{_WORD}{{20,}}+"),
+    ("google-token", "1//0", rf"{_WORD}{{40,}}+"), ("grafana-token", "eyJrIjoi", r"[A-Za-z0-9+/=]{60,}+"),
+    ("harness-token", "pat.", rf"{_AN}{{22}}\.{_HEX}{{24}}\.{_AN}{{20}}"),
+    ("harness-token", "sat.", rf"{_AN}{{22}}\.{_HEX}{{24}}\.{_AN}{{20}}"),
+    ("heroku-key", "HRKU-", rf"{_WORD}{{40,}}+"), ("honeycomb-key", "hcaik_", r"[a-z0-9]{50,}+"),
+    ("honeycomb-key", "hcalk_", r"[a-z0-9]{50,}+"), ("hubspot-token", "pat-", rf"[a-z]{{2}}[0-9]-{_UUID}"),
+    ("huggingface-token", "api_org_", rf"{_AN}{{30,}}+"),
+    ("infracost-key", "ico-", rf"{_AN}{{32}}(?!{_AN})"),
+    ("intra42-secret", "s-s4t2", rf"(?:ud|af)-{_HEX}{{64}}"), ("jina-key", "jina_", rf"{_WORD}{{50,}}+"),
+    ("langfuse-key", "sk-lf-", _UUID), ("langsmith-key", "lsv2_", rf"(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}"),
+    ("launchdarkly-key", "api-", _UUID), ("launchdarkly-key", "sdk-", _UUID),
+    ("mailersend-token", "mlsn.", rf"{_HEX}{{60,}}+"),
+    ("mapbox-token", "sk.eyJ", rf"{_WORD}{{40,}}+\.{_WORD}{{20,}}+"),
+    ("neon-key", "napi_", r"[a-z0-9]{50,}+"), ("new-relic-key", "NRJS-", rf"{_HEX}{{19}}"),
+    ("new-relic-key", "NRII-", rf"{_WORD}{{30,}}+"), ("nvidia-key", "nvapi-", rf"{_WORD}{{50,}}+"),
+    ("octopus-key", "API-", r"[A-Z0-9]{26}(?![A-Z0-9])"), ("okta-token", "SSWS ", rf"00{_WORD}{{38,}}+"),
+    ("openai-session", "sess-", rf"{_AN}{{40}}(?!{_AN})"),
+    ("openshift-token", "sha256~", rf"{_WORD}{{43}}"),
+    ("packagist-token", "packagist_", rf"[a-z]{{3}}_{_HEX}{{60,}}+"),
+    ("pinecone-key", "pcsk_", rf"{_AN}{{5,6}}_{_AN}{{50,}}+"),
+    ("plaid-token", "access-", rf"(?:sandbox|development|production)-{_UUID}"),
+    ("posthog-key", "phx_", rf"{_AN}{{40,}}+"), ("pulumi-token", "pul-", rf"{_HEX}{{40}}"),
+    ("razorpay-key", "rzp_", r"(?:live|test)_[A-Za-z0-9]{14,}+"),
+    ("readme-key", "rdme_", r"[a-z0-9]{60,}+"), ("render-key", "rnd_", rf"{_AN}{{28,}}+"),
+    ("resend-key", "re_", rf"{_AN}{{8}}_{_AN}{{24}}(?!{_AN})"),
+    ("scalingo-token", "tk-us-", rf"{_WORD}{{48}}"),
+    ("segment-token", "sgp_", rf"{_AN}{{16,40}}(?>(?:_{_AN}{{40}})?)"),
+    ("brevo-key", "xkeysib-", rf"{_HEX}{{64}}-{_AN}{{16}}"),
+    ("brevo-key", "xsmtpsib-", rf"{_HEX}{{64}}-{_AN}{{16}}"),
+    ("settlemint-token", "sm_", rf"(?:aat|pat|sat)_{_AN}{{16}}"),
+    ("shippo-token", "shippo_", rf"(?:live|test)_{_HEX}{{40}}"),
+    ("sonar-token", "sq", rf"[pua]_{_HEX}{{40}}"), ("square-token", "EAAA", rf"{_WORD}{{60,}}+"),
+    ("stytch-secret", "secret-", rf"(?:live|test)-{_WORD}{{36}}"),
+    ("tavily-key", "tvly-", rf"(?:dev-|prod-)?{_AN}{{28,}}+"),
+    ("tencent-key", "AKID", rf"{_AN}{{32}}(?!{_AN})"), ("trello-token", "ATTA", rf"{_HEX}{{60,}}+"),
+    ("twitter-token", "AAAAAAAAAAAAAAAAAAAA", r"AA[A-Za-z0-9%]{70,}+"),
+    ("typeform-token", "tfp_", rf"{_WORD}{{50,}}+"), ("vercel-token", "vcp_", rf"{_AN}{{40,}}+"),
+    ("yandex-key", "AQVN", rf"{_WORD}{{35,38}}(?!{_WORD})"),
+    ("yandex-token", "t1.", rf"{_WORD}{{20,}}+\.{_WORD}{{86}}"),
+    ("zuplo-key", "zpka_", rf"{_AN}{{32}}_{_HEX}{{8}}"),
+)  # fmt: skip
+"""Kind, fixed beginning where no word goes on, expression of what follows it."""
+
+
+_LEFT: Final = re.compile(r"\(\?<!\[A-Za-z0-9_-\]([^()\[\]]*)\)")
+
+
+def _apart(source: str) -> str:
+    """Let a key also stand behind the letter of an escaped line end, which is no word."""
+    return _LEFT.sub(lambda found: rf"(?:{found[0]}|(?<=\\[nrt]{found[1]}))", source)
+
+
+def _begun() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for kind, beginning, rest in _BEGINNINGS:
+        fixed = re.escape(beginning)
+        yield kind, rf"{fixed}(?<![A-Za-z0-9_-]{fixed}){rest}", (beginning.lower(),)
+
+
+_ALL: Final = (
+    *VENDORS,
+    *_begun(),
+    (
+        "slack-webhook",
+        r"hooks\.slack\.com/(?:workflows|triggers)/(?P<s>[A-Za-z0-9/_-]{20,}+)",
+        ("hooks.slack.com",),
+    ),
+    ("zapier-webhook", r"hooks\.zapier\.com/hooks/catch/(?P<s>[A-Za-z0-9/_-]{10,}+)", ("hooks.zapier.com",)),
+    ("maxmind-key", r"(?<![A-Za-z0-9_-])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", ("_mmk",)),
+    (
+        "asana-token",
+        r"[12]/(?<![A-Za-z0-9_-]..)[0-9]{10,20}/(?>(?:[0-9]{10,20}:)?)[a-f0-9]{32}",
+        ("1/", "2/"),
+    ),
+)
+SERVICES: Final = tuple((kind, _apart(source), hints) for kind, source, hints in _ALL)
+"""All of them; in the same form as `VENDORS`."""

@@ -5,6 +5,7 @@ import string
 
 import pytest
 
+from tests.unit.text import secret_forms
 from tests.unit.text.test_scrub import SECRETS
 from workbench.text.patterns import PATTERNS
 from workbench.text.scrub import scrub, scrub_value
@@ -119,6 +120,12 @@ def test_headers_in_parameters_are_taken_by_their_name():
     assert kinds == ("token", "cookie")
 
 
+MORE = [
+    f"access_token$sandbox${run(16, string.ascii_lowercase)}${hexed(32)}", f"CCIPRJ_{run(60)}", f"4b1d{run(38)}",
+    f"fm1a_{run(90)}", f"sat.{run(22)}.{hexed(24)}.{run(20)}", f"hcalk_{run(58, string.ascii_lowercase)}",
+]  # fmt: skip
+
+
 def test_every_row_of_the_table_has_an_example():
     texts = (
         [text for _, text, _ in SECRETS] + list(KEYS.values()) + ["".join(place) for place in PLACES.values()]
@@ -127,5 +134,8 @@ def test_every_row_of_the_table_has_an_example():
         "discord: MTk4NjIyNDgzNDcxOTI1MjQ4." + run(6) + "." + run(38),
         "https://x.webhook.office.com/webhookb2/" + run(40),
     ]
+    texts += [key for keys in secret_forms.SERVICES.values() for key in keys]
+    texts += [context.format(secret_forms.VALUE) for context in secret_forms.CONTEXTS]
+    texts += MORE
     used = {id(row) for row in PATTERNS if any(row.regex().search(text) for text in texts)}
     assert [row.kind for row in PATTERNS if id(row) not in used] == []
