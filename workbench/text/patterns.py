@@ -176,6 +176,12 @@ def _assignment(keyword: str) -> str:
     )
 
 
+_CALL = (
+    r"""\([ \t]{0,4}["'][A-Z][A-Z0-9_]{0,60}?_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)["'][ \t]{0,4},[ \t]{0,4}"""
+    r"""(?:"(?P<double>[^"\s\\⟨⟩]{8,}+)|'(?P<single>[^'\s\\⟨⟩]{8,}+))"""
+)
+"""`define('DB_PASSWORD', '…')`, `os.Setenv("API_TOKEN", "…")`."""
+
 _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
 _SECRET_WORDS = "secret|credentials?|creds"
 _KEYS = (
@@ -353,6 +359,12 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential", "creds"), _is_assigned),
     Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token),
     Pattern("token", _assignment("token"), ("token",), _is_assigned_token),
+    Pattern(
+        "secret",
+        _CALL,
+        ('_password"', "_password'", '_secret"', "_secret'", '_token"', "_token'", 'key"', "key'"),
+        _is_assigned_token,
+    ),
     Pattern(
         "password",
         rf"(?<!-)--(?!-)[a-z-]{{0,20}}(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}"

@@ -27,9 +27,11 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("vault-token", rf"{_NOT_IN_WORD}s\.[A-Za-z0-9]{{24}}(?![A-Za-z0-9.])", ("vault",)),
     ("terraform-token", rf"{_NOT_IN_WORD}[A-Za-z0-9]{{14}}\.atlasv1\.{_WORD}{{40,}}+", (".atlasv1.",)),
     ("telegram-token", rf"(?<![0-9])[0-9]{{8,10}}:AA{_WORD}{{33}}", (":aa",)),
+    # Before the first dot stands a number of 17 to 20 digits in base64, and nothing else looks like that.
     (
-        "discord-token", rf"{_NOT_IN_WORD}[MNO]{_WORD}{{22,27}}\.{_WORD}{{6}}\.{_WORD}{{27,}}+",
-        ("discord", "bot"),
+        "discord-token",
+        rf"{_NOT_IN_WORD}(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){{5,6}}[A-Za-z0-9]{{0,3}}\.{_WORD}{{6}}\.{_WORD}{{27,}}+",
+        tuple(first + second for first in "mno" for second in "dtjz"),
     ),
     ("discord-webhook", rf"/api/webhooks/[0-9]{{16,20}}/(?P<s>{_WORD}{{40,}}+)", ("/api/webhooks/",)),
     ("teams-webhook", r"webhook\.office\.com/webhookb2/(?P<s>[^\s\"'⟨⟩]{20,}+)", ("webhook.office.com",)),

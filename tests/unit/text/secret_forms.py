@@ -68,7 +68,10 @@ SERVICES = {
     "databricks": [f"dapi{some(32, HEX)}", f"dapi{some(32, HEX)}-2"],
     "defined": [f"dnkey-{some(26, WORD)}-{some(52, WORD)}"],
     "digitalocean": [f"{prefix}_v1_{some(64, HEX)}" for prefix in ("dop", "doo", "dor")],
-    "discord": [f"https://discord.com/api/webhooks/{some(18, string.digits)}/{some(68, WORD)}"],
+    "discord": [
+        "MTk4NjIyNDgzNDcxOTI1MjQ4." + f"{some(6)}.{some(38)}",
+        f"https://discord.com/api/webhooks/{some(18, string.digits)}/{some(68, WORD)}",
+    ],
     "docker": [f"dckr_pat_{some(27, WORD)}", f"dckr_oat_{some(32, WORD)}"],
     "doppler": [f"dp.pt.{some(43)}", f"dp.st.dev.{some(43)}"],
     "dropbox": [f"sl.{some(135, WORD)}", f"sl.u.{some(135, WORD)}"],
@@ -236,6 +239,7 @@ CONTEXTS = [
     "client-key-data: {}", '"auth": "{}"', "ANSIBLE_BECOME_PASS={}", "admin_password: {}", "root_password={}",
     "spring.datasource.password={}", "db.password = {}", "my.api.key={}", "APP_KEY=base64:{}=", "storePassword '{}'",
     "credentials: {}", "creds={}", "TWILIO_AUTH_TOKEN={}", "sas_token={}",
+    "define('DB_PASSWORD', '{}');", 'os.Setenv("API_TOKEN", "{}")',
 ]  # fmt: skip
 """Ways in which a value is given that is secret because of its name or its place."""
 
