@@ -12,7 +12,7 @@ from typing import Final, cast
 from workbench.domain import events as e
 from workbench.domain.events import Body, Event
 from workbench.domain.machines import SessionStatus
-from workbench.domain.values import Actor, BlobRef, Hunk, Json, ReplyCall, Usage, Verdict
+from workbench.domain.values import Actor, BlobRef, Hunk, Json, JsonObject, ReplyCall, Usage, Verdict
 from workbench.formats import cleaning, editing, foreign, patches
 from workbench.formats.foreign import Asked, Decision, Head, Item, Prompt, Reply, Result
 
@@ -58,6 +58,8 @@ class _Open:
 
     id: str
     asked: Asked
+    arguments: JsonObject
+    """As they are recorded."""
     at: int
     decision: Decision | None = None
 
@@ -262,10 +264,11 @@ class Assembler:
         if asked.id in self._open:
             # An id that comes twice names the newer call; the older one stays without a result.
             self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
-        self._open[asked.id] = _Open(key, asked, self._last)
+        arguments = cleaning.members(asked.arguments)
+        self._open[asked.id] = _Open(key, asked, arguments, self._last)
         return ReplyCall(
             call_id=key, provider_call_id=cleaning.line(asked.id, 200), tool=cleaning.line(asked.tool, 120),
-            arguments=cleaning.members(asked.arguments),
+            arguments=arguments,
         )  # fmt: skip
 
     def _stopped(self, item: foreign.Stopped) -> Iterator[Event]:
@@ -346,7 +349,7 @@ class Assembler:
         return e.CallProposed(
             tool=cleaning.line(call.asked.tool, 120),
             verdict=Verdict(outcome=outcome, step="ask" if is_asked else "grants", by=self._origin),
-            parameters=cleaning.members(call.asked.arguments),
+            parameters=call.arguments,
             provider_call_id=cleaning.line(call.asked.id, 200), target=target(call.asked),
         )  # fmt: skip
 
@@ -355,7 +358,7 @@ class Assembler:
         return e.ActionOpened(
             action_kind="tool", tool=cleaning.line(call.asked.tool, 120), target=target(call.asked),
             digest="", created_at=call.at, expires_at=None, verb="edit" if shown else "run", hunks=shown,
-            parameters=cleaning.members(call.asked.arguments), added=added, removed=removed,
+            parameters=call.arguments, added=added, removed=removed,
         )  # fmt: skip
 
     def _executed(

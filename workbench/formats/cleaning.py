@@ -12,7 +12,7 @@ from workbench.domain.values import Hunk, Json, JsonObject
 from workbench.policy.regex import Finder
 from workbench.text import known
 from workbench.text.patterns import PATTERNS, Pattern
-from workbench.text.scrub import scrub, scrub_value
+from workbench.text.scrub import named_secret, scrub, scrub_value
 
 MOST_TEXT: Final = 1 << 20
 """Characters of a prompt, a reply or an output."""
@@ -111,7 +111,25 @@ def line(text: str, most: int = 500) -> str:
 
 def value(found: Json) -> Json:
     """Return a JSON value as it may be recorded."""
-    return scrub_value(_bounded(found, 0))[0]
+    bounded = _bounded(found, 0)
+    return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
+
+
+def _is_clean(found: Json) -> bool:
+    """Tell whether scrubbing would change nothing: nearly every value of a session holds no secret."""
+    if isinstance(found, str):
+        return _is_clean_short(found) if len(found) <= _SHORT else _is_clean_text(found)
+    if isinstance(found, dict):
+        members = cast("dict[str, Json]", found).items()
+        return all(named_secret(key) is None and _is_clean(key) and _is_clean(item) for key, item in members)
+    return all(map(_is_clean, cast("list[Json]", found))) if isinstance(found, list) else True
+
+
+def _is_clean_text(text: str) -> bool:
+    return not may_hold_secret(text) and known.replaced(text) == text
+
+
+_is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
 
 
 def members(found: JsonObject) -> JsonObject:

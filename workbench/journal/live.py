@@ -183,13 +183,14 @@ class LiveTables:
     def insert(self, event: Event, actor: str, body: str) -> Event:
         """Store an event that is not there yet, and return it with its position and number."""
         number = self.next_sequence(event.session_id)
-        position = self.database.execute(
+        self.database.execute(
             _INSERT,
             (
                 event.id, event.session_id, number, event.at, event.recorded_at, actor, event.turn_id,
                 event.call_id, event.action_id, event.step, event.kind, body,
             ),
-        ).get  # fmt: skip
+        )  # fmt: skip
+        position = self.database.last_insert_rowid()
         self.newest = max(self.newest, event.at if event.recorded_at is None else event.recorded_at)
         self.now = max(self.now, self.newest)
         self.has_written = True
@@ -279,7 +280,7 @@ def lease_after(event: Event, lease: Lease | None) -> Lease | None:
 
 _INSERT = (
     "INSERT INTO event (id, session_id, sequence_number, at, recorded_at, actor, turn_id, call_id, action_id,"
-    " step, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position"
+    " step, kind, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 _TOMBSTONE = "SELECT 1 FROM event WHERE kind = 'session.deleted' AND json_extract(body, '$.deleted_id') = ?"

@@ -124,6 +124,23 @@ INSERT INTO search_session (session_id)
     SELECT session_id FROM event GROUP BY session_id ORDER BY min(position);
 INSERT INTO search (search) VALUES ('rebuild');
 """  # noqa: S608 words of our own
+_COMPOUNDS: Final = f"""
+DROP TABLE search;
+DROP VIEW search_text;
+CREATE VIEW search_text AS SELECT number * {1 << 24} + sequence_number AS id,
+    with_parts(substr(coalesce({_WORDS}, ''), 1, 65536)) AS words, event.session_id AS session_id,
+    sequence_number
+    FROM event JOIN search_session ON search_session.session_id = event.session_id
+    WHERE kind IN ('session.created', 'session.changed', 'prompt.submitted', 'reply.completed',
+    'call.proposed', 'file.changed', 'action.rejected');
+CREATE VIRTUAL TABLE search USING fts5 (words, content = 'search_text', content_rowid = 'id',
+    columnsize = 0, tokenize = "unicode61 remove_diacritics 2");
+INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
+INSERT OR IGNORE INTO search_session (session_id)
+    SELECT session_id FROM event GROUP BY session_id ORDER BY min(position);
+INSERT INTO search (search) VALUES ('rebuild');
+"""  # noqa: S608 words of our own
+"""`with_parts` is `text.compounds.with_parts`, which every connection knows (`journal.sql`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,5 +165,6 @@ MIGRATIONS: Final = (
     Migration(version=1, name="events and index tables", change=_FIRST),
     Migration(version=2, name="pipeline runs", change=_PIPELINES),
     Migration(version=3, name="full text search", change=_SEARCH),
+    Migration(version=4, name="search within words of code", change=_COMPOUNDS),
 )
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from workbench.domain.events import Event
+from workbench.domain.events import CallProposed, Event, FileChanged, PromptSubmitted, ReplyCompleted
 from workbench.journal.sql import Database
+from workbench.text.compounds import with_parts
 
 KINDS: Final = frozenset({
     "session.created", "session.changed", "prompt.submitted", "reply.completed", "call.proposed",
@@ -18,12 +19,19 @@ KINDS: Final = frozenset({
 })  # fmt: skip
 """What is searched; the view `search_text` of the schema says which words of each."""
 
+_ADD: Final = (
+    "INSERT INTO search (rowid, words) SELECT number * 16777216 + ?2, ?3 FROM search_session"
+    " WHERE session_id = ?1"
+)
 _INDEX: Final = (
     "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
     " WHERE session_id = ? AND sequence_number = ?"
 )
 MOST_HITS: Final = 25_000
 """Places that are counted while somebody types."""
+
+_MOST_WORDS: Final = 65_536
+"""Characters of one event that are searched; the view says the same."""
 
 _BITS: Final = 24
 _LAST: Final = (1 << _BITS) - 1
@@ -43,11 +51,38 @@ def index(database: Database, event: Event) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched."""
     if event.kind not in KINDS:
         return
+    words = _words(event)
+    if words == "":
+        return
     place = (event.session_id, event.sequence_number)
-    database.execute(_INDEX, place)
+    statement, values = (
+        (_INDEX, place) if words is None else (_ADD, (*place, with_parts(words[:_MOST_WORDS])))
+    )
+    database.execute(statement, values)
     if not database.changes():
         database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", place[:1])
-        database.execute(_INDEX, place)
+        database.execute(statement, values)
+
+
+def _words(event: Event) -> str | None:
+    """Return what the view says of an event, without asking it; None where only the view knows.
+
+    The view reads JSON again for every event. Integrity checks and tests hold both to the same words.
+    """
+    found: str | None = None
+    match event.body:
+        case PromptSubmitted(text=text) | ReplyCompleted(text=text):
+            found = text
+        case FileChanged(path=path):
+            found = path
+        case CallProposed(target=target, parameters=parameters):
+            named = (parameters.get("command"), parameters.get("path"))
+            known = [word for word in (target or None, *named) if word is not None]
+            found = " ".join(known) if all(isinstance(word, str) for word in known) else None
+        case _:
+            pass
+    # SQLite ends a text at a NUL.
+    return None if event.raw is not None or found is None or "\0" in found else found
 
 
 def remove(database: Database, session_id: str, most: int) -> int:

@@ -13,6 +13,8 @@ from typing import Any, Final, Protocol, cast
 
 import apsw
 
+from workbench.text.compounds import with_parts
+
 Value = str | int | float | None
 Values = tuple[Any, ...]
 
@@ -63,6 +65,10 @@ class Database(Protocol):
         """Return how many rows the last statement wrote."""
         ...
 
+    def last_insert_rowid(self) -> int:
+        """Return the number of the row that was inserted last."""
+        ...
+
     def close(self) -> None:
         """Close it; twice is harmless."""
         ...
@@ -76,8 +82,12 @@ def connect(path: Path, *, synchronous: str = "NORMAL", query_only: bool = False
         synchronous: `NORMAL`, or `FULL` for one whose commits survive a power loss.
         query_only: Whether it must never write.
     """
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection: Any = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_handler(_wait_turn)
+    # Innocuous, or the view of what is searched could not use it: no schema is trusted here.
+    connection.create_scalar_function(
+        "with_parts", with_parts, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS
+    )
     database = cast("Database", connection)
     database.execute(f"PRAGMA synchronous = {synchronous}; PRAGMA wal_autocheckpoint = 0")
     database.execute("PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA trusted_schema = off")

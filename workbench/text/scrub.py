@@ -104,7 +104,7 @@ def _scrub_value(value: object, found: dict[str, None]) -> object:
 def _scrub_members(members: dict[object, object], found: dict[str, None]) -> dict[str, object]:
     result: dict[str, object] = {}
     for key, value in members.items():
-        kind = _named_secret(str(key))
+        kind = named_secret(str(key))
         name = str(_scrub_value(str(key), found))
         while name in result:
             name += "′"
@@ -124,7 +124,7 @@ def _blank(value: object, kind: str, found: dict[str, None]) -> object:
 
 
 @cache
-def _named_secret(key: str) -> str | None:
+def named_secret(key: str) -> str | None:
     """Return the kind that the last word of a key names; None for `monkey`, `keymap`, `token_count`."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", key)
     if not words or (len(words) > 1 and words[-2].lower() == "public"):

@@ -13,6 +13,9 @@ from workbench.domain.events import Event
 from workbench.text.safe import safe
 from workbench.views.query import Term
 
+_PART: Final = (
+    r"(?-i:(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z]))"
+)
 AROUND: Final = 30
 """Characters before a hit."""
 
@@ -80,6 +83,9 @@ def _pattern(terms: Sequence[Term]) -> re.Pattern[str] | None:
 
 
 def _words(term: Term) -> str:
-    """Return a term as a pattern: its words may be apart by anything that is no letter or digit."""
+    """Return a term as a pattern: its words may be apart by anything that is no letter or digit.
+
+    A word begins behind what is none, and where a part of a compound word does (`text.compounds`).
+    """
     words = re.findall(r"[^\W_]+", term.text)
-    return r"(?<![^\W_])" + r"[\W_]+".join(re.escape(word) for word in words)
+    return rf"(?:(?<![^\W_])|{_PART})" + r"[\W_]+".join(re.escape(word) for word in words)

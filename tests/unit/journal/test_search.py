@@ -2,6 +2,7 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,33 @@ def test_titles_prompts_replies_commands_and_paths_are_found(journal: Journal) -
         assert _found(journal, match) == {"s": 1}, match
     assert _found(journal, '"router"*') == {"s": 2}
     assert _found(journal, '"nothing"') == {}
+    assert_sound(journal)
+
+
+@pytest.mark.spec(179)
+def test_words_within_words_of_code_are_found(journal: Journal) -> None:
+    start(journal)
+    _say(journal, "s", "rename createRequestHandler in HTTPErrorPage.tsx, not snake_case_name")
+    for match in ('"request"*', '"RequestHand"*', '"handler"', '"error"*', '"errorpage"', '"case"*', '"tsx"'):
+        assert _found(journal, match) == {"s": 1}, match
+    assert _found(journal, '"equest"*') == {}
+    assert_sound(journal)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"command": "make all", "path": "a/b"}, {"command": ""}, {"command": ["bash", "-lc", "ls"]}, {"path": 7},
+        {"command": "cut\0here"}, {},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("target", ["", "what it is about"])
+def test_what_is_indexed_is_what_the_view_says(journal: Journal, target: str, parameters: Any) -> None:
+    start(journal)
+    verdict = Verdict(outcome="allowed", step="grants", by="R1")
+    body = CallProposed(tool="t", verdict=verdict, target=target, parameters=parameters)
+    journal.append([journal.event(body, "s", HOST, call_id="c1")])
+    _say(journal, "s", "x" * 70_000 + " behind the cut")
     assert_sound(journal)
 
 

@@ -1,0 +1,23 @@
+"""Where the words that were looked for stand in an event's line."""
+
+import pytest
+
+from tests.unit.views.making import event
+from workbench.domain.events import PromptSubmitted
+from workbench.views import places, query
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "marked"),
+    [
+        ("rename createRequestHandler now", "request", ["Request"]),
+        ("rename createRequestHandler now", "requesthand", ["RequestHand"]),
+        ("see HTTPErrorPage and error", "error", ["Error", "error"]),
+        ("a snake_case_name", "case", ["case"]),
+        ("the showcase", "case", []),
+        ("utf8 and UTF8", "utf", ["utf", "UTF"]),
+    ],
+)
+def test_words_are_marked_where_they_begin(text, typed, marked):
+    found = places.place(event(PromptSubmitted(text=text)), query.parse(typed).terms)
+    assert [found.text[start:end] for start, end in found.hits] == marked
