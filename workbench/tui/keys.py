@@ -206,6 +206,8 @@ PIPELINE: Final = (
         tooltip="log, contract, artifacts, attempts, prompt, tools, workspace", shown="[ ]", group="Read",
         footer=56),
     Key(id="pipeline.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read"),
+    Key(id="pipeline.artifact", keys=("e",), label="artifact", tooltip="open what the step handed on",
+        group="Read", footer=59),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group=_RUNS, footer=52),
     Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from here on",

@@ -155,6 +155,13 @@ class LaunchWanted(Message):
 
 
 @dataclass
+class ArtifactWanted(Message):
+    """The user wants to open what the step under the cursor handed on; without a name the only one."""
+
+    name: str = ""
+
+
+@dataclass
 class CompareWanted(Message):
     """The user wants the run on show beside another run of its pipeline."""
 

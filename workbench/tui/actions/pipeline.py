@@ -1,6 +1,6 @@
 """Keys of the pipeline pane: along the edges, folds, views of the graph, and what is asked of a run."""
 
-from workbench.tui.messages import CompareWanted, GateWanted, LaunchWanted, RunBeside, Said
+from workbench.tui.messages import ArtifactWanted, CompareWanted, GateWanted, LaunchWanted, RunBeside, Said
 from workbench.tui.panes.pipeline import PipelinePane
 
 
@@ -137,6 +137,11 @@ def run_from(pane: PipelinePane) -> None:
 def launch(pane: PipelinePane) -> None:
     """Open the launch form."""
     pane.post_message(LaunchWanted())
+
+
+def artifact(pane: PipelinePane) -> None:
+    """Open what the step under the cursor handed on."""
+    pane.post_message(ArtifactWanted())
 
 
 def compare(pane: PipelinePane) -> None:

@@ -15,7 +15,16 @@ from textual.widgets import Static
 from workbench.draw import cells
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
-from workbench.tui.messages import GateWanted, KeysChanged, LineAsked, RunAsked, RunWish, Said, StepWanted
+from workbench.tui.messages import (
+    ArtifactWanted,
+    GateWanted,
+    KeysChanged,
+    LineAsked,
+    RunAsked,
+    RunWish,
+    Said,
+    StepWanted,
+)
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import PipelineShown
 from workbench.tui.panes.step import StepView
@@ -335,6 +344,10 @@ class PipelinePane(Pane):
                 self.ask_run("cancel")
             elif is_final:
                 self.post_message(Said("Nothing was ended: the word is cancel."))
+            return
+        if purpose == "artifact":
+            if is_final and text:
+                self.post_message(ArtifactWanted(text))
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):

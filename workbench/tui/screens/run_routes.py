@@ -98,6 +98,12 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
 
         open_compare(cast("Any", self))
 
+    @on(messages.ArtifactWanted)
+    def _artifact_wanted(self, message: messages.ArtifactWanted) -> None:
+        from workbench.tui.screens.artifacts import open_artifact
+
+        open_artifact(cast("Any", self), message.name)
+
     @on(messages.RunBeside)
     def _run_beside(self, message: messages.RunBeside) -> None:
         runs = self.state.runs
