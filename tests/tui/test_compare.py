@@ -1,5 +1,7 @@
 """Two runs of a pipeline side by side: outcomes before times, the run before first, the way back to the graph."""
 
+import dataclasses
+
 import pytest
 
 from tests.support import drawn_runs
@@ -58,6 +60,14 @@ def test_rows_say_how_each_step_differs(tmp_path):
     ]
     assert made.outcomes == 2
     assert (made.rows[0].tokens, made.rows[1].seconds) == (1_500, 15.0)
+    kept = dataclasses.replace(made.later.steps[0], attempt=0, contract_mark="", seconds=0.0)
+    going = dataclasses.replace(made.later.steps[1], state="running")
+    later = dataclasses.replace(made.later, steps=(kept, going), finished_at=None)
+    assert [(row.id, row.kind) for row in comparison(made.earlier, later).rows] == [
+        ("plan", "same"),
+        ("build", "open"),
+        ("test", "gone"),
+    ]
     turned = comparison(seen(journal, "run-41"), seen(journal, "run-40"))
     assert [(row.id, row.kind) for row in turned.rows] == [
         ("plan", "same"),

@@ -301,6 +301,18 @@ def test_a_running_step_counts_on_and_nothing_is_laid_out_anew(play):
     play(body)
 
 
+def test_the_time_to_answer_a_gate_goes_by_in_the_graph_too(play):
+    async def body(s):
+        await s.press("z")
+        assert "ask 14:40" in s.text
+        s.run.journal.clock.advance(60 - s.run.journal.now() // 1_000_000 % 10)
+        s.main._tick()
+        await s.settle()
+        assert "ask 13:4" in s.text
+
+    play(body)
+
+
 def test_another_run_is_shown_by_key(play):
     def two(journal, workspace):
         drawn_runs.Written(journal, workspace, drawn_runs.NIGHTLY[:2], run="run-0", number=40)

@@ -29,6 +29,31 @@ def test_a_step_is_not_done_again_while_the_run_goes_on(play):
     play(body, retry_step=lambda run, step: 1 / 0)
 
 
+def test_a_run_from_a_step_on_is_shown_once_it_has_begun(play):
+    asked = []
+
+    def two(journal, workspace):
+        drawn_runs.nightly(journal, workspace)
+        run = drawn_runs.Written(journal, workspace, drawn_runs.NIGHTLY[:2], run="run-2", number=42)
+        run.say(RunChanged(status="failed", detail="stopped"))
+        return run
+
+    def begin(run, step):
+        asked.append((run, step))
+        return "run-1"
+
+    async def body(s):
+        s.main.state.runs.shown = "run-2"
+        s.main.showing.pipeline()
+        await s.settle()
+        await s.press("z", "g", "F")
+        assert asked == [("run-2", "plan")]
+        assert "nightly #41 has begun." in s.main.rule.said
+        assert s.pane.run.title == "nightly #41"
+
+    play(body, two, run_from=begin)
+
+
 def test_a_failed_step_is_done_again(play):
     asked = []
 

@@ -39,7 +39,7 @@ def compare_strip(
 ) -> Strip:
     """Draw one step in both runs."""
     bar = styled(glyphs.of("cursor") if is_cursor else " ", ink.of("info"))
-    name = content(row.name, ink.of("foreground", bold=row.kind not in ("same", "slower", "faster")), ink)
+    name = content(row.name, ink.of("foreground", bold=row.kind in ("outcome", "added", "gone")), ink)
     columns = _columns(
         bar, name, _side(row.earlier, ink, glyphs), _side(row.later, ink, glyphs), _time(row, ink),
         _tokens(row.tokens, ink) if row.earlier and row.later else Content(""),
@@ -106,8 +106,8 @@ def _time(row: CompareRow, ink: Ink) -> Content:
     if row.kind == "outcome":
         words = "failed now" if row.is_worse else "differs"
         return styled(words, ink.of("failed" if row.is_worse else "waiting", bold=True))
-    if row.kind == "same":
-        return styled("same", ink.of("faint"))
+    if row.kind in ("same", "open"):
+        return styled("same" if row.kind == "same" else "not yet", ink.of("faint"))
     return styled(_signed(row.seconds), ink.of("waiting" if row.kind == "slower" else "added"))
 
 

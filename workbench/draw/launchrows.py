@@ -59,7 +59,7 @@ class LaunchRows:
             Column(content=content(one.who, ink.of("muted"), ink), width=11),
             Column(content=content(words, says, ink), grows=True, least=24),
             Column(content=content(one.does, ink.of("faint", italic=True), ink), width=32, drop=2, gap=2),
-            Column(content=content(one.facts, ink.of("faint"), ink), width=22, align="right", drop=1),
+            Column(content=content(one.facts, ink.of("faint"), ink), width=28, align="right", drop=1),
         )
 
     def grant(self, one: Grantable) -> Strip:
@@ -73,7 +73,9 @@ class LaunchRows:
             Column(content=content(one.pattern, ink.of("faint") if one.refused else None, ink), width=30),
             Column(content=content(words, shade, ink), grows=True, least=20),
             Column(content=content(one.whose, ink.of("muted"), ink), width=24, drop=2),
-            Column(content=content(one.origin, ink.of("faint"), ink), width=18, align="right", drop=1),
+            Column(
+                content=content(one.origin, ink.of("faint"), ink), width=20, align="right", cut="path", drop=1
+            ),
         )
 
     def finding(self, one: Finding) -> Strip:

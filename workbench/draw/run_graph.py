@@ -81,7 +81,12 @@ def _duration(state: State, seconds: float) -> str:
 def _note(step: PipelineStep) -> str:
     if step.state != "waiting":
         return ""
-    return "asks you" if step.left is None else f"ask {countdown(step.left)}"
+    return "asks you" if step.left is None else f"ask {countdown(_in_tens(step.left))}"
+
+
+def _in_tens(left: float) -> float:
+    """Round the time for an answer down to 10 s: a graph does not count seconds; the queue's row does."""
+    return left // 10 * 10
 
 
 class RunPaint:

@@ -16,6 +16,10 @@ from workbench.views.source import Source
 MOST_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
 
+_SECOND: Final = 1_000_000
+_STEP: Final = 10
+"""Seconds between two looks at a run that only waits."""
+
 _KINDS: Final = ("run.", "step.", "contract.", "artifact.")
 
 
@@ -122,3 +126,9 @@ class Runs:
         """Return whether the duration of the run on show changes with every second."""
         row = self.rows.get(self.current or "")
         return row is not None and row.status == "running"
+
+    def looks_otherwise(self, now: int) -> bool:
+        """Return whether the run on show is to be drawn anew: it runs, or waits for an answer."""
+        row = self.rows.get(self.current or "")
+        is_over = row is None or row.status in ENDED_RUNS
+        return not is_over and (self.is_moving or now // _SECOND % _STEP == 0)

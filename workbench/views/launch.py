@@ -15,7 +15,9 @@ class PipelineChoice:
 
     name: str
     file: str
-    """What it is asked for by."""
+    """What it is asked for by: its whole path."""
+    place: str = ""
+    """Where it is, as seen from the workspace."""
     description: str = ""
     steps: int = 0
     is_broken: bool = False

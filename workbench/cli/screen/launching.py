@@ -41,7 +41,7 @@ class Launching:
         return [
             PipelineChoice(
                 name=one.name, file=str(Path(root) / one.file), description=one.description, steps=one.steps,
-                is_broken=one.is_broken,
+                place=one_line(self._inside(str(Path(root) / one.file)), 200), is_broken=one.is_broken,
             )
             for one in pipelines_of(root)
         ]  # fmt: skip
@@ -109,8 +109,8 @@ class Launching:
                 names += [step.persona] if step.persona not in names else []
         return tuple(
             Grantable(
-                pattern=text, whose=one_line(", ".join(names), 120), origin=one_line(origins[text], 120),
-                refused=_refused(text, known),
+                pattern=text, whose=one_line(", ".join(names), 120), refused=_refused(text, known),
+                origin=one_line(self._inside(origins[text]), 120),
             )
             for text, names in whose.items()
         )  # fmt: skip

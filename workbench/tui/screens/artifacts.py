@@ -4,6 +4,7 @@ Owns which artifacts a step has and their names. What is changed in the copy is 
 """
 
 import json
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import SuspendNotSupported
@@ -61,7 +62,8 @@ def _found(screen: "MainScreen") -> dict[str, str]:
         body = event.body
         if not isinstance(body, ArtifactStored) or body.content_ref is None or (only and event.step != only):
             continue
-        label = one_line(body.name if event.step in (step.id, only) else f"{event.step}/{body.name}", 120)
+        name = body.name + ("" if "." in body.name else PurePosixPath(body.path).suffix)
+        label = one_line(name if event.step in (step.id, only) else f"{event.step}/{name}", 120)
         if body.artifact_kind == "folder":
             found.update(_members(source.text_of(body.content_ref), label))
         else:

@@ -235,7 +235,7 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
         plan, (kind, _, at) = self.plan, (self._plan_list.cursor or "").partition(":")
         if plan is None or not at or self.focused is not self._plan_list:
             chosen = self._choices.choices[self._file]
-            return "   ".join(word for word in (chosen.description, chosen.file) if word)
+            return "   ".join(word for word in (chosen.description, chosen.place) if word)
         if kind == "step":
             step = plan.steps[int(at)]
             parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
@@ -399,7 +399,7 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
             return
         self._is_starting = True
         wish = LaunchWish(file=plan.file, input=self.input_text, grants=plan.taken)
-        self._main.requests.launch(wish, self._begun)
+        self._main.requests.begin_run(lambda: self._main.services.launch(wish), self._begun)
 
     def _begun(self, run_id: str, why_not: str) -> None:
         self._is_starting = False

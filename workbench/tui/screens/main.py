@@ -229,7 +229,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         for pane in self.panes:
             if self.is_shown(pane):
                 pane.tick(now)
-        if self.is_shown(self.pipeline) and self.state.runs.is_moving:
+        if self.is_shown(self.pipeline) and self.state.runs.looks_otherwise(now):
             self.showing.pipeline()
         self.tell()
 

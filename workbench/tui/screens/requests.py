@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from workbench.domain.rows import Action
     from workbench.domain.values import JsonObject
     from workbench.tui.screens.main import MainScreen
-    from workbench.views.launch import LaunchWish
     from workbench.views.ruling import CommandParts
 
 
@@ -165,13 +164,13 @@ class Requests:
 
         self._thread(work, "asks", "prompt")
 
-    def launch(self, wish: "LaunchWish", heard: Callable[[str, str], None]) -> None:
+    def begin_run(self, begin: Callable[[], str], heard: Callable[[str, str], None]) -> None:
         """Begin a run; `heard` is told its id, or why there is none."""
         screen = self._screen
 
         def work() -> None:
             try:
-                run_id = screen.services.launch(wish)
+                run_id = begin()
             except Exception as error:  # noqa: BLE001 as above
                 screen.textual.call_from_thread(heard, "", words_of(error))
                 return

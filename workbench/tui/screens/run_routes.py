@@ -124,6 +124,10 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
             case "retry":
                 self.requests.ask(lambda key: services.retry_step(key, step), run, f"{step} is done again.")
             case "from":
-                self.requests.ask(
-                    lambda key: str(services.run_from(key, step)), run, f"A new run begins from {step}."
-                )
+                self.requests.begin_run(lambda: services.run_from(run, step), self._run_begun)
+
+    def _run_begun(self, run_id: str, why_not: str) -> None:
+        if why_not:
+            self.say(why_not, is_error=True)
+        else:
+            self.show_run(run_id)
