@@ -83,10 +83,10 @@ class StillCoordinator(Coordinator):
         finally:
             self.turnstile.end()
 
-    async def _executed(self, spec, on_event):
+    async def executed(self, spec, on_event):
         if spec.kind != "command":
             await self.turnstile.passed()
-        return await super()._executed(spec, on_event)
+        return await super().executed(spec, on_event)
 
 
 class StillLive(command._Live):

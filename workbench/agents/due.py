@@ -6,7 +6,7 @@ back, nor run a call twice, out of order, or after its turn ended.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from workbench.agents.applying import HOLDING
 from workbench.agents.effects import (
@@ -38,6 +38,12 @@ class TurnLimits:
     on_expiry: Literal["pause", "continue"] = "pause"
     read_only_tools: frozenset[str] = frozenset()
     """Ids and wire names of tools whose calls may run beside each other."""
+    most_tokens: int = 0
+    """Tokens of one model call after which the turn ends, its conversation being full; 0 is no limit."""
+
+
+FULL: Final = "the context is full"
+"""How the detail of such an end begins."""
 
 
 def todo(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
@@ -186,4 +192,7 @@ def _ending(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | None:
         return EndTurn(outcome="unattended", detail="nobody answered in time")
     if turn.round >= limits.max_rounds:
         return EndTurn(outcome="limit", detail=f"{turn.round} model calls in one turn")
+    used = state.reply.body.usage.total_tokens if state.reply else 0
+    if limits.most_tokens and used >= limits.most_tokens:
+        return EndTurn(outcome="limit", detail=f"{FULL}: {used:,} of {limits.most_tokens:,} tokens")
     return None

@@ -137,7 +137,9 @@ def _new_item(event: Event, body: StepChanged, look: RunLookup) -> StepState | N
 def _moved(step: StepState, event: Event, body: StepChanged) -> StepState:
     is_begun = body.state == "running" and body.attempt != step.attempt
     is_failure = body.state in ("failed", "retrying", "skipped", "cancelled") or body.is_warned
-    usage = step.usage.plus(body.usage) if body.state in (*ENDED_STEPS, "retrying") else step.usage
+    # `waiting` has usage only where a step goes over from a full conversation to the next.
+    is_counted = body.state in (*ENDED_STEPS, "retrying", "waiting")
+    usage = step.usage.plus(body.usage) if is_counted else step.usage
     return replace(
         step, state=body.state, attempt=body.attempt, moved_at=event.at, duration_ms=body.duration_ms,
         retry_count=step.retry_count + (body.state == "retrying"), is_warned=body.is_warned,

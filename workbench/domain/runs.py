@@ -234,6 +234,12 @@ class StepSpec:
     """Whether the exact output is wanted as an artifact."""
     timeout_seconds: float | None = None
     """Working time that is left of this attempt."""
+    relay_percent: int = 0
+    """Of the context that an agent may use before its conversation is full; 0 is no limit."""
+    context_window: int = 0
+    """Tokens of that context; 0 takes what is known of the model."""
+    part: str = ""
+    """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,3 +274,7 @@ class StepOutcome:
     """The last words of an agent, scrubbed."""
     artifacts: tuple[ArtifactStored, ...] = ()
     """What a run below hands on."""
+    is_full: bool = False
+    """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
+    transcript_ref: BlobRef | None = None
+    """That conversation as text, sealed."""

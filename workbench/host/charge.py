@@ -25,6 +25,8 @@ class Charge:
     deny: tuple[Glob, ...] = ()
     ceiling: tuple[Glob, ...] | None = None
     hooks: tuple[HookRule, ...] = ()
+    most_tokens: int = 0
+    """Tokens of one model call at which the conversation counts as full; 0 is no limit."""
 
 
 PLAIN: Final = Charge()

@@ -134,6 +134,7 @@ class Runner:
             max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
             on_expiry=config.approvals.on_expiry,
             read_only_tools=frozenset(reading),
+            most_tokens=self.desk.kit.charge.most_tokens,
         )
 
     def _start_due(self) -> None:

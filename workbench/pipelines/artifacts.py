@@ -64,17 +64,18 @@ def _stored(
 ) -> ArtifactStored | None:
     if output.kind == "stdout":
         data = ledger.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
-        return None if data is None else _file(ledger, output, data, attempt)
+        return None if data is None else sealed(ledger, output, data, attempt)
     with Root(workspace) as root:
         path = output.path.strip("/")
         kind = root.stat(path).kind
         if kind == "folder":
             return _folder(ledger, root, output, path, attempt)
         image = root.image(path) if kind is not None else None
-    return None if image is None else _file(ledger, output, image.data, attempt)
+    return None if image is None else sealed(ledger, output, image.data, attempt)
 
 
-def _file(ledger: Ledger, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
+def sealed(ledger: Ledger, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
+    """Seal the bytes of a file as an artifact."""
     return ArtifactStored(
         name=output.name, artifact_kind="stdout" if output.kind == "stdout" else "file", path=output.path,
         digest=ledger.keyed(data), type=output.type, content_ref=ledger.seal(data), size_bytes=len(data),
@@ -104,7 +105,7 @@ def _folder(ledger: Ledger, root: Root, output: ArtifactSpec, path: str, attempt
 def value(ledger: Ledger, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
     """Seal a JSON value as an artifact."""
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-    return _file(ledger, output, data, attempt)
+    return sealed(ledger, output, data, attempt)
 
 
 def selected(ledger: Ledger, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
@@ -114,7 +115,7 @@ def selected(ledger: Ledger, artifact: ArtifactStored, output: PipelineOutput) -
     content = templates.member(parsed(read(ledger, artifact)), output.field.removeprefix("."))
     named = ArtifactSpec(name=output.name, type="text" if isinstance(content, str) else "json")
     if isinstance(content, str):
-        return _file(ledger, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
+        return sealed(ledger, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
     return value(ledger, named, content, artifact.attempt)
 
 

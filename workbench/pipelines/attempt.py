@@ -7,6 +7,7 @@ the coordinator's. What a failure means is said by `failing`.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from workbench.domain.rows import PipelineState
 from workbench.domain.runs import ArtifactStored, ContractChecked, StepId, StepOutcome, StepSpec
@@ -15,7 +16,7 @@ from workbench.effects.faults import point
 from workbench.effects.files import FileRefused
 from workbench.effects.hook import run_hook
 from workbench.effects.spawn import NotStarted
-from workbench.pipelines import artifacts, contracts, templates
+from workbench.pipelines import artifacts, contracts, relay, templates
 from workbench.pipelines.definition import Definition
 from workbench.pipelines.executor import Ledger, OnStepEvent, StepExecutor
 from workbench.pipelines.files import OutsideRoot
@@ -186,7 +187,11 @@ class Attempt:
                 name, given = values.fill(step.source), values.fill(step.pipeline_input)
                 return replace(spec, source=name, environment={"input": given})
             case "prompt":
-                return replace(spec, source=self._prompt(values), **self._agent())
+                full = relay.of_step(step, self.parts.manifest)
+                return replace(
+                    spec, source=self._prompt(values), relay_percent=full.percent,
+                    context_window=full.window, **self._agent(self._persona_name()),
+                )  # fmt: skip
             case "gate":
                 prompt = step.gate.prompt if step.gate else ""
                 return replace(spec, source=values.fill(prompt) or f"{self.found.id}?")
@@ -214,8 +219,22 @@ class Attempt:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.found.detail}")
         return "\n\n".join(part.rstrip() for part in parts)
 
-    def _agent(self) -> dict[str, Json]:
-        persona, adapter = self._persona()
+    def relayed(self, spec: StepSpec, transcript: str) -> StepSpec:
+        """Return what the summariser of a full conversation is given; it may use no tool.
+
+        Raises:
+            NotReady: there is no such persona.
+        """
+        name = relay.of_step(self.step, self.parts.manifest).persona or self._persona_name()
+        facts = cast("dict[str, Json]", self._agent(name)["persona"])
+        return replace(
+            spec, source=relay.asked(transcript), part=relay.PART, session_id=None, keeps_output=True,
+            title=f"{spec.title} · {relay.PART}", relay_percent=0,
+            persona={**facts, "deny": [["*", "a checkpoint needs no tools"]], "hooks": []},
+        )  # fmt: skip
+
+    def _agent(self, name: str) -> dict[str, Json]:
+        persona, adapter = self._persona(name)
         prompt = self.parts.definition.files().text(persona.prompt_file) if persona.prompt_file else ""
         if prompt is None:
             raise NotReady(f"the prompt of persona {persona.name}, {persona.prompt_file}, is not there")
@@ -236,8 +255,8 @@ class Attempt:
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
 
-    def _persona(self) -> tuple[Persona, Adapter]:
-        manifest, name = self.parts.manifest, self._persona_name()
+    def _persona(self, name: str) -> tuple[Persona, Adapter]:
+        manifest = self.parts.manifest
         persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
             raise NotReady(f"there is no persona {name}; a manifest has to name it")

@@ -12,7 +12,7 @@ from workbench.domain.events import ErrorRaised, Event, OutputStreamed, ProcessS
 from workbench.domain.machines import RunStatus
 from workbench.domain.runs import RunChanged, StepChanged, StepEvent, StepOutcome, StepSpec
 from workbench.effects.faults import point
-from workbench.pipelines import due, failing, gates, matrix
+from workbench.pipelines import due, failing, gates, matrix, relaying
 from workbench.pipelines.attempt import Attempt, NotReady, Result, RunParts
 from workbench.pipelines.executor import PAGE, Ledger
 from workbench.pipelines.frontier import Frontier
@@ -275,7 +275,9 @@ class Coordinator:
         if step.kind != "command":
             await self.ledger.append(*running)
             point("step.running")
-        outcome = await self._executed(spec, recorder.take)
+        outcome = await self.executed(spec, recorder.take)
+        if outcome.is_full:
+            outcome = await relaying.relayed(self, attempt, spec, outcome, recorder.take, begun)
         await recorder.flush()
         spent = before_ms + round((self.ledger.monotonic() - begun) * 1000)
         if outcome.state == "parked":
@@ -300,9 +302,8 @@ class Coordinator:
         attempt.found.session_id = child
         return [self.ledger.event(body, step=found.id), *opening]
 
-    async def _executed(
-        self, spec: StepSpec, on_event: Callable[[StepEvent], Awaitable[None]]
-    ) -> StepOutcome:
+    async def executed(self, spec: StepSpec, on_event: Callable[[StepEvent], Awaitable[None]]) -> StepOutcome:
+        """Run an attempt, or a part of it, within its working time."""
         spec = failing.with_session(spec, self.state.steps.get(spec.id.step))
         try:
             async with asyncio.timeout(

@@ -230,17 +230,16 @@ def _runtime(fields: Fields) -> Runtime:
         ),
         relay_percent=relay.whole("token_threshold_percent", 80, 1, 100) if relay else 80,
         relay_strategy=_strategy(relay),
+        context_window=relay.whole("context_window", 0, 1_000, 100_000_000) if relay else 0,
+        summarizer=relay.text("summarizer_persona") if relay else "",
         audit_dir=audit.text("log_dir", plain.audit_dir) if audit else plain.audit_dir,
         log_calls=audit.flag("log_all_tool_calls", False) if audit else False,
         log_files=audit.flag("log_all_file_operations", False) if audit else False,
         meta=_meta(meta) if meta else MetaLimits(),
     )
-    if relay:
-        message = "relay is read and not acted on here: a conversation is not put into a checkpoint"
-        relay.place.warn("not_run", message)
     for below in (relay, audit):
         if below:
-            below.unknown({"min_messages_to_compact": "a limit", "context_window": "a window"})
+            below.unknown({"min_messages_to_compact": "a limit"})
     fields.unknown(_RUNTIME)
     return found
 

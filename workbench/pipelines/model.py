@@ -102,6 +102,10 @@ class Runtime:
     default_timeout_minutes: int = 30
     relay_percent: int = 80
     relay_strategy: str = "summarize_to_checkpoint"
+    context_window: int = 0
+    """Tokens of the context that relay counts against; 0 takes what is known of the model."""
+    summarizer: str = ""
+    """The persona that writes checkpoints, where the step names none."""
     audit_dir: str = ".wave/traces/"
     log_calls: bool = False
     log_files: bool = False

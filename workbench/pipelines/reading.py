@@ -292,8 +292,6 @@ def _compaction(fields: Fields | None) -> Compaction | None:
         trigger.error("wrong_value", "trigger has to be token_limit_80% or the like")
     found = Compaction(percent=int(match[1]) if match else 80, persona=fields.text("persona"))
     fields.unknown()
-    message = "compaction is read and not acted on here: a step's conversation is not put into a checkpoint"
-    fields.place.warn("not_run", message)
     return found
 
 

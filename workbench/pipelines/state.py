@@ -165,8 +165,9 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
         step.action_id = event.action_id
         step.asked_id = event.action_id or step.asked_id
         state.waiting[name] = step
-    if body.state in (*ENDED_STEPS, "retrying"):
+    if body.state in (*ENDED_STEPS, "retrying", "waiting"):
         step.usage = step.usage.plus(body.usage)
+    if body.state in (*ENDED_STEPS, "retrying"):
         step.process = None
     if body.state == "retrying":
         step.failures += 1

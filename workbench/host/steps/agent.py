@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from workbench.agents.due import FULL
 from workbench.domain.events import (
     ActionCancelled,
     CallFinished,
@@ -21,6 +22,7 @@ from workbench.domain.events import (
     ReplyCompleted,
     SessionCreated,
     SessionStatusChanged,
+    TurnEnded,
 )
 from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.runs import StepOutcome, StepSpec
@@ -32,10 +34,15 @@ from workbench.host.desk import Desk
 from workbench.host.drive import Progress, drive_session
 from workbench.host.kit import Kit
 from workbench.host.settling import settle_call
+from workbench.host.steps.transcript import transcript
 from workbench.journal.errors import JournalError
 from workbench.journal.lease import DriverIdentity, guard, release, take
+from workbench.pipelines.relay import PART
 from workbench.policy.globs import Glob
 from workbench.policy.hooks import HookRule
+
+CONTEXT = 200_000
+"""Tokens of a context of which nothing is known."""
 
 RECORDINGS = ".workbench/recordings"
 """Where the recordings of personas are that have `provider: recorded`, one a step."""
@@ -87,22 +94,32 @@ def _brain(kit: Kit, spec: StepSpec, recordings: str) -> tuple[str, str, dict[st
 def _recording(folder: str, spec: StepSpec) -> Path:
     step = spec.id.step
     names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
+    if spec.part:
+        own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
+        names = own if spec.part == PART else (*own, *names)
     for name in names:
         path = Path(folder) / f"{name}.json"
         if path.is_file():
             return path.resolve()
-    raise NoRecording(f"there is no recording {step}.json in {folder}")
+    raise NoRecording(f"there is no recording {names[-1]}.json in {folder}")
 
 
-def charge_of(spec: StepSpec, project: str) -> Charge:
-    """Return what the persona of a step may not, and which hooks watch it."""
+def most_tokens(kit: Kit, spec: StepSpec) -> int:
+    """Return the tokens at which the conversation of a step is full: a part of its context."""
+    provider = kit.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
+    window = spec.context_window or (provider.num_ctx if provider and provider.num_ctx else CONTEXT)
+    return window * spec.relay_percent // 100
+
+
+def charge_of(spec: StepSpec, project: str, most_tokens: int = 0) -> Charge:
+    """Return what the persona of a step may not, which hooks watch it, and when its context is full."""
     persona = spec.persona
     allowed = cast("list[list[str]]", persona.get("allowed") or [])
     deny = cast("list[list[str]]", persona.get("deny") or [])
     hooks = cast("list[list[str]]", persona.get("hooks") or [])
     name = str(persona.get("name", ""))
     return Charge(
-        run_id=spec.id.run, step=spec.title, project=project,
+        run_id=spec.id.run, step=spec.title, project=project, most_tokens=most_tokens,
         deny=tuple(Glob(text=text, origin=f"persona {name}, {origin}") for text, origin in deny),
         ceiling=tuple(Glob(text=text, origin=f"persona {name}, {origin}") for text, origin in allowed)
         or None,
@@ -124,7 +141,8 @@ def kit_of(kit: Kit, spec: StepSpec) -> Kit:
     """
     return replace(
         kit, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
-        environment={**kit.environment, "PWD": spec.workspace}, charge=charge_of(spec, kit.workspace),
+        environment={**kit.environment, "PWD": spec.workspace},
+        charge=charge_of(spec, kit.workspace, most_tokens(kit, spec)),
     )  # fmt: skip
 
 
@@ -167,8 +185,20 @@ def _outcome(kit: Kit, spec: StepSpec, progress: Progress) -> StepOutcome:
         return StepOutcome(
             state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:]
         )
+    if progress.last_outcome == "limit" and (detail := _full(kit, session.id)):
+        text = transcript(kit.journal.events(session.id))
+        return StepOutcome(
+            state="parked", reason=detail, is_full=True, usage=usage,
+            transcript_ref=kit.journal.blobs.seal(text.encode("utf-8", "surrogatepass")),
+        )  # fmt: skip
     why, is_retryable = _failure(kit, session.id, progress.last_outcome)
     return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
+
+
+def _full(kit: Kit, session_id: str) -> str:
+    """Return how full the context was when the newest turn ended for that; empty if it did not."""
+    ended = [e.body.detail for e in kit.journal.events(session_id) if isinstance(e.body, TurnEnded)]
+    return ended[-1] if ended and ended[-1].startswith(FULL) else ""
 
 
 def _last_reply(kit: Kit, session_id: str) -> str:

@@ -76,8 +76,8 @@ class EmbeddedExecutor:
             return await run_adapter(self.kit, spec, on_event, stop)
         self._sessions[str(spec.id)] = spec.session_id or ""
         outcome = await agent.run_agent(self.kit, self.driver, spec, self.see, stop)
-        if outcome.state != "parked" and spec.session_id:
-            is_done = outcome.state == "completed"
+        if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
+            is_done = outcome.state == "completed" or outcome.is_full
             await agent.close_child(self.kit, self.driver, spec.session_id, is_done=is_done)
         return outcome
 
