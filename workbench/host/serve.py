@@ -11,10 +11,11 @@ from workbench.effects.faults import point
 from workbench.effects.locks import FileLock
 from workbench.effects.offspring import become_subreaper
 from workbench.host import config_rules, log, trusting
-from workbench.host.config_following import following
+from workbench.host.config_following import DELAY, following
 from workbench.host.endpoints import key_variables
 from workbench.host.kit import ConfigUnusable, Kit, open_kit
 from workbench.host.models import provider_of
+from workbench.host.pipeline_watch import PipelineWatch, logged
 from workbench.host.places import has_screen, host_lock, identity
 from workbench.host.supervisor import LINGER, Supervisor
 from workbench.journal.home import Home
@@ -73,5 +74,9 @@ async def _serve(kit: Kit, driver: DriverIdentity, linger: float) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
-    with following(kit):
-        await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)
+    watching = PipelineWatch(kit.journal, kit.workspace, logged, DELAY)
+    try:
+        with following(kit):
+            await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)
+    finally:
+        watching.close()

@@ -49,7 +49,10 @@ class Check:
 
 def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, files: Files) -> None:
     """Report everything that is wrong between the parts of a pipeline."""
-    needs = {step.id: step.needs for step in pipeline.steps}
+    # Of two steps with one id the first counts, so that a circle through it is found beside the duplicate.
+    needs: dict[str, tuple[str, ...]] = {}
+    for step in pipeline.steps:
+        needs.setdefault(step.id, step.needs)
     steps: dict[str, Step] = {}
     check = Check(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,

@@ -20,6 +20,7 @@ from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
 from workbench.host import trusting
 from workbench.host.config_watch import ConfigWatch
+from workbench.host.pipeline_watch import PipelineWatch
 from workbench.host.places import screen_lock
 from workbench.host.upkeep import tidy_later
 from workbench.journal.home import Home
@@ -119,10 +120,16 @@ class Following:
         self._home, self._journal, self._workspace, self._app = home, journal, workspace, app
         files = (home.path / USER_FILE, Path(workspace) / WORKSPACE_FILE)
         self._watch = ConfigWatch(files, self._changed, WATCH_AFTER, on_start=self._begin)
+        self._pipelines = PipelineWatch(journal, workspace, self._said, WATCH_AFTER)
 
     def close(self) -> None:
         """Follow no more."""
         self._watch.close()
+        self._pipelines.close()
+
+    def _said(self, words: str, is_error: bool) -> None:
+        with suppress(RuntimeError):  # it may be closing
+            self._app.call_from_thread(self._app.main.say, words, is_error=is_error)
 
     def _begin(self) -> None:
         # The settings of drivers know tools and providers, which the first frame must not load.

@@ -1,0 +1,115 @@
+"""Changed pipelines and manifests are validated at once, told, and touch no run under way."""
+
+import queue
+
+import pytest
+
+from tests.support.runs import Runs
+from tests.unit.pipelines.projects import MANIFEST, PROMPTS, command, write
+from workbench.host.pipeline_watch import MOST_TOLD, PipelineWatch
+from workbench.pipelines import verdict
+
+HEAD = "kind: WavePipeline\nmetadata: {name: %s}\nsteps:\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    write(tmp_path, {**PROMPTS, "wave.yaml": MANIFEST, ".wave/pipelines/a.yaml": HEAD % "a" + command("x")})
+    return tmp_path.resolve()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_ours"),
+    [
+        ("wave.yaml", True), ("workbench.yaml", True), (".wave/wave.yaml", True), (".wave/pipelines/a.yaml", True),
+        (".agents/pipelines/a.yml", True), ("pipelines/a.yaml", True), (".wave/pipelines/a.txt", False),
+        (".wave/output/a.yaml", False), ("src/wave.yaml", False), ("a.yaml", False), ("../wave.yaml", False),
+    ],
+)  # fmt: skip
+def test_what_is_watched(path, is_ours):
+    assert verdict.is_watched("/p", f"/p/{path}") is is_ours
+
+
+def test_verdicts(project):
+    path = str(project / ".wave/pipelines/a.yaml")
+
+    def said():
+        found = verdict.of_file(str(project), path)
+        return found.words, found.is_error, found.pipeline
+
+    assert said() == (".wave/pipelines/a.yaml changed: valid", False, "a")
+    write(project, {".wave/pipelines/a.yaml": HEAD % "a" + command("x", surprise="1")})
+    assert said() == (".wave/pipelines/a.yaml changed: valid, 1 warning", False, "a")
+    write(project, {".wave/pipelines/a.yaml": HEAD % "a" + command("x", dependencies="[x]") + command("x")})
+    words, is_error, _ = said()
+    assert (is_error, "line 6: the steps wait for one another" in words, "(and 1 more)" in words) == (
+        True,
+        True,
+        True,
+    )
+    write(project, {".wave/pipelines/a.yaml": "a: [\n"})
+    assert said()[1:] == (True, "")
+    (project / ".wave/pipelines/a.yaml").unlink()
+    assert said()[:2] == (".wave/pipelines/a.yaml is gone; no run can be begun with it", False)
+    manifest = verdict.of_file(str(project), str(project / "wave.yaml"))
+    assert (manifest.is_error, manifest.words) == (False, "wave.yaml changed: valid")
+    write(project, {"wave.yaml": MANIFEST.replace("adapter: own", "adapter: gone")})
+    manifest = verdict.of_file(str(project), str(project / "wave.yaml"))
+    assert manifest.is_error
+    assert "line 14: there is no adapter gone" in manifest.words
+
+
+def until_told(told, change):
+    """Change something until a sentence comes: a watch begins a moment after its thread says so."""
+    for _ in range(12):
+        change()
+        try:
+            return told.get(timeout=2.5)
+        except queue.Empty:
+            continue
+    raise AssertionError("nothing was told")
+
+
+def test_a_change_is_told_also_in_a_folder_that_was_not_there(tmp_path):
+    (tmp_path / "r").mkdir()
+    here, told = Runs(tmp_path / "r"), queue.Queue()
+    watching = PipelineWatch(here.journal, str(here.root), lambda *said: told.put(said))
+    try:
+        assert watching.is_watching.wait(20)
+        path = ".workbench/pipelines/b.yaml"
+        words, is_error = until_told(
+            told, lambda: write(here.root, {path: HEAD % "b" + command("x", "true #")})
+        )
+        assert (words, is_error) == (f"{path} changed: valid", False)
+        words, is_error = until_told(told, lambda: write(here.root, {path: HEAD % "b" + "- 1\n"}))
+        assert (is_error, path in words) == (True, True)
+    finally:
+        watching.close()
+        here.close()
+
+
+def test_a_run_under_way_keeps_what_it_was_started_with_and_that_is_said(tmp_path):
+    (tmp_path / "r").mkdir()
+    here, told = Runs(tmp_path / "r"), []
+    watching = PipelineWatch(here.journal, str(here.root), lambda *said: told.append(said), delay=60.0)
+    watching._verdict = verdict
+    try:
+        steps = "\n  - {id: g, gate: {prompt: go?}}\n  - {id: z, dependencies: [g], exec: {type: command, source: 'true'}}\n"
+        write(here.root, {"pipelines/p.yaml": HEAD % "p" + steps})
+        here.trust()
+        run = here.drive(here.request("p")).pipeline_id
+        write(here.root, {"pipelines/p.yaml": HEAD % "p" + command("other", "false")})
+        watching._told([f"{here.root}/pipelines/p.yaml"])
+        assert told == [
+            ("pipelines/p.yaml changed: valid; the run under way keeps what it was started with", False)
+        ]
+        here.answer(run)
+        assert here.drive(run).status == "completed"
+        assert set(here.states(run)) == {"g", "z"}
+        told.clear()
+        watching._told([f"{here.root}/pipelines/{n}.yaml" for n in range(MOST_TOLD + 2)])
+        assert len(told) == MOST_TOLD + 1
+        assert told[-1] == ("2 more files of pipelines changed", False)
+    finally:
+        watching.close()
+        here.close()
