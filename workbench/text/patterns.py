@@ -59,6 +59,8 @@ class Pattern(NamedTuple):
     """Lower-case texts; where none of them is in the text the expression is not tried."""
     is_secret: Callable[[re.Match[str]], bool] | None = None
     """Has the last word on a match."""
+    anchors: tuple[str, ...] = ()
+    """Lower-case texts of which one stands where every match begins; the expression is tried there only."""
 
     def regex(self) -> re.Pattern[str]:
         """Compile the expression, once."""
@@ -129,7 +131,7 @@ def _is_assigned_token(found: re.Match[str]) -> bool:
     if found.lastgroup == "bare":
         return _is_bare_secret(found, 8)
     text = _secret(found)
-    return _is_closed(found) and _is_literal(found) and len(text) >= 8 and not _is_name(text)
+    return len(text) >= 8 and _is_closed(found) and not _is_name(text) and _is_literal(found)
 
 
 def _is_closed(found: re.Match[str]) -> bool:
@@ -139,17 +141,44 @@ def _is_closed(found: re.Match[str]) -> bool:
 
 def _is_bare_secret(found: re.Match[str], shortest: int) -> bool:
     text = _secret(found)
-    if found.string[found.end() : found.end() + 1] in ("(", "[", "{", "⟨") or not _is_literal(found):
+    if found.string[found.end() : found.end() + 1] in ("(", "[", "{", "⟨"):
         return False
     if _is_environment(found):
-        return not _compiled(rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH}|\d{{1,5}}").fullmatch(text)
-    return len(text) >= shortest and not _is_name(text)
+        names = rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH}|\d{{1,5}}"
+        return not _compiled(names).fullmatch(text) and _is_literal(found)
+    return len(text) >= shortest and not _is_name(text) and _is_literal(found)
 
 
 def _is_environment(found: re.Match[str]) -> bool:
     """`NAME=value` as in an environment file: what stands there is a value, whatever it looks like."""
     key = found.string[found.start() : found.start(found.lastgroup or 0)]
     return key.endswith("=") and key.isupper()
+
+
+def _is_behind(found: re.Match[str], *programs: str) -> bool:
+    """One of the programs stands before it in the same command."""
+    before = _compiled(r"[\n|;&]").split(found.string[max(0, found.start() - 200) : found.start()])[-1]
+    return any(program in f" {before.lower()}" for program in programs)
+
+
+def _is_store_password(found: re.Match[str]) -> bool:
+    """Behind `vault login`, or `-a` of `redis-cli`."""
+    return _is_tangled(found) and (found[0][0] == "v" or _is_behind(found, "redis-cli"))
+
+
+def _is_database_password(found: re.Match[str]) -> bool:
+    return _is_behind(found, "mysql", "mariadb")
+
+
+def _is_login_password(found: re.Match[str]) -> bool:
+    return _is_login(found) and _is_behind(found, " login ")
+
+
+def _is_flag_value(found: re.Match[str]) -> bool:
+    """What stands before it ends the name of a long option."""
+    before = found.string[max(0, found.start() - 24) : found.start()]
+    is_flag = _compiled(r"(?<!-)--(?:(?!-)[a-z-]{0,20})?\Z").search(before)
+    return bool(is_flag) and _is_assigned_token(found)
 
 
 _PATH = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
@@ -230,6 +259,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?i:bearer|token|apikey|digest|negotiate)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=:-]{4,}+)",
         ("authorization",),
         _is_tangled,
+        ("authorization",),
     ),
     Pattern(
         "basic-auth",
@@ -237,8 +267,15 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?i:basic)[ \t]{1,4}(?P<s>[A-Za-z0-9+/=_-]{4,}+)",
         ("authorization",),
         _is_tangled,
+        ("authorization",),
     ),
-    Pattern("bearer", r"(?i:bearer)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=-]{16,}+)", ("bearer",), _is_tangled),
+    Pattern(
+        "bearer",
+        r"(?i:bearer)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=-]{16,}+)",
+        ("bearer",),
+        _is_tangled,
+        ("bearer",),
+    ),
     Pattern(
         "basic-auth",
         r"""(?<=\s)(?:-u|--user)[ =]["']?[^\s:"'⟨⟩]{1,64}:(?P<s>[^\s"'⟨⟩]++)""",
@@ -251,6 +288,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?P<s>[A-Za-z0-9._~+/=:-]{16,}+)",
         ("authorization",),
         _is_dense,
+        ("authorization",),
     ),
     Pattern(
         "url-token",
@@ -264,14 +302,16 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"""(?i:(?<![A-Za-z])name)["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?(?i:{_NAMES})"""
         r"""["']?,?\s{1,40}"""
         rf"""["']?(?i:value)["']?[ \t]{{0,4}}:[ \t]{{0,4}}{_VALUE}""",
-        ("value",),
+        ("value:", '"value"', "'value'"),
         _is_assigned,
+        ("name",),
     ),
     Pattern(
         "named-value",
         rf"""(?i:(?:name|key)="[\w.:-]{{0,60}}?(?:{_NAMES})"\s{{1,8}}value)="(?P<s>[^"\s⟨⟩]{{4,}}+)(?=")""",
         ("value=",),
         _is_literal,
+        ("name=", "key="),
     ),
     Pattern(
         "key-data",
@@ -279,18 +319,21 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?P<s>[A-Za-z0-9+/=_-]{16,}+)",
         ("client-key-data", "_auth", '"auth"', "identitytoken"),
         _is_dense,
+        ("client-key-data", "_auth", '"auth"', '"identitytoken"'),
     ),
     Pattern(
         "app-key",
         r"(?i:key)[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?base64:(?P<s>[A-Za-z0-9+/=]{16,}+)",
         ("base64:",),
+        None,
+        ("key",),
     ),
     Pattern(
         "password",
-        r"(?:redis-cli[ \t][^\n|;&]{0,200}?(?<=\s)-a|vault[ \t]{1,4}login)"
-        r"[ \t]{1,4}(?P<s>[^\s\"'⟨⟩-][^\s\"'⟨⟩]{7,}+)",
+        r"(?:(?<=\s)-a|vault[ \t]{1,4}login)[ \t]{1,4}(?P<s>[^\s\"'⟨⟩-][^\s\"'⟨⟩]{7,}+)",
         ("redis-cli", "vault login"),
-        _is_tangled,
+        _is_store_password,
+        ("-a", "vault"),
     ),
     Pattern(
         "password",
@@ -298,11 +341,14 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?P<s>[^\s"'`⟨⟩]{8,}+)""",
         ("pass", "pwd"),
         _is_mixed,
+        ("pass", "pwd"),
     ),
     Pattern(
         "aws-secret",
         r"""(?i:secret_?access_?key)["'\\]{0,2}[ \t]{0,4}[:=][ \t"'\\]{0,6}(?P<s>[A-Za-z0-9/+]{40,}+)""",
         ("secretaccesskey", "secret_access_key"),
+        None,
+        ("secret",),
     ),
     Pattern(
         "cookie",
@@ -310,6 +356,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?P<s>[^;\s"'⟨⟩]{8,}+)""",
         ("set-cookie",),
         _is_tangled,
+        ("set-cookie",),
     ),
     Pattern(
         "cookie",
@@ -317,11 +364,14 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?P<s>[\w.-]{1,64}=[^\r\n"'\\⟨⟩]{8,}+)""",
         ("cookie",),
         _is_tangled,
+        ("cookie",),
     ),
     Pattern(
         "password",
         r"(?i:machine)\s{1,9}\S{1,99}\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}(?i:password)"
         r"\s{1,9}(?P<s>[^\s⟨⟩]++)",
+        ("machine",),
+        None,
         ("machine",),
     ),
     Pattern(
@@ -331,15 +381,18 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        r"""(?:mysql\w{0,9}|mariadb)[ \t][^\n|;&]{0,200}?(?<=\s)-p(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
+        r"""(?<=\s)-p(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
         ("mysql", "mariadb"),
+        _is_database_password,
+        ("-p",),
     ),
     Pattern("password", r"""sshpass[ \t]{1,4}-p[ \t]{0,4}["']?(?P<s>[^\s"'⟨⟩]++)""", ("sshpass",)),
     Pattern(
         "password",
-        r"""(?<=\s)login[ \t][^\n|;&]{0,200}?(?<=\s)-p[ \t]{1,4}["']?(?P<s>[^\s"'⟨⟩]{4,}+)""",
+        r"""(?<=\s)-p[ \t]{1,4}["']?(?P<s>[^\s"'⟨⟩]{4,}+)""",
         ("login",),
-        _is_login,
+        _is_login_password,
+        ("-p",),
     ),
     Pattern(
         "password",
@@ -353,12 +406,21 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?:"(?P<double>[^"\n\\⟨⟩]{6,64}+)(?=")|'(?P<single>[^'\n\\⟨⟩]{6,64}+)(?='))""",
         ("pass", "pwd"),
         _has_signs,
+        ("pass", "pwd"),
     ),
-    Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned),
-    Pattern("password", _assignment(r"(?<![A-Za-z])pass(?![A-Za-z])"), ("pass",), _is_assigned_token),
-    Pattern("secret", _assignment(_SECRET_WORDS), ("secret", "credential", "creds"), _is_assigned),
-    Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token),
-    Pattern("token", _assignment("token"), ("token",), _is_assigned_token),
+    Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned, ("pass", "pwd")),
+    Pattern(
+        "password", _assignment(r"(?<![A-Za-z])pass(?![A-Za-z])"), ("pass",), _is_assigned_token, ("pass",)
+    ),
+    Pattern(
+        "secret",
+        _assignment(_SECRET_WORDS),
+        ("secret", "credential", "creds"),
+        _is_assigned,
+        ("secret", "cred"),
+    ),
+    Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token, _KEYS),
+    Pattern("token", _assignment("token"), ("token",), _is_assigned_token, ("token",)),
     Pattern(
         "secret",
         _CALL,
@@ -367,10 +429,10 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        rf"(?<!-)--(?!-)[a-z-]{{0,20}}(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}"
-        rf"{_VALUE}",
+        rf"(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
         ("--",),
-        _is_assigned_token,
+        _is_flag_value,
+        ("pass", "pwd", "secret", "cred", "api-key", "token"),
     ),
 )
 """Every kind that is recognised, tried in this order."""
