@@ -14,6 +14,7 @@ from workbench.domain.events import SessionDeleted
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import search, sql, tables
+from workbench.journal.checkpoints import forget_checkpoints
 from workbench.journal.entry import enter, prepare
 from workbench.journal.errors import Driven, GuardFailed, SessionUnknown
 from workbench.journal.journal import Journal
@@ -65,6 +66,7 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
         live.forget()
 
     journal.change(bury)
+    forget_checkpoints(journal.home)
     _clear(journal, session_id)
 
 
@@ -76,6 +78,8 @@ def finish_deletes(journal: Journal) -> list[str]:
     with journal.reader.snapshot() as database:
         found = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
         sessions = [row[0] for row in found]
+    if sessions:
+        forget_checkpoints(journal.home)
     for session_id in sessions:
         _clear(journal, session_id)
     return sessions

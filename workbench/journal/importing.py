@@ -14,6 +14,7 @@ from workbench.domain.events import Event, ReplyCompleted
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
 from workbench.journal import search, tables
+from workbench.journal.checkpoints import forget_checkpoints
 from workbench.journal.delete import CHUNK, SEARCHED, remove_unused
 from workbench.journal.entry import Prepared, enter, enter_all, prepare
 from workbench.journal.errors import GuardFailed
@@ -139,6 +140,7 @@ class Intake:
         """Bring a session that grew back to what it was, its rows made anew from its events."""
         known = self._known[session_id]
         events = self._journal.events(session_id)
+        forget_checkpoints(self._journal.home)
         self._journal.change(lambda live: _remove_rows(live, session_id))
         while self._journal.change(lambda live: _remove_events(live, session_id)):
             pass
@@ -161,6 +163,7 @@ def is_imported(journal: Journal, session_id: str) -> bool:
 
 def discard(journal: Journal, session_id: str) -> None:
     """Remove an imported session without a tombstone, so that it can be imported again."""
+    forget_checkpoints(journal.home)
     journal.change(lambda live: _remove_rows(live, session_id))
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass

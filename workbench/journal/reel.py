@@ -39,11 +39,17 @@ class ReelReader:
     def entries(self, facts: Mapping[str, str], after: int = 0) -> Iterator[tuple[int, int, str, Any]]:
         """Yield position, time, kind and one fact of each event of the recording, in order.
 
+        The fact of `turn.ended` is its number and its session.
+
         Args:
             facts: kind to the field of its body that is the fact; None for all other kinds.
             after: Only events behind this position.
         """
-        cases = " ".join(f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items())
+        # Which turn ended is told by its number and session, whatever else there is to say.
+        cases = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id "
+        cases += " ".join(
+            f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items()
+        )
         with self._reader.snapshot() as database:
             ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
             marks = ", ".join("?" * len(ids))

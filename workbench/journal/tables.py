@@ -76,6 +76,11 @@ def load(row: type[Any], values: Sequence[Any]) -> Any:
     return build(row, content)
 
 
+def dump(row: AnyRow) -> list[Value]:
+    """Return a row as the values that `load` takes."""
+    return [_stored(row, column) for column in columns(type(row))]
+
+
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 

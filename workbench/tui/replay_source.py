@@ -5,6 +5,7 @@ ones, cut off at the moment. Sealed bytes are never read (DESIGN section 2): pro
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from workbench.domain.events import Event
@@ -12,14 +13,19 @@ from workbench.domain.fold import Tables
 from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
+from workbench.journal.checkpoints import Checkpoints
 from workbench.journal.journal import Journal
 from workbench.journal.reel import ReelReader
 from workbench.tui.live import MOST_CALLS, JournalSource
+from workbench.views import rewind
 from workbench.views.reel import FACTS, Reel
 from workbench.views.rewind import Rewind
 from workbench.views.transport import words
 
+_ORDER: Final = attrgetter("requested_at", "ordinal")
 _SESSIONS_LOOKED_AT: Final = 12
+STORED_FROM: Final = 5_000
+"""Events from which on checkpoints are stored: below, all of it is folded in a tenth of a second."""
 FORWARD: Final = 500
 """Events up to which going on is folded instead of looked up."""
 
@@ -33,11 +39,27 @@ class ReplaySource(JournalSource):
         self._from = ReelReader(journal, session.id)
         self.reel = Reel(self._from.entries(FACTS))
         begins = self.reel.position(0)
-        first = self._from.before(begins, self.reel.time(0))
-        self.rewind = Rewind(first, begins, self._lasting)
+        self.checkpoints = Checkpoints(journal, session.id, begins, rewind.STRETCH)
+        self.rewind = self._rewound(begins)
         self.index = 0
         self._rows = self.rewind.at(begins)
         self._now = self.reel.time(0)
+
+    def _rewound(self, begins: int) -> Rewind:
+        is_long = len(self.reel) >= STORED_FROM
+        stored = self.checkpoints.load() if is_long else []
+        first = self._from.before(begins, self.reel.time(0))
+        keep = self.checkpoints.keep if is_long else None
+        return Rewind(first, begins, self._lasting, stored=stored, keep=keep)
+
+    def store(self) -> None:
+        """Store the checkpoints of a long recording as they are made; `close` ends that."""
+        if len(self.reel) >= STORED_FROM:
+            self.checkpoints.begin()
+
+    def close(self) -> None:
+        """Store no more checkpoints."""
+        self.checkpoints.close()
 
     def _lasting(self, after: int, until: int | None, limit: int) -> Sequence[Event]:
         end = self.reel.position(len(self.reel)) if until is None else until
@@ -144,7 +166,8 @@ class ReplaySource(JournalSource):
     def calls(self, session_id: str) -> Sequence[Call]:
         """Return the last calls of a session then, in their order."""
         found = [one for one in self._rows.calls.values() if one.session_id == session_id]
-        return sorted(found, key=lambda one: (one.requested_at, one.ordinal))[-MOST_CALLS:]
+        found.sort(key=_ORDER)
+        return found[-MOST_CALLS:]
 
     def call_count(self, session_id: str) -> int:
         """Return how many calls a session had."""
@@ -183,6 +206,12 @@ class ReplaySource(JournalSource):
     def tail(self, session_id: str, count: int) -> Sequence[Event]:
         """Return the last events of a session until the moment."""
         return self._until(super().tail(session_id, count))
+
+    def turns_before(self, event: Event) -> int:
+        """Return how many turns of a session ended before an event of it."""
+        if event.session_id == self.session_id:
+            return self.reel.turns_before(event.session_id, event.sequence_number)
+        return super().turns_before(event)
 
     def last_number(self, session_id: str) -> int:
         """Return the number of a session's last event until the moment."""

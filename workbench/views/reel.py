@@ -4,9 +4,11 @@ Pure: made from entries (position, time, kind, one fact), it knows no event's bo
 *recorded* time as the clocks said, and *played* time, in which long idle gaps are short.
 """
 
+import itertools
+import operator
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from workbench.records import dataclass
@@ -71,35 +73,59 @@ class Reel:
         self.gaps: list[Gap] = []
         self.is_steady = False
         """Whether the recording has no times, so that its events are played a second apart."""
-        self.extend(entries)
+        self.went_back = 0
+        """How many events have a time before the one above them; they are shown at its time."""
+        self._turn_ends: dict[str, array[int]] = {}
+        found = list(entries)
+        self.extend(_in_order(found) if _is_late(found) else found)
         if len(self) > 1 and self._times[-1] == self._times[0]:
             self._make_steady()
 
     def extend(self, entries: Iterable[Entry]) -> int:
         """Add events that came since; return how many. Times that go back stand still instead."""
+        found = list(entries)
+        if not found:
+            return 0
         before = len(self)
-        for position, at, kind, fact in entries:
-            self._add_time(position, at)
-            mark = mark_of(kind, fact)
-            if mark is not None:
-                self.marks.append(Mark(index=len(self), jump=mark[0], sign=mark[1]))
-        return len(self) - before
+        # A long recording is opened while somebody waits: whole columns instead of a step an event.
+        positions, times, kinds, facts = zip(*found, strict=True)
+        self._positions.extend(positions)
+        self._add_times(times)
+        for at, kind in enumerate(kinds):
+            if kind in _TOLD:
+                self._note(before + at + 1, kind, facts[at])
+        return len(found)
 
-    def _add_time(self, position: int, at: int) -> None:
-        if not self._times:
-            played = 0
-        elif self.is_steady:
-            at = self._times[-1] + STEADY
-            played = self._played[-1] + STEADY
-        else:
-            at = max(at, self._times[-1])
-            passed = at - self._times[-1]
-            played = self._played[-1] + (SHORT if passed > IDLE else passed)
-            if passed > IDLE:
-                self.gaps.append(Gap(index=len(self), begins=self._played[-1], saved=passed - SHORT))
-        self._positions.append(position)
-        self._times.append(at)
-        self._played.append(played)
+    def _add_times(self, given: Sequence[int]) -> None:
+        """Add recorded times, and the played ones, in which long gaps are short."""
+        last = self._times[-1] if self._times else given[0]
+        if self.is_steady:
+            given = range(last + STEADY, last + STEADY * (len(given) + 1), STEADY)
+        times = list(itertools.accumulate(given, max, initial=last))
+        self.went_back += sum(map(operator.ne, times[1:], given))
+        shift = (self._played[-1] if self._played else 0) - last
+        begins, before = 1, len(self._times)
+        for at, (one, other) in enumerate(itertools.pairwise(times)):
+            if other - one > IDLE:
+                self._played.extend([time + shift for time in times[begins : at + 1]])
+                saved = other - one - SHORT
+                self.gaps.append(Gap(index=before + at, begins=one + shift, saved=saved))
+                shift, begins = shift - saved, at + 1
+        self._played.extend([time + shift for time in times[begins:]])
+        self._times.extend(times[1:])
+
+    def _note(self, index: int, kind: str, fact: object) -> None:
+        if kind == "turn.ended":
+            number, _, session_id = str(fact).partition(" ")
+            self._turn_ends.setdefault(session_id, array("q")).append(int(number or 0))
+            return
+        mark = mark_of(kind, fact)
+        if mark is not None:
+            self.marks.append(Mark(index=index, jump=mark[0], sign=mark[1]))
+
+    def turns_before(self, session_id: str, number: int) -> int:
+        """Return how many turns of a session of the recording ended before its event of a number."""
+        return bisect_left(self._turn_ends.get(session_id, ()), number)
 
     def _make_steady(self) -> None:
         self.is_steady = True
@@ -188,6 +214,25 @@ class Reel:
         return next((mark for mark in found if kind is None or mark.jump == kind), None)
 
 
+def _is_late(entries: Sequence[Entry]) -> bool:
+    """Return whether most times are before one above: then a few early ones are wrong, not all the rest."""
+    times = [entry[1] for entry in entries]
+    if times == sorted(times):
+        return False
+    newest = list(itertools.accumulate(times, max))
+    return sum(map(operator.ne, times, newest)) * 2 > len(times)
+
+
+def _in_order(entries: Sequence[Entry]) -> list[Entry]:
+    """Return entries none of which has a time after one that follows."""
+    found: list[Entry] = []
+    latest = entries[-1][1]
+    for position, at, kind, fact in reversed(entries):
+        latest = min(latest, at)
+        found.append((position, latest, kind, fact))
+    return found[::-1]
+
+
 def mark_of(kind: str, fact: object) -> tuple[Jump, SignName] | None:
     """Return what an event is marked as; None for most."""
     match kind:
@@ -211,6 +256,8 @@ _MARKS: Final[dict[str, tuple[Jump, SignName]]] = {
     "error.raised": ("error", "failed"),
     "mark.added": ("note", "ok"),
 }
+_TOLD: Final = frozenset({*_MARKS, "call.finished", "action.approved", "step.changed", "turn.ended"})
+"""Kinds that are more than a moment: all others are only counted."""
 _STEPS: Final[dict[str, tuple[Jump, SignName]]] = {
     "running": ("step", "running"),
     "completed": ("step", "ok"),

@@ -69,6 +69,8 @@ def _length(micros: int) -> str:
 def _saved(reel: Reel) -> str:
     if reel.is_steady:
         return "no times recorded: a second an event"
+    if reel.went_back and not reel.gaps:
+        return "1 time went back" if reel.went_back == 1 else f"{reel.went_back} times went back"
     if not reel.gaps:
         return ""
     gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"

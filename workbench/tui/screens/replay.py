@@ -159,6 +159,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def load(self) -> None:
         """Read the moment it begins at."""
+        self.source.store()
         self.source.seek(self.player.index)
         self.state.load(self.session_id, TAIL)
         self._timer = self.set_interval(1 / FRAMES, self._frame, pause=not self.player.is_playing)
@@ -183,6 +184,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def on_unmount(self) -> None:
         """Make no more checkpoints."""
         self._is_closed.set()
+        self.source.close()
 
     def keep_time(self) -> None:
         """Let the player keep the time."""
