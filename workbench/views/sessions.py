@@ -100,7 +100,8 @@ def _row(session: Session, waiting: int, is_current: bool) -> SessionRow:
 def title_of(session: Session) -> str:
     """Return a session's title as one safe line; without one its kind and the start of its id."""
     title = one_line(session.title, TITLE_CELLS) or f"{session.kind} {session.id[:8]}"
-    return f"{title} #{session.number}" if session.number else title
+    number = f"#{session.number}" if session.number else ""
+    return f"{title} {number}" if number and not title.endswith(f" {number}") else title
 
 
 def strip(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...], int]:

@@ -39,6 +39,11 @@ def test_rows():
     )
 
 
+def test_a_number_is_said_once():
+    assert sessions.title_of(session(title="release #1", number=1)) == "release #1"
+    assert sessions.title_of(session(title="release #1", number=2)) == "release #1 #2"
+
+
 def test_filter():
     assert ids(sessions.rows(ALL, [], text_filter="DEPS bump")) == ["bad"]
 
