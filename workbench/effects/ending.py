@@ -92,14 +92,16 @@ class Hunt:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._spared = {os.getpid(), *ancestors()}
         self._known: set[Key] = set()
         self._asked: set[Key] = set()
         self._beyond: set[Key] = set()
 
     def notice(self) -> list[ProcessRow]:
         """Return what belongs to the call now and can be ended."""
-        rows = [row for row in self._belonging(processes(self._target.since)) if row.pid not in self._spared]
+        rows = self._belonging(processes(self._target.since))
+        if rows:  # mostly there are none, and asking for our parents costs as much as the rest
+            spared = {os.getpid(), *ancestors()}
+            rows = [row for row in rows if row.pid not in spared]
         self._known |= {_key(row) for row in rows}
         return [row for row in rows if _key(row) not in self._beyond]
 

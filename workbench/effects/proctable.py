@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,9 @@ _IS_LINUX: Final = sys.platform == "linux"
 _PS: Final = ("/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart=")
 _DEAD: Final = frozenset("ZXx")
 _STOPPED: Final = frozenset("Tt")
+_TRIES: Final = 5
+_MOMENT: Final = 0.002
+"""Seconds that an exec may take in which a process shows no environment."""
 _MARK: Final = re.compile(r"[A-Za-z0-9._:-]{1,200}")
 
 
@@ -187,11 +191,17 @@ def require_mark(mark: str) -> None:
 
 def carries(pid: int, mark: str) -> bool:
     """Whether a process was started with this mark in its environment; False where that cannot be read."""
-    try:
-        environment = Path(_PROC, str(pid), "environ").read_bytes()
-    except OSError:
-        return False
-    return f"{CALL}={mark}".encode() in environment.split(b"\0")
+    wanted = f"{CALL}={mark}".encode()
+    for _ in range(_TRIES):
+        try:
+            environment = Path(_PROC, str(pid), "environ").read_bytes()
+        except OSError:
+            return False
+        if environment:
+            return wanted in environment.split(b"\0")
+        # Nothing is there while a program takes the place of another; threads of the kernel never have any.
+        time.sleep(_MOMENT)
+    return False
 
 
 def descends(row: ProcessRow, elders: Set[int], table: Table) -> bool:

@@ -100,12 +100,23 @@ class Attempt:
         if self.step.unrunnable:
             raise NotReady(f"{self.step.unrunnable}, which is not run here")
         try:
-            self.spec = await asyncio.to_thread(self._ready, spent_ms, is_resumed)
+            if self._is_plain:
+                self.spec = self._ready(spent_ms, is_resumed)
+            else:
+                self.spec = await asyncio.to_thread(self._ready, spent_ms, is_resumed)
         except templates.Unresolved as error:
             raise NotReady(f"{error}") from None
         except (WorkspaceFailed, artifacts.ArtifactGone, FileRefused, NotStarted, OutsideRoot) as error:
             raise NotReady(str(error)) from None
         return self.spec
+
+    @property
+    def _is_plain(self) -> bool:
+        """Return whether getting ready reads and copies nothing, so that a thread would cost more than it."""
+        step = self.step
+        is_still = not (step.workspace.mounts or step.workspace.is_worktree or step.injections)
+        is_short = not (step.validation or step.source_path or any(templates.names(step.source)))
+        return step.kind == "command" and is_still and is_short
 
     def _ready(self, spent_ms: int, is_resumed: bool) -> StepSpec:
         parts, step = self.parts, self.step
@@ -285,7 +296,8 @@ class Attempt:
         values = self._values(self.workspace)
         try:
             outputs = tuple(replace(one, path=values.fill(one.path)) for one in step.outputs)
-            await asyncio.to_thread(parts.workspaces.give_back, step, self.workspace, values.fill)
+            if step.workspace.mounts:
+                await asyncio.to_thread(parts.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
         except (FileRefused, WorkspaceFailed, OSError, templates.Unresolved) as error:
             return Result(outcome=outcome, failure=str(error))
@@ -312,6 +324,8 @@ class Attempt:
             return artifacts.Collected(
                 stored=[replace(one, attempt=self.number) for one in outcome.artifacts]
             )
+        if not outputs:
+            return artifacts.Collected()
         return await asyncio.to_thread(
             artifacts.collect, self.parts.ledger, self.workspace, outputs, outcome, self.number
         )

@@ -76,7 +76,7 @@ class Coordinator:
                 seen = self.catch_up()
                 if self.is_ended or until(self):
                     return
-                if not seen and not self.catch_up():
+                if not seen:
                     await self._rung.wait()
             raise self.failure
         finally:

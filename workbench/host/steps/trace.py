@@ -36,8 +36,10 @@ class Trace:
 
     def see(self, events: Sequence[Event]) -> None:
         """Write what the trace is to hold of some events; a trace that cannot be written stops nothing."""
+        if not self.path:
+            return
         lines = [_line(event) for event in events if isinstance(event.body, self._kinds)]
-        if not lines or not self.path:
+        if not lines:
             return
         with contextlib.suppress(FileRefused, OSError):
             make_folder(str(Path(self.path).parent))
