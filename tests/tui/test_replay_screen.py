@@ -85,6 +85,30 @@ def test_keys_go_to_events_marks_and_moments(tmp_path):
     replayed("rename-handler", tmp_path, body)
 
 
+KINDS = {"a": "approval", "e": "edit", "x": "error", "p": "prompt", "s": "step", "c": "expiry"}
+
+
+@pytest.mark.parametrize("name", ["release-run", "late-answers", "hotfix-run"])
+def test_each_kind_of_mark_has_keys_that_go_to_all_of_them(name, tmp_path):
+    async def body(app, press):
+        main, player = app.main, app.main.player
+        for key, kind in KINDS.items():
+            wanted = sorted({mark.index for mark in main.source.reel.marks if mark.jump == kind} - {1})
+            await press(*"t#1", "enter")
+            found = []
+            for _ in range(len(wanted)):
+                await press(key)
+                found.append(player.index)
+            assert found == wanted
+            await press(key)
+            assert main.rule.said == f"No later {kind}."
+            if len(wanted) > 1:
+                await press(key.upper())
+                assert player.index == wanted[-2]
+
+    replayed(name, tmp_path, body, size=(100, 30))
+
+
 def test_time_passes_only_while_it_plays(tmp_path):
     async def body(app, press):
         main = app.main
@@ -155,7 +179,7 @@ def shown(app):
     """Return the cells of the panes with their styles, without what tells the time or the place of a replay."""
     main = app.main
     found = {}
-    for pane in (main.conversation, main.tools, main.approvals, main.rail):
+    for pane in (main.conversation, main.tools, main.approvals, main.rail, main.pipeline):
         region = pane.region
         strips = app.screen._compositor.render_strips()[region.y : region.bottom]
         found[pane.id] = [

@@ -86,3 +86,27 @@ def test_the_end_of_a_recording_is_what_the_live_screen_knows(name, tmp_path):
         assert {key for key in then.actions} == {key for key in now.actions}
         assert then.actions == now.actions
         assert journal.last_position() == every[-1].position
+
+
+@pytest.mark.parametrize("name", ["release-run", "hotfix-run"])
+def test_the_graph_at_a_moment_has_the_states_of_then(name, tmp_path):
+    journal, every, session = opened(name, tmp_path)
+    with journal:
+        source = ReplaySource(journal, session)
+        seen = set()
+        for index in range(1, len(source.reel) + 1, 5):
+            source.seek(index)
+            told = Tables().fold(event for event in every if event.position <= source.position())
+            run = source.run(session.id)
+            assert run == told.pipeline_states.get(session.id)
+            steps = {one.key: one for one in source.run_steps(session.id)}
+            assert steps == {
+                key: one for key, one in told.step_states.items() if one.pipeline_id == session.id
+            }
+            state = State(source)
+            state.load(session.id)
+            shown = state.runs.view(state.actions.values(), source.now())
+            if shown is not None:
+                seen.add((shown.status, shown.done))
+        assert len(seen) > 4
+        assert {done for _, done in seen} >= {0, 1}

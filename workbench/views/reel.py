@@ -21,6 +21,8 @@ IDLE: Final = 30_000_000
 """Microseconds without an event from which on a gap is shortened."""
 SHORT: Final = 2_000_000
 """What a shortened gap takes in played time."""
+LATEST: Final = 253_000_000_000_000_000
+"""The latest time that is taken for one, microseconds: in the year 9987, which every calendar has."""
 STEADY: Final = 1_000_000
 """Microseconds between events where the recording has no times of its own."""
 
@@ -101,6 +103,9 @@ class Reel:
         last = self._times[-1] if self._times else given[0]
         if self.is_steady:
             given = range(last + STEADY, last + STEADY * (len(given) + 1), STEADY)
+        elif min(given) < 0 or max(given) > LATEST:
+            given = [max(0, min(at, LATEST)) for at in given]
+        last = max(0, min(last, LATEST))
         times = list(itertools.accumulate(given, max, initial=last))
         self.went_back += sum(map(operator.ne, times[1:], given))
         shift = (self._played[-1] if self._played else 0) - last

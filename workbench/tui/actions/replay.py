@@ -100,6 +100,26 @@ def prompt_previous(screen: ReplayScreen) -> None:
     screen.jump("prompt", -1)
 
 
+def step_next(screen: ReplayScreen) -> None:
+    """Go to the next move of a step."""
+    screen.jump("step", 1)
+
+
+def step_previous(screen: ReplayScreen) -> None:
+    """Go to the move of a step before."""
+    screen.jump("step", -1)
+
+
+def expiry_next(screen: ReplayScreen) -> None:
+    """Go to the next question that nobody answered."""
+    screen.jump("expiry", 1)
+
+
+def expiry_previous(screen: ReplayScreen) -> None:
+    """Go to the question before that nobody answered."""
+    screen.jump("expiry", -1)
+
+
 def time(screen: ReplayScreen) -> None:
     """Ask for a moment to go to."""
     screen.ask_time()
