@@ -16,12 +16,12 @@ import pyte
 class Terminal:
     """One program in one terminal; keys go in, the picture comes out."""
 
-    def __init__(self, argv, *, cwd, env, columns=120, rows=36):
+    def __init__(self, argv, *, cwd, env, columns=120, rows=36, kind="xterm-256color"):
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self._master, slave = pty.openpty()
         self._size(columns, rows)
-        env = {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
+        env = {**env, "TERM": kind, "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
         self.process = subprocess.Popen(
             argv, cwd=cwd, env=env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )

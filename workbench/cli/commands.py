@@ -43,6 +43,8 @@ def _leaf(module: str, summary: str, *, is_hidden: bool = False) -> Entry:
 
 SCREEN = "screen"
 """What `workbench` and `workbench DIR` mean; nobody has to type it."""
+PLAIN = "--plain"
+"""The one option that it takes without being named."""
 
 _APPROVALS = {
     "list": _leaf("approvals.listing", "what waits for an answer"),

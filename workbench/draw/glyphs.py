@@ -49,6 +49,11 @@ UNICODE: Final = Glyphs()
 ASCII: Final = Glyphs(is_ascii=True)
 
 
+def is_unicode(encoding: str | None) -> bool:
+    """Return whether an encoding has every character; one that nobody knows has not."""
+    return (encoding or "").lower().replace("-", "").startswith("utf")
+
+
 def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, str] = os.environ) -> Glyphs:
     """Return the glyphs for a setting.
 
@@ -59,6 +64,5 @@ def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, st
     """
     if setting != "auto":
         return ASCII if setting == "ascii" else UNICODE
-    is_utf = (encoding or "").lower().replace("-", "").startswith("utf")
     is_wide = any(env.get(name) in ("1", "wide") for name in ("VTE_CJK_WIDTH", "WORKBENCH_CJK_WIDTH"))
-    return UNICODE if is_utf and not is_wide else ASCII
+    return UNICODE if is_unicode(encoding) and not is_wide else ASCII

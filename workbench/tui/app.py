@@ -7,17 +7,19 @@ import asyncio
 import gc
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from textual import events
 from textual.app import App
+from textual.filter import LineFilter
 from textual.theme import Theme
 
 from workbench.config.values import Ui
 from workbench.draw import markdown
-from workbench.draw.glyphs import Glyphs, glyphs_for
+from workbench.draw.encoding import Encodable
+from workbench.draw.glyphs import Glyphs, glyphs_for, is_unicode
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink, house_theme, theme_tokens, variables
 from workbench.journal.journal import Journal
@@ -79,7 +81,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = False
         encoding = getattr(sys.__stdout__, "encoding", None)
+        self._encodable = None if is_unicode(encoding) else Encodable(encoding or "ascii")
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
+        self.set_class(self.glyphs.is_ascii, "-ascii")
         self.painter: Painter | None = None
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""
@@ -91,6 +95,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
         self._live = source or JournalSource(journal, workspace)
         self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what everything passes on its way to the terminal."""
+        found = super().get_line_filters()
+        return found if self._encodable is None else [*found, self._encodable]
 
     # --- colours --------------------------------------------------------------------------------
 
@@ -237,6 +246,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Say in the terminal's title what waits."""
         if title != getattr(self, "_said_title", ""):
             self._said_title = title
+            if self._encodable is not None:
+                title = self._encodable.text(title)
             driver = self._driver
             if driver is not None and not self.is_headless:
                 driver.write(f"\x1b]2;{title}\x07")

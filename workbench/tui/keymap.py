@@ -136,6 +136,20 @@ def bindings(*scopes: str, is_first: bool = False) -> list[BindingType]:
     ]
 
 
+def ids_of_keys(scope: str, users: Mapping[str, str]) -> dict[str, str]:
+    """Return for each key of a scope, as Textual names it, what it does: text fields see their keys first.
+
+    Args:
+        scope: whose keys.
+        users: id to keys, several with commas; a keymap without faults.
+    """
+    found: dict[str, str] = {}
+    for key in of_scopes([scope]):
+        names = users[key.id].split(",") if key.id in users else key.keys
+        found.update((normal(name.strip()), key.id) for name in names)
+    return found
+
+
 def wins(key_id: str, scopes: Sequence[str]) -> bool:
     """Return whether a key counts among the scopes in force."""
     return table()[key_id].scope in scopes

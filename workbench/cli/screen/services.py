@@ -104,6 +104,8 @@ class Wiring:
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
+        if gone := self._gone():
+            return gone
         from workbench.cli.host.remarks import found_remarks
         from workbench.host.ensure import ensure_host, why_not
 
@@ -123,6 +125,8 @@ class Wiring:
         from workbench.cli.host.remarks import variables_here
         from workbench.host.standing import standing, suspended
 
+        if gone := self._gone():
+            return "the folder is gone", gone
         variables = variables_here(self._home, self._journal, self._workspace)
         found = standing(self._home, self._journal, self._workspace, variables)
         if found.state == "stopped":
@@ -134,6 +138,12 @@ class Wiring:
             whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
             return "no host runs, /restart starts one", whole
         return "", ""
+
+    def _gone(self) -> str:
+        """Return what to do without a workspace; empty while it is there."""
+        if Path(self._workspace).is_dir():
+            return ""
+        return f"{self._workspace} is gone. Nothing is written or run. Put it back, or reject what waits."
 
     def _is_wanted(self) -> bool:
         """Return whether something was asked of a session that nobody drives."""

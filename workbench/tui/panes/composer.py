@@ -5,12 +5,10 @@ only stands there. It sends messages; whether they begin a session, go out or ar
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Final, cast
 
 from textual import events, work
 from textual.app import App, ComposeResult, SuspendNotSupported
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static, TextArea
@@ -41,9 +39,7 @@ _EDITED_NAME: Final = "message.md"
 class ComposerInput(TextArea):
     """The text; its keys are those of the table's scope `composer`."""
 
-    BINDINGS: ClassVar = [
-        replace(one, priority=True) for one in keymap.bindings("composer") if isinstance(one, Binding)
-    ]
+    BINDINGS: ClassVar = [*keymap.bindings("composer")]
 
     def __init__(self, composer: "Composer") -> None:
         super().__init__(
@@ -53,6 +49,18 @@ class ComposerInput(TextArea):
         self._composer = composer
         self.cursor_blink = False
         self.match_cursor_bracket = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Take the keys of the table in the order in which they were typed.
+
+        A binding with priority would run before characters that wait in this widget's queue: of words and
+        enter that arrive together, as over a slow line, enter would come first.
+        """
+        key_id = keymap.ids_of_keys("composer", keymap.users_of(self)).get(event.key)
+        if key_id is not None:
+            event.prevent_default()
+            event.stop()
+            self.action_do(key_id)
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says for a key."""
@@ -203,6 +211,8 @@ class Composer(Vertical):
 
     def take_offer(self) -> bool:
         """Put the candidate under the cursor in the place of its word; False without one."""
+        # What was typed a moment ago may not have come to the list yet.
+        self._complete()
         chosen, found = self.offers.chosen, self.offers.offer
         if chosen is None or found is None:
             return False
@@ -216,6 +226,7 @@ class Composer(Vertical):
 
     def send(self) -> None:
         """Take a candidate, carry out a command, or send the words."""
+        self._complete()
         found = self.offers.offer
         if self.take_offer() and found is not None and found.word.kind == "file":
             return

@@ -8,7 +8,6 @@ from textual.strip import Strip
 
 from workbench.draw import cells
 from workbench.draw.wrapping import plain_wrap
-from workbench.text.width import cut_middle
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView
@@ -76,7 +75,8 @@ class FileColumn(LineView):
         count = sum(state != "left" for state in states)
         right = _CHANGES[file.change] or (f"{count}/{len(states)}" if states else "")
         here = any(hunk.index == choosing.hunk_of(detail) for hunk in file.hunks)
-        name = cut_middle(file.path, max(4, self.width - 6 - len(right)))
+        path = cells.content(file.path, colours.of("foreground", bold=here))
+        name = cells.shorten(path, max(4, self.width - 6 - len(right)), signs, keeps_end=True)
         line = Content.assemble(
             (signs.of("cursor") if here else " ", colours.of("info")),
             (
@@ -84,7 +84,7 @@ class FileColumn(LineView):
                 colours.of("added" if count or not states else "muted"),
             ),
             " ",
-            cells.content(name, colours.of("foreground", bold=here)),
+            name,
         )
         gap = max(1, self.width - line.cell_length - len(right) - 1)
         return Content.assemble(line, " " * gap, (right, colours.of("muted")))

@@ -16,7 +16,6 @@ from workbench.draw.words import clock
 from workbench.draw.words import left as left_words
 from workbench.records import dataclass
 from workbench.text import human
-from workbench.text.width import cut, cut_middle
 from workbench.tui.messages import GoTo, SessionChosen
 from workbench.tui.theme import glyphs, has_motion, ink
 from workbench.views import sessions
@@ -68,15 +67,16 @@ class Header(Widget):
         return 8 + sum(part.cell_length + 3 for group in groups for part in group)
 
     def _left(self, facts: HeaderFacts) -> list[Content]:
-        colours = ink(self)
-        place = cut_middle(facts.workspace, max(12, self.size.width // 4))
-        parts = [Content.styled("workbench", colours.of("info", bold=True)), cells.content(place)]
+        colours, room = ink(self), max(12, self.size.width // 4)
+        place = cells.shorten(cells.content(facts.workspace), room, glyphs(self), keeps_end=True)
+        parts = [Content.styled("workbench", colours.of("info", bold=True)), place]
         return [*parts, cells.content(facts.branch, colours.of("muted"))] if facts.branch else parts
 
     def _middle(self, facts: HeaderFacts) -> list[Content]:
         colours, signs = ink(self), glyphs(self)
         if facts.trouble:
-            return [cells.content(f"{signs.of('failed')} {facts.trouble}", colours.of("failed", bold=True))]
+            trouble = f"{signs.of('failed')} {facts.trouble}"
+            return [cells.content(trouble, colours.of("failed", bold=True)), self._waiting(facts)]
         parts = [self._waiting(facts)]
         if facts.running:
             parts.append(_counted(signs.of("running"), colours.of("info"), f"{facts.running} running"))
@@ -154,7 +154,7 @@ class SessionStrip(Widget):
             item = Content.assemble(
                 (signs.of(row.sign), colours.sign(row.sign)),
                 " ",
-                cells.content(cut(row.title, _TITLE_CELLS), tone),
+                cells.shorten(cells.content(row.title, tone), _TITLE_CELLS, signs),
             )
             if row.waiting:
                 item = Content.assemble(item, (f" {row.waiting}", colours.of("waiting", bold=True)))

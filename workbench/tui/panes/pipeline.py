@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.draw import cells
+from workbench.draw.wrapping import wrap
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
 from workbench.tui.messages import (
@@ -160,7 +161,9 @@ class PipelinePane(Pane):
         folders = ".wave/pipelines and .workbench/pipelines"
         lines = [f"{found or 'None was'} found in {folders}."] if found is not None else []
         lines += ["L starts one."] if found else []
-        words = "".join(f"\n  {line}" for line in ((_NONE_THEN,) if self.is_past else (_EMPTY, *lines)))
+        room = max(1, self.size.width - 3)
+        said = (_NONE_THEN,) if self.is_past else (_EMPTY, *lines)
+        words = "".join(f"\n  {row.plain}" for line in said for row in wrap(Content(line), room))
         self._words.update(Content.styled(words, theme.ink(self).of("muted")))
         self.set_title(Content(" "), Content(" "))
 

@@ -87,6 +87,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.telling = Telling(self)
         self.arrangement: Arrangement | None = None
         self._ticker: Timer | None = None
+        self._focused_before: Widget | None = None
+        """What had the focus before the terminal became too small for anything."""
         self._looks_soon = False
         self._looked_at = 0.0
         self.is_leaving = False
@@ -274,9 +276,18 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         if self.approvals.is_zoomed != is_zoomed:
             self.approvals.is_zoomed = is_zoomed
             self.approvals.reshow(is_sorted=True)
-        if found.width == "tiny":
+        self._take_or_give_focus(is_tiny=found.width == "tiny")
+
+    def _take_or_give_focus(self, *, is_tiny: bool) -> None:
+        """Let nothing have the focus on a screen that is too small, and give it back when it grows."""
+        if is_tiny:
+            self._focused_before = self.focused or self._focused_before
             self.set_focus(None)
             self.small.show(self.size, self.showing.summary())
+        elif self._focused_before is not None:
+            self._focused_before.focus()
+            self._focused_before = None
+            self.approvals.disarm()
 
     @on(ToastBox.Pressed)
     def _toast_pressed(self, message: ToastBox.Pressed) -> None:

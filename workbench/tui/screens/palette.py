@@ -92,6 +92,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         self._input, self._list = Input(id="palette-input"), EntryList()
         self._input.cursor_blink = False
         self._files: list[Entry] | None = None
+        self._found_for = ""
 
     def compose(self) -> ComposeResult:
         """Yield field, list, hint."""
@@ -110,7 +111,10 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
 
     @on(Input.Changed)
     def _changed(self, message: Input.Changed) -> None:
-        text = message.value
+        self._find(message.value)
+
+    def _find(self, text: str) -> None:
+        self._found_for = text
         if text.startswith("@"):
             found = [entry for entry in self._file_entries() if matches(entry.words, text[1:])]
         elif text.startswith("#"):
@@ -129,6 +133,9 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             self.dismiss()
         elif event.key == "enter":
             event.stop()
+            if self._found_for != self._input.value:
+                # Enter came together with the last characters: the list does not know them yet.
+                self._find(self._input.value)
             self.do(self._list.cursor)
 
     @on(RowList.Opened)
@@ -154,7 +161,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             is_ours = key.scope == "app" or key.scope in self._main.INNER
             owner = self._main if is_ours or pane is None else pane
             place = "Everywhere" if is_ours else (pane.NAME if pane else "")
-            words = key.tooltip[:1].upper() + key.tooltip[1:]
+            words = glyphs(self).line(key.tooltip[:1].upper() + key.tooltip[1:])
             keys = keymap.shown(key, keymap.users_of(self)) or keymap.printed(key.keys[0])
             entries.append(
                 Entry(id=key.id, words=words, place=place, keys=keys, do=_doing(owner.action_do, key.id))

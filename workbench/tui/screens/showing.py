@@ -100,6 +100,8 @@ class Showing:
         if screen.strip.display:
             screen.strip.show(sessions.rows(state.sessions.values(), state.pending, current=current))
         screen.tabs.show(self._tabs())
+        if screen.arrangement is not None and screen.arrangement.width == "tiny":
+            screen.small.show(screen.size, self.summary())
 
     def _tabs(self) -> list[Tab]:
         state, here = self._screen.state, self._screen.place

@@ -8,8 +8,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from workbench.draw import cells
 from workbench.records import dataclass
 from workbench.tui.theme import glyphs
+
+_LEAST = 12
+"""Cells of facts that are worth more than what stands at the right end."""
 
 
 class PaneTitle(Widget):
@@ -53,28 +57,31 @@ class PaneTitle(Widget):
         """Return the row: name, facts, rule, facts."""
         rule = "$info" if self.is_focused else "$rule"
         line = glyphs(self).line("─")
-        left = self._left(line, rule)
         right = (
             Content.assemble(" ", self._right, " ", (line, rule))
             if self._right.plain.strip()
             else Content("")
         )
+        bare = self._left(line, rule, Content("")).cell_length + (3 if self._words else 1)
+        for room in (self.size.width - bare - right.cell_length, self.size.width - bare):
+            if room >= min(_LEAST, self._facts.cell_length):
+                break
+            right = Content("")
+        left = self._left(line, rule, cells.shorten(self._facts, max(0, room), glyphs(self)))
         room = self.size.width - left.cell_length - right.cell_length - 1
-        if room < 0 and right.plain:
-            right, room = Content(""), self.size.width - left.cell_length - 1
         return Content.assemble(left, " ", (line * max(0, room), rule), right).truncate(self.size.width)
 
-    def _left(self, line: str, rule: str) -> Content:
+    def _left(self, line: str, rule: str, facts: Content) -> Content:
         name = self._words if self._number is None else f"{self._number} {self._words}"
         style = "bold $background on $info" if self.is_focused else "bold $foreground"
         if not name:
-            return Content.assemble((line, rule), " ", self._facts)
+            return Content.assemble((line, rule), " ", facts)
         gap = "" if self.is_focused else " "
         shown = Content.styled(f" {name} " if self.is_focused else name, style)
         parts = [Content.styled(line, rule), Content(gap), shown]
-        if self._facts.plain.strip():
+        if facts.plain.strip():
             # The reversed name ends in a blank of its own: facts stand in the same cells with and without.
-            parts += [Content(" " if self.is_focused else "  "), self._facts]
+            parts += [Content(" " if self.is_focused else "  "), facts]
         return Content("").join(parts)
 
     def on_click(self, event: events.Click) -> None:
