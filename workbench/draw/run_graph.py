@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from workbench.domain.runs import StepPlan
-from workbench.graph.facts import PENDING, Counts, Facts, State, short_duration
+from workbench.graph.facts import PENDING, WORST, Counts, Facts, State, short_duration
 from workbench.graph.fold import Folded, Item, together
 from workbench.graph.model import Step
 from workbench.text.human import countdown
@@ -84,6 +84,10 @@ def _note(step: PipelineStep) -> str:
     return "asks you" if step.left is None else f"ask {countdown(_in_tens(step.left))}"
 
 
+_RANK = {state: rank for rank, state in enumerate(WORST)}
+_UNSEEN = {state: Item(name="", facts=Facts(state=state)) for state in WORST}
+
+
 def _in_tens(left: float) -> float:
     """Round the time for an answer down to 10 s: a graph does not count seconds; the queue's row does."""
     return left // 10 * 10
@@ -122,10 +126,30 @@ class RunPaint:
             return item_facts(self._items[drawn])
         return together([self._facts.get(one, PENDING) for one in folded.members.get(drawn, ())])
 
-    def members(self, drawn: str, folded: Folded) -> list[Item]:
-        """Return what an open fold lists."""
+    def members(self, drawn: str, folded: Folded, first: int, lines: int) -> list[Item]:
+        """Return what an open fold lists; what is not seen of it has its state only.
+
+        Args:
+            drawn: the fold.
+            folded: what stands for what.
+            first: items that are scrolled past, the worst state first.
+            lines: how many are seen.
+        """
         ids = folded.members.get(drawn, ())
-        return [Item(name=self._name(one), facts=self.of(one, folded)) for one in ids]
+        states = [self._state(one) for one in ids]
+        order = sorted(range(len(ids)), key=[_RANK[state] for state in states].__getitem__)
+        found = [_UNSEEN[state] for state in states]
+        for at in order[first : first + lines]:
+            found[at] = Item(name=self._name(ids[at]), facts=self._fact(ids[at]))
+        return found
+
+    def _state(self, drawn: str) -> State:
+        item = self._items.get(drawn)
+        return item.state if item is not None else self._facts.get(drawn, PENDING).state
+
+    def _fact(self, drawn: str) -> Facts:
+        item = self._items.get(drawn)
+        return item_facts(item) if item is not None else self._facts.get(drawn, PENDING)
 
     def _name(self, drawn: str) -> str:
         item = self._items.get(drawn)

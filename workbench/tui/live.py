@@ -15,6 +15,7 @@ from workbench.domain.rows import Action, Call, PipelineState, Session, StepStat
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
+from workbench.tui.runevents import RunEvents
 from workbench.views.pipeline import plans_of
 from workbench.views.source import Gone
 
@@ -33,9 +34,6 @@ _KEPT: Final = 64
 _RUN_BEGINS: Final = 100
 """Events of a run among which its plan is found."""
 
-_RUN_EVENTS: Final = 20_000
-"""Events of a run that are looked through for those of a step."""
-
 V = TypeVar("V")
 
 
@@ -46,6 +44,7 @@ class JournalSource:
         self._journal, self.workspace = journal, workspace
         self._opened: OrderedDict[str, ActionOpened] = OrderedDict()
         self._hunks: OrderedDict[str, tuple[Hunk, ...]] = OrderedDict()
+        self._run_events = RunEvents(self.events)
 
     @property
     def is_live(self) -> bool:
@@ -161,11 +160,13 @@ class JournalSource:
         """Return the steps of a run and the items of its matrices."""
         return self._journal.step_states(run_id)
 
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run, or one item of a matrix."""
+        return self._journal.reader.step_state(run_id, step_id)
+
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step of a run and of its items, in order."""
-        items = f"{step_id}["
-        found = self.events(run_id, 0, _RUN_EVENTS)
-        return [one for one in found if one.step and (one.step == step_id or one.step.startswith(items))]
+        return self._run_events.of(run_id, step_id)
 
     def text_of(self, ref: str) -> str | None:
         """Return a recorded blob as text; None if it is not kept."""

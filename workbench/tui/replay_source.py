@@ -11,12 +11,13 @@ from typing import Final
 from workbench.domain.events import Event
 from workbench.domain.fold import Tables
 from workbench.domain.machines import TERMINAL_SESSIONS
-from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.checkpoints import Checkpoints
 from workbench.journal.journal import Journal
 from workbench.journal.reel import ReelReader
 from workbench.tui.live import MOST_CALLS, JournalSource
+from workbench.tui.runevents import RunEvents
 from workbench.views import rewind
 from workbench.views.reel import FACTS, Reel
 from workbench.views.rewind import Rewind
@@ -196,6 +197,16 @@ class ReplaySource(JournalSource):
             return super().run_steps(run_id) if self.run(run_id) is not None else ()
         found = (one for one in self._rows.step_states.values() if one.pipeline_id == run_id)
         return sorted(found, key=lambda one: (one.ordinal, one.matrix != ""))
+
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run as it stood."""
+        if run_id not in self._rows.pipeline_states:
+            return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
+        return self._rows.step_states.get(step_key(run_id, step_id))
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step until then; nothing is kept, for a replay goes back as well."""
+        return RunEvents(self.events).of(run_id, step_id)
 
     # --- events until then ------------------------------------------------------------------------
 

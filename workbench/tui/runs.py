@@ -10,7 +10,7 @@ from workbench.domain.events import Event
 from workbench.domain.machines import ENDED_RUNS
 from workbench.domain.rows import Action, PipelineState, Session, StepState
 from workbench.domain.runs import RunStarted, StepPlan
-from workbench.views.pipeline import PipelineRun, pipeline
+from workbench.views.pipeline import PipelineItem, PipelineRun, pipeline
 from workbench.views.source import Source
 
 MOST_RUNS: Final = 50
@@ -32,6 +32,10 @@ class Runs:
         """By id, the newest first."""
         self._plans: dict[str, tuple[StepPlan, ...]] = {}
         self._steps: dict[str, dict[str, StepState]] = {}
+        self._touched: dict[str, dict[str, None]] = {}
+        """Of each run the steps that events were about since they were read."""
+        self._items: dict[str, dict[str, tuple[StepState, PipelineItem]]] = {}
+        """Of each run the items of its matrices as they were last made of their rows."""
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
         """The run that is drawn; None follows the newest."""
@@ -40,16 +44,19 @@ class Runs:
         """Read which runs there are."""
         self.rows = {run.pipeline_id: run for run in self._source.runs(MOST_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
-        self._steps, self._plans = {}, {}
+        self._steps, self._plans, self._touched = {}, {}, {}
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
         return event.kind.startswith(_KINDS)
 
     def note(self, event: Event) -> None:
-        """Keep what an event says of a run's plan."""
+        """Keep what an event says of a run's plan, and which of its steps are to be read again."""
         if isinstance(event.body, RunStarted):
             self._plans[event.session_id] = event.body.steps
+            self._steps.pop(event.session_id, None)
+        elif event.step is not None:
+            self._touched.setdefault(event.session_id, {})[event.step] = None
 
     def read(self, run_ids: Iterable[str]) -> None:
         """Read changed runs again; the steps only of those that somebody has looked at."""
@@ -60,8 +67,17 @@ class Runs:
                 continue
             is_new = run_id not in self.rows
             self.rows = {run_id: row, **self.rows} if is_new else {**self.rows, run_id: row}
+            touched = self._touched.pop(run_id, {})
             if run_id in self._steps:
-                self._read_steps(run_id)
+                self._read_again(run_id, touched)
+
+    def _read_again(self, run_id: str, touched: Iterable[str]) -> None:
+        """Read the steps that events were about: a matrix of thousands is not read for one of its items."""
+        steps = self._steps[run_id]
+        for step_id in touched:
+            found = self._source.run_step(run_id, step_id)
+            if found is not None:
+                steps[found.key] = found
 
     def _read_steps(self, run_id: str) -> None:
         self._steps[run_id] = {step.key: step for step in self._source.run_steps(run_id)}
@@ -100,7 +116,8 @@ class Runs:
             self._read_steps(key)
         if not self._plans.get(key):
             self._plans[key] = self._source.run_plan(key)
-        return pipeline(row, self._plans[key], self._steps[key].values(), actions, now)
+        known = self._items.setdefault(key, {})
+        return pipeline(row, self._plans[key], self._steps[key].values(), actions, now, known)
 
     def before(self, run: PipelineRun) -> Mapping[str, float]:
         """Return the seconds that each step took in the last completed run of the same pipeline."""

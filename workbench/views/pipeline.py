@@ -6,14 +6,15 @@ attempt retries contract_mark error tokens`), the queue's row of a gate (`action
 matrix its `items` and `counts`. `plans_of(events)` finds the plan of a run. Pure: live and replay alike.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
 from workbench.domain.events import Event
 from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, ENDED_STEPS, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState
 from workbench.domain.runs import RunStarted, StepKind, StepPlan
-from workbench.records import dataclass
+from workbench.domain.values import Usage
+from workbench.records import dataclass, replace
 from workbench.text.safe import one_line
 
 StepWord = Literal[
@@ -155,6 +156,7 @@ def pipeline(
     states: Iterable[StepState],
     actions: Iterable[Action],
     now: int,
+    known: MutableMapping[str, tuple[StepState, PipelineItem]] | None = None,
 ) -> PipelineRun:
     """Return a run for the screen.
 
@@ -164,22 +166,28 @@ def pipeline(
         states: rows of its steps and matrix items.
         actions: any; pending gates of this run are found among them.
         now: the moment, in microseconds.
+        known: items as they were last made of their rows, kept from view to view: a matrix may have
+            thousands, and few of them change.
     """
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
-    items: dict[str, list[StepState]] = {}
+    items: dict[str, list[PipelineItem]] = {}
+    known = {} if known is None else known
     for row in rows:
         if row.matrix:
-            items.setdefault(row.matrix, []).append(row)
+            items.setdefault(row.matrix, []).append(_known_item(row, now, known))
     asked = _asked(actions)
-    steps = tuple(_step(plan, own, items.get(plan.id, []), asked, now) for plan in plans)
+    spent = _tokens_by_step(rows)
+    steps = tuple(
+        _step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, 0)) for plan in plans
+    )
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
         steps=steps, done=sum(word in _NOTHING_LEFT for word in words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"), failed=words.count("failed"),
         seconds=_run_seconds(run, now),
-        tokens=sum(row.usage.total_tokens for row in rows), error=one_line(run.error_message, 500),
+        tokens=sum(spent.values()), error=one_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
         round=run.round,
     )  # fmt: skip
@@ -204,13 +212,14 @@ _NOTHING_LEFT = DONE_STEPS | {"warned", "skipped"}
 def _step(
     plan: StepPlan,
     own: Mapping[str, StepState],
-    items: Sequence[StepState],
+    items: Sequence[PipelineItem],
     asked: Mapping[str, Action],
     now: int,
+    spent: int,
 ) -> PipelineStep:
     row = own.get(plan.id)
     action = asked.get(row.action_id or "") if row and row.state == "waiting" else None
-    below = tuple(_item(item, now) for item in items)
+    below = tuple(items)
     return PipelineStep(
         id=plan.id, name=one_line(plan.name or plan.id, 200), kind=plan.kind, needs=plan.needs,
         returns=plan.returns, persona=one_line(plan.persona, 80), state=_word(row, plan, own),
@@ -220,9 +229,38 @@ def _step(
         error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
         asks=one_line(action.target, 200) if action else "", left=_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
-        tokens=sum(one.usage.total_tokens for one in (row, *items) if one), is_matrix=plan.is_matrix,
+        tokens=spent, is_matrix=plan.is_matrix,
         items=below, counts=_counts(below) if below else None,
     )  # fmt: skip
+
+
+def _tokens_by_step(rows: Iterable[StepState]) -> dict[str, int]:
+    """Return the tokens of each step of the file with its items."""
+    found: dict[str, int] = {}
+    for row in rows:
+        used = row.usage
+        if used is not _NOTHING_USED:
+            key = row.matrix or row.step_id
+            found[key] = found.get(key, 0) + used.total_tokens
+    return found
+
+
+_NOTHING_USED = Usage()
+
+
+def _known_item(
+    row: StepState, now: int, known: MutableMapping[str, tuple[StepState, PipelineItem]]
+) -> PipelineItem:
+    """Return an item as it was made before while its row is the same; its time goes on while it runs."""
+    kept = known.get(row.key)
+    if kept is not None and kept[0] is row and row.state != "running":
+        return kept[1]
+    if kept is not None and kept[0] is row:
+        item = replace(kept[1], seconds=_seconds(row, now))
+    else:
+        item = _item(row, now)
+    known[row.key] = (row, item)
+    return item
 
 
 def _item(row: StepState, now: int) -> PipelineItem:

@@ -85,6 +85,10 @@ class Source(Protocol):
         """Return the steps of a run and the items of its matrices."""
         ...
 
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run, or one item of a matrix."""
+        ...
+
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step of a run and of its items, in order."""
         ...

@@ -228,7 +228,17 @@ def _workspace(run: PipelineRun, step: PipelineStep, events: Iterable[Event]) ->
 
 
 def _items(step: PipelineStep) -> Iterable[str]:
-    for item in step.items:
+    """List items, what needs a look first; of very many only the first ones are written out."""
+    order = sorted(step.items, key=lambda item: _WORST.get(item.state, len(_WORST)))
+    for item in order[:_MOST_ITEMS]:
         took = f"   {duration(item.seconds)}" if item.seconds >= 0.05 else ""
         why = f"   {item.error}" if item.error else ""
         yield f"{SIGNS[step_sign(item)].unicode} {item.label}   {step_word(item)}{took}{why}"
+    if len(order) > _MOST_ITEMS:
+        yield f"and {len(order) - _MOST_ITEMS:,} more"
+
+
+_MOST_ITEMS: Final = 500
+_WORST: Final[Mapping[str, int]] = {
+    word: rank for rank, word in enumerate(("failed", "waiting", "retrying", "running", "cancelled"))
+}

@@ -211,8 +211,8 @@ class GraphPicture(LineView):
         found: dict[int, Sequence[str]] = {}
         for at, step in enumerate(drawing.layout.graph.steps):
             if step.is_open:
-                members = paint.members(step.id, drawing.folded)
                 first = self._scrolled.get(step.id, 0)
+                members = paint.members(step.id, drawing.folded, first, NODES)
                 found[at] = item_lines(
                     members, NODES, first=first, is_ascii=drawing.structure.is_ascii
                 )  # fmt: skip

@@ -1,0 +1,121 @@
+"""A matrix of thousands: only what changed is read and made again, and only what is seen is listed."""
+
+from tests.support import drawn_runs
+from tests.tui.test_pipeline_pane import play as play
+from workbench.domain.runs import StepChanged, StepPlan
+from workbench.effects.clock import ManualClock
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.live import JournalSource
+from workbench.tui.runevents import RunEvents
+from workbench.tui.runs import Runs
+
+PLANS = (
+    StepPlan(id="list"),
+    StepPlan(id="m", needs=("list",), is_matrix=True),
+    StepPlan(id="z", needs=("m",)),
+)
+
+
+def many(count):
+    def make(journal, workspace):
+        run = drawn_runs.Written(journal, workspace, PLANS)
+        run.done("list")
+        run.step("m", "running", items=tuple(f"m[{n}]" for n in range(count)))
+        run.journal.append(
+            [
+                journal.event(
+                    StepChanged(state="running", matrix="m", item=str(n)),
+                    run.run,
+                    drawn_runs.HOST,
+                    step=f"m[{n}]",
+                )
+                for n in range(count)
+            ]
+        )
+        return run
+
+    return make
+
+
+def test_ten_thousand_items_are_one_step_and_open_to_eight_lines(play):
+    async def body(s):
+        await s.press("z", "/", *"m", "enter")
+        assert "m ×10000" in s.text
+        assert "10000 run" in s.text
+        await s.press("space")
+        assert "9993 more" in s.text
+        s.run.step("m[77]", "failed", matrix="m", item="77", detail="exit 1")
+        await s.look()
+        rows = [line for line in s.text.splitlines() if "✗" in line]
+        assert any("77" in line for line in rows)
+        await s.press("J")
+        assert "● " in s.text
+        await s.press("space")
+        assert "▾" not in s.text
+
+    play(body, many(10_000))
+
+
+def opened(tmp_path, count):
+    journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
+    run = many(count)(journal, "/w")
+    source = JournalSource(journal, "/w")
+    return journal, run, source
+
+
+def test_a_change_reads_the_step_it_is_about_and_makes_the_item_anew(tmp_path):
+    journal, run, source = opened(tmp_path, 30)
+    runs = Runs(source)
+    runs.load()
+    before = runs.view((), journal.now())
+    read = []
+    real = source.run_step
+    source.run_step = lambda *names: read.append(names) or real(*names)
+    source.run_steps = None
+    run.step("m[7]", "completed", matrix="m", item="7", duration_ms=5_000)
+    runs.note(journal.events(run.run)[-1])
+    runs.read([run.run])
+    after = runs.view((), journal.now())
+    assert read == [("run-1", "m[7]")]
+    assert (after.steps[1].counts.done, after.steps[1].counts.running) == (1, 29)
+    assert (before.steps[1].items[7].state, after.steps[1].items[7].state) == ("running", "completed")
+    assert runs.view((), journal.now()).steps[1].items[7] is after.steps[1].items[7]
+    journal.close()
+
+
+def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
+    journal, run, source = opened(tmp_path, 5)
+    runs = Runs(source)
+    runs.load()
+    runs.view((), journal.now())
+    position = journal.last_position()
+    journal.clock.advance(9)
+    for n, state in ((0, "completed"), (3, "failed"), (4, "cancelled")):
+        run.step(f"m[{n}]", state, matrix="m", item=str(n), duration_ms=1_000)
+    run.step("m", "failed", detail="one of 5")
+    for event in journal.events(run.run, position):
+        runs.note(event)
+    runs.read([run.run])
+    anew = Runs(source)
+    anew.load()
+    assert runs.view((), journal.now()) == anew.view((), journal.now())
+    journal.close()
+
+
+def test_events_of_a_step_are_read_once_and_then_only_new_ones(tmp_path):
+    journal, run, source = opened(tmp_path, 3)
+    asked = []
+
+    def read(session, after, limit):
+        found = source.events(session, after, limit)
+        asked.append(len(found))
+        return found
+
+    events = RunEvents(read)
+    assert [event.step for event in events.of(run.run, "m")] == ["m", "m[0]", "m[1]", "m[2]"]
+    run.step("m[1]", "completed", matrix="m", item="1")
+    assert [event.step for event in events.of(run.run, "m")][-1] == "m[1]"
+    assert asked[-1] == 1
+    assert events.of(run.run, "nothing") == ()
+    journal.close()
