@@ -47,19 +47,21 @@ def _clean_short(text: str) -> str:
     return _scrubbed(text)
 
 
+_ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
-    r"A(?:KIA|SIA|GPA|IDA|ROA|IPA|NPA|NVA)": r"a(?:kia|sia|gpa|ida|roa|ipa|npa|nva)",
+    r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-": r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-",
-    r"(?<!-)--(?!-)[a-z-]{0,20}(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|api-key|token)": (
-        r"--[a-z-]{0,20}(?:pass|pwd|secret|credential|api-key|token)"
-    ),
+    r"(?<!-)--(?!-)[a-z-]{0,20}(?:pass": r"--[a-z-]{0,20}(?:pass|pwd|secret|cred|api-key|token)",
     r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
     r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)""": r"://[^\s/:@]*:[^\s/@]",
-    r"pat(?<![A-Za-z0-9_-]pat)[A-Za-z0-9]{14}\.": r"pat[a-z0-9]{14}\.",
-    r"SK(?<![A-Za-z0-9_-]SK)[a-f0-9]{32}": r"sk[a-f0-9]{32}",
+    r"pat(?:(?<!": r"pat[a-z0-9]{14}\.",
+    r"SK(?:(?<!": r"sk[a-f0-9]{32}",
     r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$": r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$",
-    r"(?<![A-Za-z0-9_-])[a-f0-9]{32}-us[0-9]{1,2}": r"[a-f0-9]{32}-us",
-    r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.": r"[a-z0-9_-]{22}\.[a-z0-9_-]{6}\.",
+    rf"{_ALONE}[a-f0-9]{{32}}-us": r"[a-f0-9]{32}-us",
+    rf"{_ALONE}(?:[MNO]": r"(?:[mno][dtjz][a-z][a-z0-9]){5,6}[a-z0-9]{0,3}\.[a-z0-9_-]{6}\.",
+    r"(?i:(?<![A-Za-z])name)": (
+        r"""name["']?[ \t]{0,4}:[ \t]{0,4}["']?[a-z0-9_.-]{0,60}(?:pass|pwd|secret|cred|key|token)"""
+    ),
     r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key)>)": (
         r"(?:passw(?:or)?d|secret|token|key)>"
     ),

@@ -30,6 +30,9 @@ from workbench.formats.foreign import (
 MOST_ENTRY: Final = 128 << 20
 """Bytes of one entry of a zip, unpacked."""
 
+MOST_UNPACKED: Final = 2 << 30
+"""Bytes of all entries of a zip together, unpacked."""
+
 _ATTACHED: Final = "attachment://"
 
 
@@ -72,11 +75,20 @@ def _entries(archive: zipfile.ZipFile, head: str, entries: list[str], name: str)
         yield Problem(line=1, why=why)
     if head != "header.json":
         yield Problem(line=1, why="the log was not finished; what it holds is read")
-    number = 0
+    number = unpacked = 0
     for entry in entries:
+        if ".." in entry.split("/") or entry.startswith("/"):
+            yield Problem(line=1, why=f"{entry[:80]} leads out of the zip; it was left out")
+            continue
         if not (entry.startswith("samples/") and entry.endswith(".json")):
             continue
         number += 1
+        unpacked += archive.getinfo(entry).file_size
+        if unpacked > MOST_UNPACKED:
+            yield Problem(
+                line=number, why=f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out"
+            )
+            return
         sample, why = _entry(archive, entry)
         if why:
             yield Problem(line=number, why=why)

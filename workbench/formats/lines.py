@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import orjson
 
@@ -24,6 +24,12 @@ MOST_DOCUMENT: Final = 256 << 20
 _BLOCK: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _CLOSERS: Final = 64
+_BLANK: Final = b" \t\r\n\v\f\x1e\0"
+"""Around a value: white space, record separators of RFC 7464, and what a crash leaves of a block."""
+
+_NULS: Final = "{} NUL bytes stand where a crash left nothing; they were left out"
+_MOST_DIGITS: Final = 400
+"""Digits of a whole number; one that is longer is kept as text, for Python converts it in quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +64,19 @@ def values(lines: Iterable[bytes | int]) -> Iterator[Line | Problem]:
         try:
             yield Line(number, loads(line))
         except ValueError:
-            if line.strip().removeprefix(_BOM):
+            if line.strip(_BLANK).removeprefix(_BOM):
                 yield from _damaged(number, line)
+            elif b"\0" in line:
+                yield Problem(line=number, why=_NULS.format(line.count(b"\0")))
 
 
 def _damaged(number: int, line: bytes) -> Iterator[Line | Problem]:
     """Yield what can be read of a line that is not one good JSON value."""
-    source, is_utf8 = _decoded(line)
+    source, is_utf8 = _decoded(line.strip(_BLANK))
     source = source.strip().removeprefix("\ufeff")
     found, rest = _sequence(source)
+    if line.startswith(b"\0") or line.endswith(b"\0"):
+        yield Problem(line=number, why=_NULS.format(line.count(b"\0")))
     if not is_utf8:
         yield Problem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
     if len(found) > 1:
@@ -87,7 +97,7 @@ def _decoded(data: bytes) -> tuple[str, bool]:
 
 def _sequence(source: str) -> tuple[list[Json], str]:
     """Return the values that stand one behind the other, and what is left."""
-    decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
+    decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_int=_whole)
     found: list[Json] = []
     at = 0
     while at < len(source):
@@ -97,9 +107,40 @@ def _sequence(source: str) -> tuple[list[Json], str]:
             break
         found.append(value)
         at = end
-        while at < len(source) and source[at] in " \t\r\n,":
+        while at < len(source) and source[at] in " \t\r\n,\x1e":
             at += 1
     return found, source[at:]
+
+
+def _whole(digits: str) -> Json:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+def rows(data: bytes) -> list[Line | Problem]:
+    """Return objects that stand one behind the other, or in an array, as if each had a line of its own.
+
+    The number of one is that of the line in which it begins; in an array, its place.
+    """
+    source = _decoded(data.removeprefix(_BOM))[0].lstrip()
+    found, rest = _sequence(source)
+    if len(found) == 1 and isinstance(found[0], list):
+        return [Line(number, value) for number, value in enumerate(cast("list[Json]", found[0]), 1)]
+    lines: list[Line | Problem] = [Line(number, value) for number, value in _places(source, found)]
+    if rest:
+        number = source.count("\n", 0, len(source) - len(rest)) + 1
+        lines.append(Problem(line=number, why="it is cut off or no JSON behind what was read"))
+    return lines
+
+
+def _places(source: str, found: list[Json]) -> Iterator[tuple[int, Json]]:
+    decoder, at, line = json.JSONDecoder(strict=False, parse_int=_whole), 0, 1
+    for value in found:
+        yield line, value
+        end = decoder.raw_decode(source, at)[1]
+        while end < len(source) and source[end] in " \t\r\n,\x1e":
+            end += 1
+        line += source.count("\n", at, end)
+        at = end
 
 
 def document(data: bytes) -> tuple[Json, list[Problem]]:
@@ -123,7 +164,7 @@ def _salvaged(source: str, problems: list[Problem]) -> tuple[Json, list[Problem]
     """Read a document up to the last whole value before it breaks off."""
     for at, closing in reversed(_cuts(source)):
         try:
-            value = json.loads(source[:at] + closing, strict=False)
+            value = json.loads(source[:at] + closing, strict=False, parse_int=_whole)
         except (ValueError, RecursionError):
             continue
         line = source.count("\n", 0, at) + 1

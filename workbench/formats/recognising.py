@@ -33,11 +33,19 @@ from workbench.formats.lines import (
     Line,
     document,
     raw_lines,
+    rows,
     values,
 )
 
 HEAD: Final = 1 << 18
 """Bytes that are looked at."""
+
+_COMPRESSED: Final = (
+    (b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+)  # fmt: skip
+_MOST_ROWS: Final = 64 << 20
+"""Bytes of a document that is tried as rows, which takes several times its size."""
 
 _SAMPLE: Final = 5
 _LOOKED_AT: Final = 40
@@ -141,11 +149,15 @@ def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recogni
     Raises:
         NotRecognised: It is none of the formats.
     """
-    head = stream.read(HEAD)
+    head = _beginning(stream)
+    if wide := _wide(head):
+        return _transcoded(_Replayed(head, stream), wide, name, wanted)
     whole = _Replayed(head, stream)
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\0\x1e")
     if not start:
-        raise NotRecognised("it is empty")
+        raise NotRecognised("it holds NUL bytes only" if head.strip() else "it is empty")
+    if packed := next((what for magic, what in _COMPRESSED if head.startswith(magic)), None):
+        raise NotRecognised(f"it is compressed ({packed}): unpack it, and import what is in it")
     if start[:4] == b"PK\x03\x04":
         return _packed(whole, name, "inspect", "zip", inspect_log.read_zip)
     if start.startswith(opencode_store.MAGIC):
@@ -153,6 +165,30 @@ def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recogni
     if start[:1] in (b"{", b"["):
         return _json(whole, head, name, wanted)
     return _text(whole, head, name, wanted)
+
+
+def _beginning(stream: BinaryIO) -> bytes:
+    """Return the first bytes, with the first line whole: one image in it may be larger than all the rest."""
+    head = stream.read(HEAD)
+    while b"\n" not in head and len(head) < MOST_LINE and (more := stream.read(HEAD * 4)):
+        head += more
+    return head
+
+
+def _wide(head: bytes) -> str:
+    """Return the encoding of a text whose characters have two bytes; empty for all others (RFC 4627, 3)."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = bytes(not byte for byte in head[:4])
+    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(zeros, "")
+
+
+def _transcoded(whole: "_Replayed", encoding: str, name: str, wanted: str | None) -> Recognised:
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise NotRecognised(f"it is UTF-16, and over {MOST_DOCUMENT >> 20} MB")
+    text = data.decode(encoding, "replace").encode("utf-8", "replace")
+    return recognise(io.BytesIO(text), name, wanted)
 
 
 def _packed(
@@ -180,6 +216,11 @@ def _json(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Rec
     for one in DOCUMENTS:
         if wanted in (None, one.name) and value is not None and one.is_it(value):
             return Recognised(format=one.name, items=_with(problems, one.read(value, name)))
+    # Lines that a tool has laid out anew: one array of them, or each over several lines.
+    several = rows(data) if len(data) <= _MOST_ROWS else []
+    sample = [found for line in several[:_SAMPLE] if isinstance(line, Line) and (found := obj(line.value))]
+    if one := _of_lines(sample, wanted):
+        return Recognised(format=one.name, items=one.read(several, name))
     why = problems[0].why if problems else "its keys are those of no format that is known"
     raise NotRecognised(why)
 

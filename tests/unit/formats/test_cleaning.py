@@ -17,7 +17,7 @@ SECRETS = [
     f"Authorization: Bearer {WORD}", f"password = '{WORD}'", f"API_KEY={WORD}", f"client_secret: {WORD}",
     f"tool --password {WORD}", f"tool --my-api-key {WORD}", f"curl -u me:{WORD} http://x", f"token={WORD}",
     f"https://{WORD}@host/x", f"pat{WORD[:14]}.{'0a' * 32}", "SK" + "0a1b" * 8, f"$2b$12${WORD}",
-    "0a" * 16 + "-us12", f"<api_key>{WORD}</api_key>", f"discord M{WORD[:23]}.{WORD[:6]}.{WORD[:30]}",
+    "0a" * 16 + "-us12", f"<api_key>{WORD}</api_key>", f"discord {'MTA0' * 6}.{WORD[:6]}.{WORD[:30]}",
     f"aws_secret_access_key = {WORD[:40]}", f"encryption-key: {WORD}", f"PASSPHRASE={WORD}",
 ]  # fmt: skip
 
