@@ -51,7 +51,9 @@ _ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-": r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-",
-    r"(?<!-)--(?!-)[a-z-]{0,20}(?:pass": r"--[a-z-]{0,20}(?:pass|pwd|secret|cred|api-key|token)",
+    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
+        r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]"
+    ),
     r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
     r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)""": r"://[^\s/:@]*:[^\s/@]",
     r"pat(?:(?<!": r"pat[a-z0-9]{14}\.",
