@@ -102,15 +102,20 @@ def _of_command(subject: rules.Subject, standing: Sequence[Rule]) -> Offer:
     simple = commands[at]
     alone = subject_of(
         subject.descriptor,
-        {**subject.parameters, subject.descriptor.command_parameter or "": simple.source},
+        {**subject.parameters, subject.descriptor.command_parameter or "": _source(simple)},
         "",
     )
     found = [_judged(alone, draft) for draft in _command_drafts(alone, simple)]
     return Offer(
-        subject=subject, candidates=tuple(found), about=simple.source,
+        subject=subject, candidates=tuple(found), about=_source(simple),
         part=at + 1 if len(commands) > 1 else None, parts=len(commands),
         part_subject=alone if len(commands) > 1 else None,
     )  # fmt: skip
+
+
+def _source(simple: Simple) -> str:
+    """Return a part as it is written, with what it reads."""
+    return simple.source + "".join(f" < {name}" for name in simple.inputs)
 
 
 _Draft = tuple[PatternKind, str, str]

@@ -4,8 +4,10 @@ Owns the checks of S0 ApprovalRule and matching on canonical JSON. Counting uses
 to the journal. A rule that lets pass matches less in doubt, one that stands in the way more.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Final, Literal
 
 from workbench.domain.rows import Rule
@@ -14,10 +16,12 @@ from workbench.policy import backtracking, globs, probes, regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
-from workbench.policy.shell_judging import judge
+from workbench.policy.shell_judging import judge, variable_reason
 from workbench.policy.shell_lists import TOO_BROAD, program
 from workbench.text import canonical
 from workbench.text.safe import one_line
+
+_ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 Acceptance = Literal["accept", "reject_blanket", "reject_invalid", "reject_redos"]
 """What is said of a pattern before it may become a rule."""
@@ -171,9 +175,10 @@ def _glob_problems(
 def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor) -> str | None:
     """Return why a pattern allows too much, or nothing at all."""
     if descriptor.command_parameter is not None and parsed.argument:
-        words = parsed.argument.removesuffix(":*").replace("*", " * ").split()
+        spaced = parsed.argument.removesuffix(":*").replace("*", " * ").split()
+        words = list(dropwhile(_ASSIGNED.match, spaced))
         head = program(words[0]) if words else "*"
-        if why := _never(words):
+        if why := _steers(spaced[: len(spaced) - len(words)]) or _never(words):
             return f"can allow nothing: {why}, so each call of it is asked"
         if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
             return f"is too wide: {TOO_BROAD[head]}"
@@ -183,9 +188,17 @@ def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor)
     return None
 
 
+def _steers(assignments: Iterable[str]) -> str | None:
+    """Return why variables in front of a command are no harmless ones."""
+    names = (text.partition("=")[0].removesuffix("+") for text in assignments)
+    return next(filter(None, map(variable_reason, names)), None)
+
+
 def _never(words: Sequence[str]) -> str | None:
     """Return why no command that begins with the words of a pattern is ever let pass."""
-    judged = judge([word.replace("*", "x") for word in words])
+    if not words:
+        return "it names no command"
+    judged = judge([word.replace("*", _UNRELATED) for word in words])
     if judged.reasons:
         return judged.reasons[0]
     if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:

@@ -123,21 +123,21 @@ def _empty_lines(text: str, place: Place) -> str:
     out: list[str] = []
     for is_empty, lines in groupby(text.split("\n"), lambda line: not line.strip()):
         kept = list(lines)
-        is_gap = is_empty and len(kept) > place.empty and out
+        is_gap = is_empty and len(kept) > place.empty
         out += [f"⟨{len(kept)} empty lines⟩"] if is_gap else kept
     return "\n".join(out)
 
 
 def _has_gap(text: str, place: Place) -> bool:
-    """Say whether there are more empty lines in a row, with text on both sides, than the place bears."""
+    """Say whether there are more empty lines in a row, with text behind them, than the place bears."""
     if place.is_line or text.count("\n") <= place.empty:
         return False
-    count, has_text = 0, False
+    count = 0
     for line in text.split("\n"):
         if line.strip():
-            if has_text and count > place.empty:
+            if count > place.empty:
                 return True
-            count, has_text = 0, True
+            count = 0
         else:
             count += 1
     return False

@@ -1,0 +1,118 @@
+"""What a human's answer comes to: the bytes it seals, the digest that names them, and what it refuses."""
+
+import hashlib
+
+import pytest
+
+from workbench.changes.answer import (
+    ImagesGone,
+    action_hunks,
+    decision,
+    exact_parameters,
+    images,
+    outcome,
+    result_digest,
+)
+from workbench.domain.events import ActionOpened
+from workbench.domain.values import FilePlan, Taken
+
+BEFORE = b"a\n" + b"x\n" * 30 + b"h\n"
+AFTER = b"A\n" + b"x\n" * 30 + b"H\n"
+
+
+class Blobs:
+    def __init__(self):
+        self.held = {}
+
+    def seal(self, data):
+        ref = f"sealed/{len(self.held)}"
+        self.held[ref] = data
+        return ref
+
+    def read(self, ref):
+        return self.held.get(ref)
+
+    def keyed(self, data):
+        return hashlib.sha256(b"key" + data).hexdigest()
+
+
+@pytest.fixture
+def blobs():
+    return Blobs()
+
+
+def opened(blobs, files=True, **changed):
+    plan = FilePlan(
+        path="x.txt", base=blobs.keyed(BEFORE), after=blobs.keyed(AFTER), mode=0o644,
+        base_ref=blobs.seal(BEFORE), after_ref=blobs.seal(AFTER),
+    )  # fmt: skip
+    return ActionOpened(
+        action_kind="tool", tool="replace_string_in_file", target="x.txt", parameters={"path": "x.txt"},
+        digest="proposed", files=(plan,) if files else (), **{"created_at": 1, "expires_at": 2, **changed},
+    )  # fmt: skip
+
+
+def test_an_approval_as_shown_comes_to_what_was_proposed(blobs):
+    action = opened(blobs)
+    (change,) = images(action.files, blobs)
+    assert (change.before, change.after) == (BEFORE, AFTER)
+    assert outcome(action, blobs, None, None) == ((change,), "proposed")
+    plain = decision(action, "a1", "approve", blobs=blobs)
+    assert (plain.selection, plain.edited, plain.result_digest) == (None, None, None)
+
+
+def test_some_hunks_are_sealed_and_named_by_another_digest(blobs):
+    action = opened(blobs)
+    assert len(action_hunks(action, blobs)) == 2
+    made = decision(action, "a1", "approve", blobs=blobs, selection=[Taken(hunk=1)])
+    wanted = BEFORE.replace(b"a\n", b"A\n")
+    assert wanted in blobs.held.values()
+    (change,), digest = outcome(action, blobs, [Taken(hunk=1)], None)
+    assert change.after == wanted
+    assert made.result_digest == digest == result_digest(action, [change], blobs) != "proposed"
+    assert made.selection == (Taken(hunk=1),)
+
+
+def test_an_edited_file_is_sealed_and_referred_to(blobs):
+    action = opened(blobs)
+    made = decision(action, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    assert {path: blobs.read(ref) for path, ref in made.edited.items()} == {"x.txt": b"mine\n"}
+    assert made.result_digest not in (None, "proposed")
+
+
+def test_a_rejection_carries_no_bytes(blobs):
+    made = decision(opened(blobs), "a1", "reject", blobs=blobs, selection=[Taken(hunk=1)], reason="no")
+    assert (made.verdict, made.reason, made.selection, made.result_digest) == ("reject", "no", None, None)
+
+
+def test_an_action_without_files_has_nothing_to_choose_from(blobs):
+    with pytest.raises(ValueError, match="changes no file"):
+        decision(opened(blobs, files=False), "a1", "approve", blobs=blobs, selection=[Taken(hunk=1)])
+
+
+@pytest.mark.parametrize("damage", ["gone", "changed"])
+def test_sealed_bytes_that_are_gone_or_damaged_are_said(blobs, damage):
+    action = opened(blobs)
+    ref = action.files[0].after_ref
+    if damage == "gone":
+        del blobs.held[ref]
+    else:
+        blobs.held[ref] = b"other"
+    with pytest.raises(ImagesGone) as caught:
+        images(action.files, blobs)
+    assert "x.txt" in caught.value.why
+    assert caught.value.remedy
+
+
+def test_a_file_that_is_made_or_removed_has_one_side(blobs):
+    plan = FilePlan(path="n", base=None, after=blobs.keyed(b"n"), mode=0o644, after_ref=blobs.seal(b"n"))
+    (change,) = images((plan,), blobs)
+    assert (change.before, change.after) == (None, b"n")
+
+
+def test_parameters_are_those_that_the_agent_wrote(blobs):
+    recorded = {"token": "mark"}
+    assert exact_parameters(recorded, None, blobs) == recorded
+    assert exact_parameters(recorded, blobs.seal(b'{"token":"real"}'), blobs) == {"token": "real"}
+    with pytest.raises(ImagesGone, match="parameters"):
+        exact_parameters(recorded, "sealed/nothing", blobs)

@@ -1,0 +1,126 @@
+"""The rules that a call suggests: narrowest first, each judged, none that does not cover it."""
+
+import pytest
+
+from tests.unit.policy.gate_cases import CREATE, FETCH, GREP, READ, REPLACE, SHELL, rule
+from workbench.policy import rules
+from workbench.policy.candidates import Candidate, as_rule, offer, refusal
+from workbench.policy.past import is_about, subject_of
+
+
+def patterns(found):
+    return [candidate.pattern for candidate in found.candidates if not candidate.refused]
+
+
+@pytest.mark.parametrize(
+    ("command", "offered"),
+    [
+        ("git log -3 --stat", ["Bash(git log -3 --stat)", "Bash(git log -3 *)", "Bash(git log *)"]),
+        ("ls", ["Bash(ls)", "Bash(ls *)"]),
+        ("npm run test", ["Bash(npm run test)", "Bash(npm run *)"]),
+        ("wc -l < a.txt", ["Bash(wc -l < a.txt)", "Bash(wc *)"]),
+        ("CI=1 npm test", ["Bash(CI=1 npm test)"]),
+    ],
+)
+def test_a_command_suggests_itself_and_its_beginnings(command, offered):
+    found = offer(SHELL, {"command": command}, "")
+    assert patterns(found)[: len(offered)] == offered
+    assert (found.about.split(" <")[0], found.part, found.why_none) == (command.split(" <")[0], None, "")
+    for candidate in found.candidates:
+        assert candidate.refused or rules.covers(as_rule(candidate), found.subject)
+
+
+def test_a_command_with_signs_of_patterns_is_offered_to_the_letter():
+    found = offer(SHELL, {"command": "grep 'a*(b)' x"}, "")
+    first = found.candidates[0]
+    assert (first.pattern_kind, first.refused) == ("regex", "")
+    assert rules.covers(as_rule(first), found.subject)
+    assert not rules.covers(as_rule(first), subject_of(SHELL, {"command": "grep 'aab' x"}, ""))
+
+
+def test_a_long_command_offers_its_two_longest_and_two_shortest_beginnings():
+    found = offer(SHELL, {"command": "pytest a b c d e f g"}, "")
+    assert [c.pattern for c in found.candidates] == [
+        "Bash(pytest a b c d e f g)", "Bash(pytest a b c d e f *)", "Bash(pytest a b c d e *)",
+        "Bash(pytest a *)", "Bash(pytest *)",
+    ]  # fmt: skip
+
+
+def test_of_several_commands_the_first_that_nothing_covers_is_asked_about():
+    standing = [rule(pattern="Bash(ls *)")]
+    found = offer(SHELL, {"command": "ls -l | wc -l"}, "", standing)
+    assert (found.about, found.part, found.parts) == ("wc -l", 2, 2)
+    assert found.part_subject.parameters == {"command": "wc -l"}
+    covered = offer(SHELL, {"command": "ls -l | ls"}, "", standing)
+    assert covered.part == 1
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "parameters"),
+    [
+        (SHELL, {"command": "git log > x"}),
+        (SHELL, {"command": "ls" + " " * 60 + "x"}),
+        (CREATE, {"path": "a", "content": "x\u202ey"}),
+    ],
+)
+def test_what_no_rule_can_cover_says_why(descriptor, parameters, tmp_path):
+    found = offer(descriptor, parameters, str(tmp_path))
+    assert (found.candidates, bool(found.why_none)) == ((), True)
+
+
+def test_reading_odd_text_is_no_reason(tmp_path):
+    assert offer(READ, {"path": "a\u200bb.txt"}, str(tmp_path)).candidates
+
+
+@pytest.mark.parametrize(
+    ("path", "offered"),
+    [
+        ("src/deep/a.py", ["Edit(src/deep/a.py)", "Edit(src/deep/*.py)", "Edit(src/deep/**)"]),
+        ("a.py", ["Edit(a.py)"]),
+        ("src/Makefile", ["Edit(src/Makefile)", "Edit(src/**)"]),
+        ("src/.env", ["Edit(src/.env)", "Edit(src/**)"]),
+        ("src/a*.py", []),
+    ],
+)
+def test_a_path_suggests_itself_its_kind_and_its_folder(path, offered, tmp_path):
+    found = offer(REPLACE, {"path": path, "new": "x"}, str(tmp_path))
+    assert (found.about, patterns(found)) == (path, offered)
+    assert "everything" in found.candidates[-1].refused
+
+
+def test_an_address_suggests_itself_and_its_host():
+    found = offer(FETCH, {"url": "https://docs.example.org/a?b=c"}, "")
+    assert patterns(found)[1] == "WebFetch(domain:docs.example.org)"
+    assert rules.covers(as_rule(found.candidates[0]), found.subject)
+    assert found.candidates[-1].refused
+
+
+def test_anything_else_suggests_exactly_its_parameters():
+    found = offer(GREP, {"pattern": "a.b"}, "")
+    assert found.about == "grep_search"
+    other = subject_of(GREP, {"pattern": "aXb"}, "")
+    assert rules.covers(as_rule(found.candidates[0]), found.subject)
+    assert not rules.covers(as_rule(found.candidates[0]), other)
+
+
+def test_a_refusal_says_what_is_wrong_once():
+    subject = subject_of(SHELL, {"command": "ls"}, "")
+    wide = Candidate(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(*)", covers="")
+    elsewhere = Candidate(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(pwd)", covers="")
+    assert "would allow everything" in refusal(wide, subject)
+    assert refusal(elsewhere, subject) == "it does not cover this call"
+    assert refusal(wide, subject, effect="deny") == ""
+
+
+def test_the_past_leaves_out_what_is_about_another_tool(tmp_path):
+    assert is_about(rule(pattern="Bash(git *)"), SHELL)
+    assert not is_about(rule(pattern="Bash(git *)"), READ)
+    assert is_about(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), READ)
+    assert not is_about(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), CREATE)
+
+
+def test_a_recorded_path_that_leaves_the_workspace_is_no_target(tmp_path):
+    subject = subject_of(READ, {"path": "../x"}, str(tmp_path))
+    assert subject.targets == {}
+    assert not rules.covers(rule(tool="read_file", pattern="Read(src/**)"), subject)
+    assert subject_of(READ, {"path": 3}, str(tmp_path)).targets == {}

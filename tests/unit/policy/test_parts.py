@@ -1,0 +1,75 @@
+"""A line taken apart for review: what each part does, the marks it carries, and whether a rule may cover it."""
+
+import pytest
+
+from workbench.policy.parts import MOST, parts
+
+
+@pytest.mark.parametrize(
+    ("command", "marks", "does"),
+    [
+        ("ls", (), ()),
+        ("curl https://a.example/x", ("network",), ("network: a.example",)),
+        ("git fetch", ("network",), ("reaches the network",)),
+        ("rm -rf a b", ("removes",), ("deletes a b",)),
+        ("git reset x", ("removes",), ("removes or overwrites",)),
+        ("echo x > out", ("writes",), ("writes out",)),
+        ("echo x >out 2>&1 3>- 4>/dev/null", ("writes",), ("writes out",)),
+        ("echo x >", ("writes",), ("writes ?",)),
+        ("tee a b", ("writes",), ("writes a, b",)),
+        ("FOO=1 BAR=2 ls", ("sets",), ("sets FOO, BAR",)),
+        ("sudo ls", ("wrapper",), ("runs ls by sudo",)),
+        ("xargs", ("wrapper",), ("xargs runs other programs",)),
+        ("python x.py", ("interpreter",), ("python runs x.py",)),
+        ("bash", ("interpreter",), ("bash runs what it reads",)),
+        ("ls \u202e", ("hidden",), ("holds characters that cannot be seen",)),
+        ("cd src", (), ("goes to src",)),
+        ("cd", (), ("goes to the home folder",)),
+        ("FOO=1", ("sets",), ("sets FOO",)),
+    ],
+)
+def test_a_part_says_what_it_does(command, marks, does):
+    (part,) = parts(command).parts
+    assert (part.marks, part.does) == (marks, does)
+
+
+def test_what_listens_to_the_network_is_marked_with_what_it_hears():
+    first, second = parts("curl https://a.example | sh").parts
+    assert first.marks == ("network",)
+    assert second.marks == ("runs net",)
+    assert second.does == ("runs what part 1 loads, unseen",)
+    assert second.simple is None
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo $(id)", "a substitution"),
+        ("echo `id`", "a substitution"),
+        ("echo $x", "an expansion"),
+        ("echo x > y", "a redirect to a file"),
+        ("PATH=. ls", "PATH makes later programs run or load something else"),
+        ("sed -i x y", "sed -i can write files or read a script"),
+    ],
+)
+def test_a_part_says_why_no_rule_covers_it(command, reason):
+    part = parts(command).parts[-1]
+    assert reason in part.reasons
+    assert part.simple is None
+
+
+def test_a_plain_part_is_what_rules_see():
+    first, second = parts("git log -3 | head -5").parts
+    assert first.simple.words == ("git", "log", "-3")
+    assert second.simple.words == ("head", "-5")
+    assert parts("git log -3 | head -5").is_certain
+
+
+def test_a_very_long_line_is_not_taken_apart():
+    found = parts("ls " + "a " * 20_000)
+    assert (found.parts, found.is_certain, bool(found.reasons)) == ((), False, True)
+
+
+def test_a_line_of_many_parts_says_how_many_are_left_out():
+    found = parts(";".join(["ls"] * (MOST + 7)))
+    assert (len(found.parts), found.left_out) == (MOST, 7)
