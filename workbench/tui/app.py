@@ -9,11 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
+from rich.console import RenderableType
 from textual import events
+from textual._compositor import ChopsUpdate
 from textual.app import App
 from textual.filter import LineFilter
+from textual.screen import Screen
 from textual.theme import Theme
 
 from workbench.config.values import Ui
@@ -25,6 +28,7 @@ from workbench.draw.tokens import Ink, house_theme, theme_tokens, variables
 from workbench.journal.journal import Journal
 from workbench.tui import keymap
 from workbench.tui.answering import Answering
+from workbench.tui.frames import Changes, Shown
 from workbench.tui.keys import CHAINS
 from workbench.tui.live import Feed, JournalSource
 from workbench.tui.messages import SourceChanged
@@ -78,6 +82,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
+        self._shown = Shown()
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = False
         encoding = getattr(sys.__stdout__, "encoding", None)
@@ -209,6 +214,15 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         for screen in self._mains():
             screen.approvals.detail_view.invalidate()
             screen.conversation.view.redraw()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        # Textual leaves the type of a screen's result open; nothing here depends on it.
+        display = cast("Callable[[object, object], None]", super()._display)  # type: ignore[misc]
+        if type(renderable) is ChopsUpdate:
+            renderable = Changes(renderable, self._shown)
+        elif renderable is not None:
+            self._shown.forget()
+        display(screen, renderable)
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from workbench.domain.rows import Action, Call, PipelineState, Session, StepStat
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
+from workbench.journal.lease import is_live
 from workbench.tui.runevents import RunEvents
 from workbench.views.pipeline import plans_of
 from workbench.views.source import Gone
@@ -86,6 +87,10 @@ class JournalSource:
             return action.subject.get("workspace") in (self.workspace, None)
         session = self._journal.session(action.session_id)
         return session is not None and session.workspace == self.workspace
+
+    def is_driven(self, session_id: str) -> bool:
+        """Return whether a process that lives drives a session."""
+        return is_live(self._journal.home, self._journal.lease(session_id))
 
     def action(self, action_id: str) -> Action | None:
         """Return one action."""

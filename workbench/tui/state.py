@@ -276,13 +276,6 @@ class State:
         """Return what waits."""
         return [action for action in self.actions.values() if action.state == "pending"]
 
-    @property
-    def is_moving(self) -> bool:
-        """Return whether something on the screen changes with every second."""
-        running = any(session.status == "processing" for session in self.sessions.values())
-        running = running or self.runs.is_moving
-        return running or any(action.expires_at is not None for action in self.pending)
-
     def is_due(self, now: int) -> bool:
         """Return whether the window of something has closed."""
         return any(action.expires_at is not None and action.expires_at <= now for action in self.pending)

@@ -4,6 +4,7 @@ Owns what ran, what waited, and how long. One call in full is `views.calls`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from workbench.domain.rows import Action, Call
 from workbench.records import dataclass
@@ -11,6 +12,9 @@ from workbench.text.human import duration
 from workbench.text.safe import one_line
 from workbench.views.queue import TARGET_CELLS
 from workbench.views.signs import Meaning, call_sign
+
+FRESH_SECONDS: Final = 300
+"""The age up to which the time that a question waits is counted by the second, then in steps of ten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views import calls as full
 from workbench.views import tools
+from workbench.views.queue import CALM_STEP
 from workbench.views.tools import Axis, Span, ToolRow
 
 WATERFALL_FROM: Final = 58
@@ -34,9 +35,6 @@ WATERFALL_FROM: Final = 58
 
 _DETAIL_FROM: Final = 18
 """Rows of the pane from which one call is shown in full below the list."""
-
-_SLOW_AFTER: Final = 300_000_000
-"""Microseconds after which the time that a question waits moves in steps of ten seconds."""
 
 _REVERSED: Final = RichStyle(reverse=True)
 
@@ -366,8 +364,8 @@ def _is_problem(row: ToolRow) -> bool:
 def _is_due(rows: Sequence[ToolRow], now: int) -> bool:
     """Return whether the times of open calls move this second: of old questions only every ten."""
     is_open = [row for row in rows if row.finished is None]
-    if all(row.started is None and now - row.requested > _SLOW_AFTER for row in is_open):
-        return bool(is_open) and now // 1_000_000 % 10 == 0
+    if all(row.started is None and now - row.requested > tools.FRESH_SECONDS * 1_000_000 for row in is_open):
+        return bool(is_open) and now // 1_000_000 % CALM_STEP == 0
     return True
 
 

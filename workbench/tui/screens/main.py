@@ -21,6 +21,7 @@ from workbench.tui.arrangement import Arrangement, arrange
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
 from workbench.tui.notices import Kept, Notices
+from workbench.tui.pace import LOOK_SECONDS, until_change
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
@@ -44,8 +45,8 @@ from workbench.tui.widgets.toast import ToastBox
 _MINUTE: Final = 60.0
 _LOOK_AT_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
-_LOOK_AT_HOST_EVERY: Final = 10
-"""Seconds between two looks while something works or waits."""
+_CLOSE: Final = 0.005
+"""Seconds: moments that are as close as this are one."""
 _LOW: Final = 24
 """Rows up to which a narrow screen gives the list one row less, for the diff."""
 
@@ -90,7 +91,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self._focused_before: Widget | None = None
         """What had the focus before the terminal became too small for anything."""
         self._looks_soon = False
-        self._looked_at = 0.0
+        self._looked_at, self._due, self._host_seen_at = 0.0, 0.0, 0
         self.is_leaving = False
 
     def compose(self) -> ComposeResult:
@@ -214,18 +215,27 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
     # --- time -----------------------------------------------------------------------------------
 
     def keep_time(self) -> None:
-        """Tick each second while something counts down or runs, and not at all otherwise."""
-        if self.state.is_moving and self._ticker is None:
-            self._ticker = self.set_interval(1.0, self._tick)
-        elif not self.state.is_moving and self._ticker is not None:
+        """Wake up when something on the screen counts on, and not at all while nothing does."""
+        wait = until_change(self.state, self.state.source.now())
+        due = None if wait is None else self.drawing.monotonic() + wait
+        if self._ticker is not None and (due is None or abs(due - self._due) > _CLOSE):
             self._ticker.stop()
             self._ticker = None
+        if due is not None and self._ticker is None and wait is not None:
+            self._due = due
+            self._ticker = self.set_timer(wait + _CLOSE, self._count_on)
+
+    def _count_on(self) -> None:
+        self._ticker = None
+        self._tick()
+        self.keep_time()
 
     def _tick(self) -> None:
         now = self.state.source.now()
         if self.state.is_due(now):
             self.requests.expire()
-        if now // 1_000_000 % _LOOK_AT_HOST_EVERY == 0:
+        if now - self._host_seen_at >= LOOK_SECONDS * 1_000_000:
+            self._host_seen_at = now
             self.requests.read_trouble()
         self.showing.head()
         for pane in self.panes:
@@ -236,6 +246,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.tell()
 
     def _minute(self) -> None:
+        self.keep_time()
         self.requests.read_trouble()
         if not self.state.runs.rows:
             self.requests.read_pipelines()

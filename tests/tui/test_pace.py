@@ -1,0 +1,81 @@
+"""When a screen wakes up: at the moment something on it changes, and never while nothing does."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.domain.rows import Action, Call, Session
+from workbench.tui import live, pace
+from workbench.tui.pace import until_change
+
+S = 1_000_000
+NOW = 1_000_000 * S
+
+
+def action(left):
+    expires = None if left is None else NOW + int(left * S)
+    return Action(
+        id="a", session_id="s", kind="edit", state="pending", opened_at=1, created_at=NOW, expires_at=expires,
+        digest="d", verb="edit", target="t",
+    )  # fmt: skip
+
+
+def call(age, *, started=False, finished=False):
+    at = NOW - int(age * S)
+    return Call(
+        id="c", session_id="s", turn_id="t", ordinal=0, provider_call_id="p", tool="x", state="pending",
+        requested_at=at, started_at=at if started else None, finished_at=at if finished else None,
+    )  # fmt: skip
+
+
+def session(status):
+    return Session(id="s", kind="chat", status=status, created_at=0, updated_at=0)
+
+
+class Driven(live.JournalSource):
+    def __init__(self, is_driven):
+        self._is = is_driven
+
+    def is_driven(self, session_id):
+        return self._is
+
+
+def state(*, pending=(), calls=(), status="completed", is_driven=True, run_moves=False):
+    return SimpleNamespace(
+        pending=list(pending), calls=list(calls), sessions={"s": session(status)},
+        runs=SimpleNamespace(is_moving=run_moves), source=Driven(is_driven),
+    )  # fmt: skip
+
+
+CASES = [
+    ("nothing", state(), None),
+    ("a question without an end", state(pending=[action(None)]), None),
+    ("a minute left: the next second", state(pending=[action(60.4)]), 0.4),
+    ("a whole second", state(pending=[action(60)]), 1.0),
+    ("an hour left: the next of ten seconds", state(pending=[action(3603.4)]), 4.4),
+    ("just above five minutes", state(pending=[action(300.5)]), 1.5),
+    ("over, and not yet recorded", state(pending=[action(0)]), 1.0),
+    ("two questions: the nearer", state(pending=[action(3603.4), action(3601.2)]), 2.2),
+    ("a call that runs", state(calls=[call(1000, started=True)]), 1.0),
+    ("a call that ran", state(calls=[call(5, started=True, finished=True)]), None),
+    ("a call whose driver died", state(calls=[call(5, started=True)], is_driven=False), None),
+    ("a call that waits", state(calls=[call(5)], is_driven=False), 1.0),
+    ("a call that waits for long", state(calls=[call(400)]), 10.0),
+    ("a session at work", state(status="processing"), 10.0),
+    ("a session that nobody drives", state(status="processing", is_driven=False), None),
+    ("a run", state(run_moves=True), 1.0),
+]
+
+
+@pytest.mark.parametrize(("shown", "wanted"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_screen_counts_on_when_something_changes(shown, wanted):
+    assert until_change(shown, NOW) == wanted
+
+
+@pytest.mark.parametrize("left", [299.9, 300.0, 300.1, 305.0, 310.0, 3600.0, 61.5, 1.0])
+def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
+    one = action(left)
+    wait = int(until_change(state(pending=[one]), NOW) * S)
+    before = pace.seconds_left(one, NOW)
+    assert pace.seconds_left(one, NOW + wait - 1) == before
+    assert pace.seconds_left(one, NOW + wait) < before

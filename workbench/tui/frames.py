@@ -1,0 +1,74 @@
+"""What is written to the terminal for a part of the screen: the cells that changed and no others.
+
+Owns the knowledge of what the terminal shows: a countdown costs its digits and not its row, which counts over
+a slow line. The framework writes a changed part whole, and from the left edge of its widget on.
+"""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.control import Control
+from rich.segment import Segment
+from textual._compositor import ChopsUpdate
+from textual.strip import Strip
+
+
+class Shown:
+    """What the terminal shows, as pieces of rows that were written last and not written over."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, dict[tuple[int, int], Strip]] = {}
+
+    def forget(self) -> None:
+        """Know nothing any more: the next piece of every row is written whole."""
+        self._rows.clear()
+
+    def put(self, y: int, start: int, stop: int, piece: Strip) -> tuple[int, int]:
+        """Note that a piece stands in cells of a row; return which cells of it must be written."""
+        row = self._rows.setdefault(y, {})
+        before = row.get((start, stop))
+        if before is None:
+            for first, last in [key for key in row if key[0] < stop and start < key[1]]:
+                del row[first, last]
+        row[start, stop] = piece
+        return (0, piece.cell_length) if before is None else changed_cells(before, piece)
+
+
+class Changes(ChopsUpdate):
+    """A partial update that writes what the terminal does not show yet."""
+
+    def __init__(self, update: ChopsUpdate, shown: Shown) -> None:
+        super().__init__(update.chops, update.spans, update.chop_ends)
+        self._shown = shown
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences of the update; what they write is noted as shown."""
+        found: list[str] = []
+        for y, first, last in self.spans:
+            for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
+                start, stop = max(x, first), min(end, last)
+                if strip is None or start >= stop:
+                    continue
+                piece = strip.crop(start - x, stop - x)
+                begin, until = self._shown.put(y, start, stop, piece)
+                if begin < until:
+                    found.append(Control.move_to(start + begin, y).segment.text)
+                    found.append(piece.crop(begin, until).render(console))
+        return "".join(found)
+
+
+def changed_cells(before: Strip, after: Strip) -> tuple[int, int]:
+    """Return the first cell that differs and the one behind the last, by whole segments; equal if none."""
+    if before.cell_length != after.cell_length:
+        return 0, after.cell_length
+    old, new = list(before), list(after)
+    first = _alike(old, new)
+    last = _alike(old[first:][::-1], new[first:][::-1])
+    start = sum(segment.cell_length for segment in new[:first])
+    return start, after.cell_length - sum(segment.cell_length for segment in new[len(new) - last :])
+
+
+def _alike(old: Sequence[Segment], new: Sequence[Segment]) -> int:
+    """Return how many segments are the same at the beginning."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
