@@ -52,3 +52,40 @@ class FileFact:
     times: int
     added: int
     removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What a list says of a session beside its title."""
+
+    rejected: int = 0
+    expired: int = 0
+    failed: int = 0
+    """Calls that ran and failed."""
+    turns: int = 0
+    """Those that have ended."""
+    files: int = 0
+    """Times that a file was changed."""
+    added: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What goes when a session is deleted."""
+
+    events: int
+    calls: int
+    actions: int
+    kept: int
+    """Outputs and images of files."""
+    steps: int
+    """Sessions of a pipeline run that go with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """When a session worked and when its questions waited: beginnings and ends, in microseconds."""
+
+    turns: tuple[tuple[int, int], ...]
+    waits: tuple[tuple[int, int], ...]

@@ -102,7 +102,7 @@ def _files(database: Database, scope: Scope) -> list[FileFact]:
     body = "coalesce(json_extract(body, '$.{}'), 0)"
     statement = (
         "SELECT json_extract(body, '$.path') AS path, count(*), "  # noqa: S608
-        f"sum({body.format('added')}), sum({body.format('removed')}) FROM event"
+        f"sum({body.format('added')}), sum({body.format('removed')}) FROM event INDEXED BY event_counted"
         f" WHERE session_id IN {_IN} AND kind = 'file.changed' GROUP BY path ORDER BY 2 DESC, path"
     )
     return [

@@ -142,6 +142,12 @@ INSERT INTO search (search) VALUES ('rebuild');
 """  # noqa: S608 words of our own
 """`with_parts` is `text.compounds.with_parts`, which every connection knows (`journal.sql`)."""
 
+_COUNTED: Final = """
+CREATE INDEX event_counted ON event (session_id, kind)
+    WHERE kind = 'file.changed' OR kind = 'turn.started' OR kind = 'turn.ended';
+"""
+"""What lists and statistics count: without it they would read every event, streamed text included."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
@@ -166,5 +172,6 @@ MIGRATIONS: Final = (
     Migration(version=2, name="pipeline runs", change=_PIPELINES),
     Migration(version=3, name="full text search", change=_SEARCH),
     Migration(version=4, name="search within words of code", change=_COMPOUNDS),
+    Migration(version=5, name="events that are counted", change=_COUNTED),
 )
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

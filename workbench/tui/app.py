@@ -106,6 +106,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         found = super().get_line_filters()
         return found if self._encodable is None else [*found, self._encodable]
 
+    @property
+    def journal(self) -> Journal:
+        """Return the journal, for places that read more of it than the workspace's sessions."""
+        return self._journal
+
     # --- colours --------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:

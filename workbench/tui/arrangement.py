@@ -67,14 +67,14 @@ def arrange(columns: int, rows: int, place: int, *, is_zoomed: bool = False) -> 
     Args:
         columns: of the terminal.
         rows: of the terminal.
-        place: where the user is, 0 to 4.
+        place: where the user is; a place that is none of the five panes has the whole body.
         is_zoomed: whether that pane has the whole body.
     """
     width = width_class(columns, rows)
     is_short = rows < TALL
     hidden_here = place == 0 and width == "medium"
     opened_over = is_short and place in (3, 4)
-    if width in ("tiny", "narrow") or is_zoomed or hidden_here or opened_over:
+    if width in ("tiny", "narrow") or is_zoomed or hidden_here or opened_over or place not in PLACES:
         return Arrangement(width=width, shown=frozenset({place}), is_alone=True)
     small = 1 if is_short else None
     if width == "medium":

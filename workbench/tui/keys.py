@@ -7,6 +7,7 @@ are not in it.
 from typing import Final
 
 from workbench.tui.keymap import Key
+from workbench.tui.placekeys import FIND, LIBRARY
 from workbench.tui.rulekeys import ALWAYS, RULES
 from workbench.tui.runkeys import COMPARE, LAUNCH
 
@@ -19,8 +20,8 @@ APP: Final = (
     Key(id="app.place-2", keys=("2",), label="approvals", tooltip="approvals", shown="-"),
     Key(id="app.place-3", keys=("3",), label="tools", tooltip="tool invocations", shown="-"),
     Key(id="app.place-4", keys=("4",), label="pipeline", tooltip="pipeline", shown="-"),
-    Key(id="app.place-5", keys=("5",), label="", tooltip="library", shown="-", in_palette=False),
-    Key(id="app.place-6", keys=("6",), label="", tooltip="rules", shown="-", in_palette=False),
+    Key(id="app.place-5", keys=("5",), label="library", tooltip="library", shown="-"),
+    Key(id="app.place-6", keys=("6",), label="rules", tooltip="rules", shown="-"),
     Key(id="app.place-7", keys=("7",), label="", tooltip="statistics", shown="-", in_palette=False),
     Key(id="app.place-8", keys=("8",), label="", tooltip="findings", shown="-", in_palette=False),
     Key(id="app.place-9", keys=("9",), label="", tooltip="providers", shown="-", in_palette=False),
@@ -353,7 +354,7 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY, *LIBRARY, *FIND,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -368,6 +369,8 @@ CHAINS: Final = (
     ("pipeline", "list", "app"),
     ("step", "pipeline", "list", "app"),
     ("rail", "list", "app"),
+    ("library", "list", "app"),
+    ("find",),
     *(
         ("replay", *inner, "list", "app")
         for inner in (

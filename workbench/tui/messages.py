@@ -9,6 +9,7 @@ from typing import Literal
 from textual.message import Message
 from textual.widget import Widget
 
+from workbench.domain.rows import Session
 from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
@@ -324,3 +325,27 @@ class AlwaysAsked(Message):
     """The user wants to make a rule of an action."""
 
     detail: ActionDetail
+
+
+@dataclass
+class SessionWish(Message):
+    """The user wants something done with sessions of the library."""
+
+    what: str
+    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`; `take` and
+    `cancel` an import."""
+    sessions: Sequence[Session]
+    text: str | None = None
+    """What was typed for it; None asks for it first."""
+
+
+@dataclass
+class PlaceLeft(Message):
+    """The user wants to go back from a place that has the whole body to where they came from."""
+
+
+@dataclass
+class LibraryWanted(Message):
+    """The user wants the library, narrowed by a filter."""
+
+    text: str

@@ -5,7 +5,7 @@ and replays fill in only what they use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from workbench.records import dataclass
 
@@ -99,6 +99,49 @@ class AskedCall:
     session_title: str
 
 
+class Filing(Protocol):
+    """What is done with sessions as a whole; all of it is called in threads and returns what to say.
+
+    What was not done raises `NotDone` or an error with `what`, `why` and `remedy`.
+    """
+
+    def retitle(self, session_id: str, title: str) -> str:
+        """Give a session another title."""
+        ...
+
+    def tag(self, session_id: str, words: str) -> str:
+        """Give a session exactly the tags that are typed."""
+        ...
+
+    def archive(self, session_id: str, *, is_archived: bool) -> str:
+        """Put a session out of the way, or back."""
+        ...
+
+    def end(self, session_id: str) -> str:
+        """End a session for good."""
+        ...
+
+    def delete(self, session_ids: Sequence[str]) -> str:
+        """Delete sessions with everything that belongs to them."""
+        ...
+
+    def fork(self, session_id: str) -> str:
+        """Begin a session here with the conversation of another one, and return its id."""
+        ...
+
+    def send(self, session_id: str, path: str) -> str:
+        """Write a session to a file whose ending says in which format."""
+        ...
+
+    def take(self, path: str, goes_on: Callable[[str], bool]) -> str:
+        """Import a file or folder; `goes_on` is told how far it is, and False takes all of it back."""
+        ...
+
+
+def _no_filing() -> Filing:
+    raise NotDone("Nothing was done. This screen only shows.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """Callables that reach outside of the screen; those that wait are called in threads.
@@ -172,3 +215,7 @@ class Services:
     """Add a rule of the user's; it is judged once more. Refused inside an agent."""
     revoke_rule: "Callable[[str], Rule]" = _no_rule
     """Number: take a rule back. Refused inside an agent."""
+    filing: Callable[[], Filing] = _no_filing
+    """Return what is done with sessions of the library; loaded when it is first used."""
+    price: Callable[[str, int, int], float | None] = lambda _provider, _sent, _received: None
+    """Provider, tokens sent and received: what they cost by the user's settings; None where nobody knows."""

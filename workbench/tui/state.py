@@ -15,6 +15,7 @@ from workbench.domain.events import (
     Event,
     FileChanged,
     ReplyCompleted,
+    SessionDeleted,
     TurnEnded,
 )
 from workbench.domain.rows import Action, Call, Session
@@ -199,6 +200,9 @@ class State:
                 self.file_events.append(event)
         if event.action_id:
             changed.actions.add(event.action_id)
+        if isinstance(event.body, SessionDeleted):
+            self._forget(event.body.deleted_id)
+            changed.has_first = True
         if event.call_id and event.kind.startswith("call."):
             changed.actions |= {one.id for one in self.actions.values() if one.call_id == event.call_id}
         if event.kind.startswith(_ROW_KINDS) and event.session_id != SYSTEM_SESSION:
@@ -208,6 +212,13 @@ class State:
             changed.runs.add(event.session_id)
         if isinstance(event.body, ErrorRaised | CallFinished):
             changed.troubles.append(event)
+
+    def _forget(self, session_id: str) -> None:
+        """Show nothing of a session that was deleted."""
+        self.sessions.pop(session_id, None)
+        self.actions = {key: one for key, one in self.actions.items() if one.session_id != session_id}
+        if self.current is not None and self.current.id == session_id:
+            self.leave()
 
     def _note_calls(self, event: Event, changed: Changed) -> None:
         if isinstance(event.body, ReplyCompleted):

@@ -50,8 +50,15 @@ def place(event: Event, terms: Sequence[Term], length: int = 160) -> Place:
     line = safe(
         ("…" if first else "") + cut + ("…" if first + length < len(text) else ""), keep_newlines=False
     )
-    hits = tuple(one.span() for one in pattern.finditer(line)) if pattern else ()
-    return Place(sequence_number=event.sequence_number, at=event.at, who=who, text=line, hits=hits)
+    return Place(
+        sequence_number=event.sequence_number, at=event.at, who=who, text=line, hits=hits(line, terms)
+    )  # fmt: skip
+
+
+def hits(line: str, terms: Sequence[Term]) -> tuple[tuple[int, int], ...]:
+    """Return where in a line the terms are: first character, and the one behind the last."""
+    pattern = _pattern(terms)
+    return tuple(one.span() for one in pattern.finditer(line)) if pattern else ()
 
 
 def spoken(event: Event) -> tuple[str, str]:

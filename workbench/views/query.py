@@ -14,9 +14,13 @@ from workbench.domain.rows import Session
 from workbench.text.human import parse_iso
 
 KEYS: Final = (
-    "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is",
+    "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is", "tool", "asked",
 )  # fmt: skip
-"""What may stand before a colon; `in` is a workspace, `is` takes `archived`, `imported` or `live`."""
+"""What may stand before a colon; `in` is a workspace, `is` takes `archived`, `imported` or `live`,
+`asked` how a question ended."""
+
+ELSEWHERE: Final = ("tool", "asked")
+"""What no row of a session says: `journal.library.facets` knows which sessions pass."""
 
 _WORD = re.compile(r'(?P<minus>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))')
 _LIVE: Final = ("created", "initializing", "ready", "processing", "paused")
@@ -116,6 +120,8 @@ def fits(session: Session, query: Query) -> bool:
 
 
 def _one_fits(session: Session, key: str, values: Iterable[str]) -> bool:
+    if key in ELSEWHERE:
+        return True
     if key == "is":
         return all(_is(session, value) for value in values)
     if key == "tag":

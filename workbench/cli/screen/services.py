@@ -22,6 +22,7 @@ from workbench.tui.services import ForkWanted, NotDone, Services
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from workbench.cli.screen.filing import Filing
     from workbench.config.values import Config
     from workbench.host.choosing import Choice
 
@@ -71,6 +72,8 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         asked_calls=ruling.asked_calls,
         add_rule=ruling.add_rule,
         revoke_rule=ruling.revoke_rule,
+        filing=wiring.filing,
+        price=wiring.price,
     )
 
 
@@ -87,6 +90,7 @@ class Wiring:
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
         self._remarked = ""
+        self._prices: Config | None = None
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
 
@@ -101,6 +105,21 @@ class Wiring:
         session = self._journal.session(session_id)
         if session is not None:
             end(self._journal, session, person())
+
+    def filing(self) -> "Filing":
+        """Return what is done with sessions as a whole."""
+        from workbench.cli.screen.filing import Filing
+
+        return Filing(self._home, self._journal, self._workspace, person())
+
+    def price(self, provider: str, sent: int, received: int) -> float | None:
+        """Return what tokens cost by the settings; None where no price is known."""
+        from workbench.config.pricing import cost
+        from workbench.domain.values import Usage
+
+        if self._prices is None:
+            self._prices = self._config()
+        return cost(self._prices, provider, Usage(input_tokens=sent, output_tokens=received))
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""

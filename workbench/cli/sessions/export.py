@@ -49,7 +49,7 @@ def execute(options: Namespace, console: Console) -> int:
         session = session_named(journal, options.id)
         if options.format in moments.FORMATS:
             return moments.execute(options, journal, session, console)
-        texts = _printed(journal, session, options.format)
+        texts = printed(journal, session, options.format)
         if options.output is not None:
             moments.deliver("".join(f"{text}\n" for text in texts), options.output, console)
             return DONE
@@ -58,7 +58,8 @@ def execute(options: Namespace, console: Console) -> int:
     return DONE
 
 
-def _printed(journal: Journal, session: Session, form: str) -> _Texts:
+def printed(journal: Journal, session: Session, form: str) -> _Texts:
+    """Yield the texts of a session in a format, each of which is a line or a block."""
     if form == "markdown":
         yield from (safe(f"{block}\n") for block in _markdown(journal, session))
     else:

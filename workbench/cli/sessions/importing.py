@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, Protocol, cast
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, Misuse
@@ -24,6 +24,7 @@ from workbench.formats.recognising import NotRecognised
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
 from workbench.journal.importing import Intake
+from workbench.journal.journal import Journal
 from workbench.text.human import size
 from workbench.text.safe import one_line
 
@@ -84,20 +85,31 @@ def execute(options: Namespace, console: Console) -> int:
 def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport], dict[str, int]]:
     with opened() as (home, journal):
         refuse_inside_agents(journal, home, "import sessions")
-        intake = Intake(journal)
-        try:
-            reports = [_read(one, options.format, intake, progress) for one in sources(options.files)]
-            intake.finish()
-        except BaseException:
-            progress.clear()
-            intake.cancel()
-            raise
-        # A session that was there is in `added` only if it got something.
-        fresh = set(intake.begun)
-        return reports, {key: count if key in fresh else -count for key, count in intake.added.items()}
+        return taken(journal, options.files, options.format, progress)
 
 
-def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "Progress") -> FileReport:
+def taken(
+    journal: Journal, names: list[str], form: str | None, progress: "Counting"
+) -> tuple[list[FileReport], dict[str, int]]:
+    """Take files and folders in; whatever goes wrong takes all of it back.
+
+    Returns:
+        What came of each file, and how many events each session got, below 0 where it was there before.
+    """
+    intake = Intake(journal)
+    try:
+        reports = [_read(one, form, intake, progress) for one in sources(names)]
+        intake.finish()
+    except BaseException:
+        progress.clear()
+        intake.cancel()
+        raise
+    # A session that was there is in `added` only if it got something.
+    fresh = set(intake.begun)
+    return reports, {key: count if key in fresh else -count for key, count in intake.added.items()}
+
+
+def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "Counting") -> FileReport:
     report = FileReport(name=source.name, is_named=source.is_named)
     try:
         if source.name == "-":
@@ -119,7 +131,7 @@ def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "
 
 def _take(
     stream: BinaryIO, at: int, report: FileReport, wanted: str | None, intake: Intake | None,
-    progress: "Progress",
+    progress: "Counting",
 ) -> None:  # fmt: skip
     found = taking.open_file(
         progress.counted(stream, report.name), report.name, at, wanted,
@@ -135,6 +147,18 @@ def _take(
 def _keep(event: Event, intake: Intake | None) -> None:
     if intake is not None:
         intake.add(event)
+
+
+class Counting(Protocol):
+    """Who is told how much is read."""
+
+    def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
+        """Return the stream, with what is read of it counted."""
+        ...
+
+    def clear(self) -> None:
+        """Say nothing more."""
+        ...
 
 
 class Progress:

@@ -1,9 +1,10 @@
 """Keys that work everywhere: places, focus, help, palette, zoom, leaving."""
 
 from workbench.tui import messages
+from workbench.tui.arrangement import PLACES
 from workbench.tui.screens.main import MainScreen
 
-_NOT_YET = {5: "The library", 7: "Statistics", 8: "Findings", 9: "Providers"}
+_NOT_YET = {7: "Statistics", 8: "Findings", 9: "Providers"}
 
 
 def _go(screen: MainScreen, place: int) -> None:
@@ -40,8 +41,8 @@ def _not_yet(screen: MainScreen, place: int) -> None:
 
 
 def place_5(screen: MainScreen) -> None:
-    """Say that the library is not there yet."""
-    _not_yet(screen, 5)
+    """Go to the library."""
+    _go(screen, 5)
 
 
 def place_6(screen: MainScreen) -> None:
@@ -77,9 +78,12 @@ def pane_previous(screen: MainScreen) -> None:
 
 
 def _pane(screen: MainScreen, step: int) -> None:
+    if screen.is_away:
+        screen.go_back()
+        return
     panes = list(screen.focusable_panes())
     if screen.arrangement is not None and screen.arrangement.is_alone:
-        panes = list(screen.panes)
+        panes = [pane for pane in screen.panes if pane.PLACE in PLACES]
     places = [pane.PLACE for pane in panes]
     at = places.index(screen.place) if screen.place in places else 0
     screen.go_to(places[(at + step) % len(places)])
@@ -92,6 +96,8 @@ def waiting_first(screen: MainScreen) -> None:
 
 def compose(screen: MainScreen) -> None:
     """Write a message."""
+    if screen.is_away:
+        screen.go_to(1)
     screen.composer.focus_input()
 
 
@@ -120,7 +126,7 @@ def session_new(screen: MainScreen) -> None:
     """Begin a new session with the next message."""
     screen.state.leave()
     screen.showing.everything()
-    screen.composer.focus_input()
+    compose(screen)
 
 
 def agent_stop(screen: MainScreen) -> None:
@@ -139,8 +145,10 @@ def agent_stop(screen: MainScreen) -> None:
 def back(screen: MainScreen) -> None:
     """Go back one level; it never decides anything."""
     screen.is_leaving = False
-    if screen.approvals.text_filter:
+    if screen.approvals.text_filter and not screen.is_away:
         screen.approvals.line_dropped("filter")
+    elif screen.is_away:
+        screen.go_back()
     elif screen.conversation.finding.text and screen.place == screen.conversation.PLACE:
         screen.conversation.end_finding()
     elif screen.is_zoomed:

@@ -33,8 +33,8 @@ from workbench.tui.panes.pipeline import PipelinePane
 from workbench.tui.panes.rail import Rail
 from workbench.tui.panes.small import Small
 from workbench.tui.panes.tools import ToolsPane
+from workbench.tui.screens.away import AwayScreen
 from workbench.tui.screens.requests import Requests
-from workbench.tui.screens.routes import RoutedScreen
 from workbench.tui.screens.showing import Showing
 from workbench.tui.screens.telling import Telling
 from workbench.tui.services import Services
@@ -51,7 +51,7 @@ _LOW: Final = 24
 """Rows up to which a narrow screen gives the list one row less, for the diff."""
 
 
-class MainScreen(RoutedScreen, inherit_bindings=False):
+class MainScreen(AwayScreen, inherit_bindings=False):
     """Rail, conversation, tools, approvals, pipeline; header, composer and footer around them."""
 
     AUTO_FOCUS = ""
@@ -197,6 +197,7 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         else:
             self.showing.what_changed(changed)
         self.note_found(fresh)
+        self.tell_away(fresh)
         self.tell(changed.troubles)
         self.keep_time()
         self.showing.footer()
@@ -314,7 +315,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         is_said = bool(self.rule.said)
         self.rule.display = not is_narrow or is_said
         if not self.line_bar.display:
-            self.composer.display = not (is_narrow and is_said) or self.composer.has_focus_within
+            has_room = not (is_narrow and is_said) or self.composer.has_focus_within
+            self.composer.display = has_room and not self.is_away
 
     def put(self, found: Arrangement) -> None:
         """Show what an arrangement shows, in its sizes."""
@@ -328,7 +330,8 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
         self.query_one("#rail-divider").display = found.has_rail
         self.query_one("#middle-divider").display = left.display and right.display
         had_strip, self.strip.display = self.strip.display, found.has_strip
-        self.tabs.display = found.has_tabs
+        self.tabs.display = found.has_tabs and not self.is_away
+        self.show_away()
         if found.has_strip and not had_strip:
             self.showing.head()
         self.set_class(self.size.height <= _LOW, "-low")
@@ -336,12 +339,16 @@ class MainScreen(RoutedScreen, inherit_bindings=False):
 
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""
+        if not self.leaves_for(place):
+            return
         self.place = place
         if self.approvals.is_full and place != 2:
             self.approvals.is_full = False
         self.rearrange()
         self.showing.head()
-        next(pane for pane in self.panes if place == pane.PLACE).focus_view.focus()
+        pane = next(pane for pane in self.panes if place == pane.PLACE)
+        if pane.focus_view.is_attached:
+            pane.focus_view.focus()
 
     def on_descendant_focus(self) -> None:
         """Note where the user is, whichever way they came."""

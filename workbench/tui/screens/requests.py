@@ -145,6 +145,20 @@ class Requests:
         self._say(while_at_it)
         self._thread(run, "asks", description)
 
+    def file(self, work: Callable[[], str]) -> None:
+        """Do something in a thread and say what came of it."""
+        if reason := self._screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+
+        def done() -> None:
+            try:
+                self._say(work())
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(words_of(error), is_error=True)
+
+        self._thread(done, "filing", "file a session")
+
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
         screen = self._screen

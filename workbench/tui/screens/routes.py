@@ -12,6 +12,7 @@ from textual.app import SuspendNotSupported
 
 from workbench.domain.events import CallFinished
 from workbench.tui import keymap, messages
+from workbench.tui.arrangement import PLACES
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
@@ -28,6 +29,8 @@ from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
+
+_PLACE_OF = {"library": 5, "rules": 6, "statistics": 7}
 
 
 class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
@@ -58,7 +61,8 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show the last rows, or give their place to a line that is asked for."""
-        self.composer.display = self.footer.display = is_shown
+        self.footer.display = is_shown
+        self.composer.display = is_shown and self.place in PLACES
 
     def rearrange(self) -> None:
         """Put panes where size, place and zoom want them."""
@@ -295,6 +299,8 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
             from workbench.tui.screens.said import open_messages
 
             open_messages(cast("Any", self))
+        elif name in ("library", "rules", "statistics"):
+            keymap.run(f"app.place-{_PLACE_OF[name]}", self)
         elif name == "restart":
             self.requests.restart_host()
         elif name in ("continue", "go"):

@@ -9,6 +9,7 @@ from workbench.domain.events import CallProposed
 from workbench.domain.values import Verdict
 from workbench.draw.diff import HELD
 from workbench.tui import keymap
+from workbench.tui.arrangement import PLACES
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.captions import NARROW
 from workbench.tui.panes.footer import FooterKey
@@ -118,6 +119,7 @@ class Showing:
                 is_here=here == pane.PLACE,
             )
             for pane in self._screen.panes
+            if pane.PLACE in PLACES
         ]
 
     def queue(self, changed: Changed) -> None:

@@ -1,0 +1,343 @@
+"""Place 5: every session, found as one types, with what it did, and what is done with it."""
+
+import json
+
+import pytest
+
+from tests.support.stage import USER
+from tests.tui.screens import CONTROL, play, staged
+from workbench.cli.screen.filing import Filing
+from workbench.domain.events import (
+    LeaseReleased,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionChanged,
+    SessionCreated,
+    SessionStatusChanged,
+    TurnEnded,
+    TurnStarted,
+)
+from workbench.domain.values import Actor, Usage
+from workbench.host import filing
+from workbench.views.library import SPLIT
+
+AGENT, HOST = Actor(kind="agent", pid=1), Actor(kind="host", pid=1)
+HOSTILE = "pay\x1b]52;c;aGk=\x07 [@click=app.quit]me[/] \u202egnp.exe\u200b"
+
+
+def add(
+    stage, key, title, *, said="", status="ready", workspace=None, model="recorded-demo", tags=(), **more
+):
+    journal = stage.journal
+    created = SessionCreated(
+        workspace=workspace or str(stage.workspace), provider="recorded", model=model, title=title, **more
+    )
+
+    def made(body, actor=AGENT, **about):
+        return journal.event(body, key, actor, **about)
+
+    found = [made(created, USER), made(SessionStatusChanged(status="initializing"), HOST),
+             made(SessionStatusChanged(status="ready"), HOST)]  # fmt: skip
+    if said:
+        reply = ReplyCompleted(text=f"I did {said}.", usage=Usage(input_tokens=90, output_tokens=10))
+        found += [
+            made(PromptSubmitted(text=said), USER),
+            made(TurnStarted(provider="recorded", model=model), turn_id=f"{key}-t"),
+            made(reply, turn_id=f"{key}-t"),
+            made(TurnEnded(outcome="done"), turn_id=f"{key}-t"),
+        ]
+    if tags:
+        found.append(made(SessionChanged(tags=tuple(tags)), USER))
+    if status != "ready":
+        found.append(made(SessionStatusChanged(status=status), HOST))
+    found.append(made(LeaseReleased(host_id="h", epoch=1), HOST))
+    journal.append(found, strict=False)
+    journal.clock.advance(1)
+
+
+@pytest.fixture
+def stage(tmp_path):
+    made = staged(tmp_path)
+    add(made, "s-docs", "write the docs", said="explain the rename in prose", tags=("docs",))
+    add(made, "s-keys", "rename cache keys", said="cache keys", model="other-model", status="completed")
+    add(made, "s-else", "other place", workspace="/elsewhere/infra", said="pipes")
+    return made
+
+
+def filing_of(stage):
+    return {"filing": lambda: Filing(stage.home, stage.journal, str(stage.workspace), USER)}
+
+
+async def shows(shown):
+    """Let the searches, the previews and what follows them end."""
+    for _ in range(2):
+        await shown.pilot.pause(0.09)
+        await shown.app.workers.wait_for_complete()
+    await shown.pilot.pause()
+
+
+def pane(shown):
+    return next(one for one in shown.main.panes if one.PLACE == 5)
+
+
+def titles(shown):
+    found = pane(shown)
+    return [found.shelf.sessions[key].title for key in found.list.ids if key != SPLIT]
+
+
+async def opened(shown, *keys):
+    await shown.press("escape", "5")
+    await shows(shown)
+    await shown.press(*keys)
+    await shows(shown)
+
+
+@pytest.mark.spec(8, "library")
+def test_live_sessions_are_on_top_then_the_newest(stage):
+    async def body(shown):
+        await opened(shown)
+        assert pane(shown).list.ids[1] == SPLIT
+        assert titles(shown)[1:] == ["other place", "rename cache keys", "write the docs"]
+        assert "3 wait" in shown.text and "5 Library" in shown.text
+        await shown.press("escape")
+        assert shown.main.place == 2 and "5 Library" not in shown.text
+
+    play(stage, body)
+
+
+def test_nothing_of_the_library_is_read_before_it_is_opened(stage):
+    async def body(shown):
+        assert [one.PLACE for one in shown.main.panes] == [0, 1, 2, 3, 4]
+
+    play(stage, body)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("rename", ["rename cache keys", "write the docs"]),
+        ("prose", ["write the docs"]),
+        ("status:completed", ["rename cache keys"]),
+        ("model:other", ["rename cache keys"]),
+        ("in:infra", ["other place"]),
+        ("tag:docs", ["write the docs"]),
+        ("rename -cache", ["write the docs"]),
+        ("origin:workbench pipes", ["other place"]),
+        ("is:archived", []),
+        ("asked:rejected", []),
+    ],
+)
+def test_the_filter_is_typed_on_the_list(stage, typed, found):
+    async def body(shown):
+        await opened(shown, "/", *("space" if key == " " else key for key in typed))
+        assert titles(shown) == found
+        assert f"{len(found)} of 4" in shown.text
+        assert found or "Nothing matches" in shown.text
+        await shown.press("escape")
+        await shows(shown)
+        assert len(titles(shown)) == 4
+
+    play(stage, body)
+
+
+def test_tab_completes_words_and_values(stage):
+    async def body(shown):
+        await opened(shown, "/", *"stat", "tab")
+        assert pane(shown).input.value == "status:"
+        await shown.press("c", "tab")
+        await shows(shown)
+        assert pane(shown).input.value == "status:completed "
+        assert titles(shown) == ["rename cache keys"]
+        await shown.press("enter", *"/", *"since:foo")
+        await shows(shown)
+        assert "is no date" in shown.text
+
+    play(stage, body)
+
+
+def test_the_preview_says_what_a_session_did(stage):
+    async def body(shown):
+        await opened(shown, "/", *"prose", "enter")
+        for words in (
+            "recorded-demo",
+            "tokens",
+            "100",
+            "docs",
+            "2 places match",
+            "explain the rename in prose",
+        ):
+            assert words in shown.text, words
+
+    play(stage, body)
+
+
+def test_enter_shows_it_and_other_workspaces_as_a_replay(stage):
+    async def body(shown):
+        await opened(shown, "/", *"cache", "enter", "enter")
+        assert shown.main.place == 1 and shown.main.state.current.id == "s-keys"
+        await opened(shown, "escape", "5", "/", *"in:infra", "enter", "enter")
+        await shows(shown)
+        assert shown.app.screen is not shown.main and "REPLAY" in shown.text
+
+    play(stage, body)
+
+
+def test_it_is_renamed_tagged_archived_and_put_back(stage):
+    async def body(shown):
+        await opened(shown, "/", *"cache", "enter", "e", *" twice", "enter")
+        await shows(shown)
+        assert shown.stage.journal.session("s-keys").title == "rename cache keys twice"
+        assert "rename cache keys twice" in shown.text
+        await shown.press("t", *"one two", "enter")
+        await shows(shown)
+        assert shown.stage.journal.session("s-keys").tags == ("one", "two")
+        await shown.press("Z")
+        await shows(shown)
+        assert shown.stage.journal.session("s-keys").archived and titles(shown) == []
+        await shown.press("/", *" is:archived", "enter")
+        await shows(shown)
+        assert titles(shown) == ["rename cache keys twice"], pane(shown).input.value
+        await shown.press("Z")
+        await shows(shown)
+        assert not shown.stage.journal.session("s-keys").archived
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_deleting_says_what_goes_and_wants_the_title(stage):
+    async def body(shown):
+        await opened(shown, "/", *"cache", "enter", "D")
+        assert "Delete “rename cache keys”: 9 events" in shown.text
+        await shown.press("enter")
+        assert shown.stage.journal.session("s-keys") is not None and "Nothing was deleted" in shown.said
+        await shown.press("D", *"rename cache keys", "enter")
+        await shows(shown)
+        assert shown.stage.journal.session("s-keys") is None
+        assert shown.stage.journal.events("s-keys") == [] and titles(shown) == []
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_marked_sessions_are_deleted_together(stage):
+    async def body(shown):
+        await opened(shown, "G", "m", "k", "m", "D")
+        assert "Delete 2 sessions" in shown.text and "Type delete 2" in shown.text
+        await shown.press(*"delete 2", "enter")
+        await shows(shown)
+        assert len(titles(shown)) == 2
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_a_session_that_another_screen_deletes_goes_and_the_cursor_stays_beside_it(stage):
+    async def body(shown):
+        await opened(shown, "G")
+        assert pane(shown).session.id == "s-docs"
+        await shown.press("k")
+        assert pane(shown).session.id == "s-keys"
+        filing.delete(shown.stage.journal, shown.stage.journal.session("s-keys"), USER)
+        await shown.look()
+        await shows(shown)
+        await shows(shown)
+        assert "rename cache keys" not in shown.text and pane(shown).session.id == "s-docs"
+
+    play(stage, body)
+
+
+def test_rows_move_while_agents_run_and_the_cursor_stays_on_its_session(stage):
+    async def body(shown):
+        await opened(shown, "G")
+        journal = shown.stage.journal
+        for status in ("processing",):
+            body = SessionStatusChanged(status=status)
+            journal.append([journal.event(body, "s-docs", HOST)], strict=False)
+        await shown.look()
+        await shows(shown)
+        await shows(shown)
+        assert titles(shown)[0] == "write the docs" and pane(shown).session.id == "s-docs"
+        assert "turn 2" in shown.text
+
+    play(stage, body)
+
+
+def test_forking_begins_a_session_here_with_the_conversation(stage):
+    async def body(shown):
+        await opened(shown, "/", *"pipes", "enter", "F")
+        await shows(shown)
+        new = shown.main.state.current
+        assert new.title == "other place (fork)" and new.workspace == str(shown.stage.workspace)
+        assert shown.main.place == 1
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_what_has_ended_does_not_go_on(stage):
+    async def body(shown):
+        await opened(shown, "/", *"cache", "enter", "c")
+        assert "It is completed" in shown.said
+        await shown.press("X")
+        assert "Type end" in shown.text
+        await shown.press(*"end", "enter")
+        await shows(shown)
+        assert "was not ended" in shown.said
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_export_and_import(stage, tmp_path):
+    async def body(shown):
+        await opened(shown, "/", *"cache", "enter", "E")
+        line = shown.main.line_bar.input
+        assert line.value == "rename-cache-keys.jsonl"
+        line.value = str(tmp_path / "out.jsonl")
+        await shown.press("enter")
+        await shows(shown)
+        lines = (tmp_path / "out.jsonl").read_text().splitlines()
+        assert json.loads(lines[0])["workbench_session"] == 1
+        await shown.press("I")
+        shown.main.line_bar.input.value = str(tmp_path / "none.jsonl")
+        await shown.press("enter")
+        await shows(shown)
+        assert "is not there" in shown.said
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_hostile_titles_stay_text(stage):
+    add(stage, "s-bad", HOSTILE, said="x", workspace="/else/[red]where\x1b[31m")
+
+    async def body(shown):
+        await opened(shown)
+        assert not CONTROL.search(shown.text) and "[@click=app.quit]me[/]" in shown.text
+        await shown.press("/", *"pay", "enter", "D")
+        assert "Type delete" in shown.text and not CONTROL.search(shown.text)
+
+    play(stage, body, size=(160, 48), **filing_of(stage))
+
+
+def test_nothing_kept_and_where(tmp_path):
+    stage = staged(tmp_path)
+    add(stage, "s-else", "other place", workspace="/elsewhere/infra", said="pipes")
+
+    async def body(shown):
+        await opened(shown, "w")
+        assert len(titles(shown)) == 1 and "this workspace" in shown.text
+        await shown.press("w", "o")
+        await shows(shown)
+        assert "oldest first" in shown.text and len(titles(shown)) == 2
+
+    play(stage, body)
+
+
+def test_a_click_chooses_and_two_open(stage):
+    async def body(shown):
+        await opened(shown)
+        line = pane(shown).list.line_of("s-keys")
+        await shown.pilot.click("#library-list", offset=(8, line))
+        await shows(shown)
+        assert pane(shown).session.id == "s-keys"
+        await shown.pilot.click("#library-list", offset=(8, line), times=2)
+        await shows(shown)
+        assert shown.main.place == 1
+
+    play(stage, body)

@@ -1,0 +1,95 @@
+"""The list of the library and the preview beside it: lines that are made when they are drawn.
+
+Own how a session becomes a strip. What is read, and when, is the pane's.
+"""
+
+from textual.content import Content
+from textual.strip import Strip
+
+from workbench.draw import cells
+from workbench.draw.libraryrows import library_row, preview_lines, split_row
+from workbench.tui.shelf import Shelf, Shown
+from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.lines import LineView, Placed, RowList
+from workbench.views import library as views
+from workbench.views.library import SPLIT, Preview
+
+
+class LibraryList(RowList):
+    """The sessions; rows are made when they are drawn."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(key="library-list")
+        self._shelf = shelf
+        self.shown = Shown()
+        self.marks: set[str] = set()
+        self.now = 0
+
+    def take(self, shown: Shown) -> None:
+        """Show another list; the cursor stays on its session."""
+        self.shown, self.now = shown, self._shelf.now
+        self.set_ids(shown.ids)
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw a session, or the line between live ones and others."""
+        session = self._shelf.sessions.get(placed.row_id)
+        if session is None:
+            return split_row(width, ink(self), glyphs(self))
+        row = views.row(
+            session, self._shelf.waiting.get(session.id, 0), self._shelf.glances.get(session.id),
+            self.shown.query.terms, is_marked=session.id in self.marks,
+        )  # fmt: skip
+        return library_row(
+            row,
+            width,
+            ink(self),
+            glyphs(self),
+            self.now,
+            is_cursor=placed.is_cursor,
+            has_focus=placed.is_focused,
+        )
+
+    def move(self, rows: int) -> None:
+        """Move the cursor by a number of rows without looking at all of them."""
+        at = self.line_of(self.cursor or "")
+        if not self.ids:
+            return
+        line = max(0, min((-1 if at is None else at) + rows, len(self.ids) - 1))
+        if self.ids[line] == SPLIT:
+            line += 1 if rows > 0 else -1
+        self.put_cursor(self.ids[line])
+
+
+class PreviewView(LineView):
+    """What is said of the session under the cursor."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__(key="library-preview")
+        self._view: Preview | None = None
+        self._lines: list[Content] = []
+
+    def show(self, view: Preview | None) -> None:
+        """Show a preview; of the same session the lines keep their place."""
+        is_same = view is not None and self._view is not None and view.id == self._view.id
+        self._view = view
+        self.on_width(self.width)
+        if not is_same:
+            self.scroll_to_line(0)
+
+    def on_width(self, width: int) -> None:
+        """Wrap anew."""
+        self._lines = preview_lines(self._view, width, ink(self), glyphs(self)) if self._view else []
+        self.set_line_count(len(self._lines))
+        self.invalidate()
+
+    def notify_style_update(self) -> None:
+        """Make the lines anew in other colours."""
+        super().notify_style_update()
+        if self._view is not None and self.is_attached:
+            self.on_width(self.width)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line."""
+        return cells.strip(self._lines[line], width, ink(self).on("background"))

@@ -1,0 +1,143 @@
+"""The library as it was last read: rows of all sessions, what waits, and what was found by the filter.
+
+Owns what is read again after which event and the questions that are asked in threads. It knows no widget and
+writes nothing.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Final
+
+from workbench.domain.counting import Glance, Weight
+from workbench.domain.rows import Session
+from workbench.journal import library, search
+from workbench.journal.counting import Scope, counted
+from workbench.journal.journal import Journal
+from workbench.records import dataclass
+from workbench.views import library as views
+from workbench.views import query as queries
+from workbench.views.places import Place, place
+from workbench.views.query import Query
+from workbench.views.statistics import Price, statistics
+
+PLACES: Final = 6
+"""Places of one session that the preview shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the list is to show."""
+
+    text: str = ""
+    workspace: str | None = None
+    """Only of this one; None is all."""
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a list shows."""
+
+    ids: tuple[str, ...] = ()
+    query: Query = Query()
+    hits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Places that hold the words, by session."""
+    total: int = 0
+    """Sessions that there are where the list looks, out of the way or not."""
+    seconds: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """Return how many sessions are shown."""
+        return len(self.ids) - (views.SPLIT in self.ids)
+
+
+class Shelf:
+    """The library of a journal. `read`, `find` and what they ask are called in threads, one at a time."""
+
+    def __init__(self, journal: Journal, price: Price, home: str = "") -> None:
+        self._journal, self._price, self._home = journal, price, home
+        self.sessions: dict[str, Session] = {}
+        self.waiting: dict[str, int] = {}
+        self.glances: dict[str, Glance] = {}
+        self._is_read = False
+
+    @property
+    def now(self) -> int:
+        """Return the journal's time."""
+        return self._journal.now()
+
+    def read(self, changed: Collection[str] | None = None) -> None:
+        """Read the rows again.
+
+        Args:
+            changed: Sessions that something happened to; None reads all.
+        """
+        with self._journal.reader.snapshot() as database:
+            if changed is None or not self._is_read:
+                self.sessions = {one.id: one for one in library.shelf(database)}
+                self.glances = {}
+            else:
+                fresh = {one.id: one for one in library.shelf(database, changed)}
+                kept = {key: one for key, one in self.sessions.items() if key not in changed}
+                self.sessions = {**kept, **fresh}
+                self.glances = {key: one for key, one in self.glances.items() if key not in changed}
+            self.waiting = library.waiting(database)
+        self._is_read = True
+
+    def find(self, wanted: Wanted) -> Shown:
+        """Return what the list is to show."""
+        begin = time.monotonic()
+        asked = queries.parse(wanted.text, self._journal.now())
+        hits, narrowed = self._holding(asked)
+        there = [one for one in self.sessions.values() if wanted.workspace in (None, one.workspace)]
+        found = [one for one in there if views.is_shown(one, asked, hits, narrowed)]
+        ids = views.ordered(found, self.waiting, views.ORDERS[wanted.order % len(views.ORDERS)])
+        return Shown(ids=ids, query=asked, hits=hits, total=len(there), seconds=time.monotonic() - begin)
+
+    def _holding(self, asked: Query) -> tuple[dict[str, int], frozenset[str] | None]:
+        expression = queries.match(asked)
+        tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
+        with self._journal.reader.snapshot() as database:
+            found = search.sessions(database, expression, search.MOST_HITS) if expression else []
+            narrowed = library.facets(database, tools, answers) if tools or answers else None
+        return {one.session_id: one.places for one in found}, narrowed
+
+    def look(self, ids: Iterable[str]) -> None:
+        """Read what is said beside the titles of some sessions."""
+        missing = [key for key in ids if key not in self.glances]
+        if missing:
+            with self._journal.reader.snapshot() as database:
+                self.glances = {**self.glances, **library.glances(database, missing)}
+
+    def preview(self, session_id: str, asked: Query, when: Callable[[int, int], str]) -> views.Preview | None:
+        """Return what is said of a session; None if it is not there any more."""
+        session = self.sessions.get(session_id)
+        if session is None:
+            return None
+        with self._journal.reader.snapshot() as database:
+            facts = counted(database, Scope(session_id=session_id))
+            spans = library.spans(database, session_id)
+        counts = statistics(facts.calls, facts.answers, facts.sessions, facts.files, self._price)
+        places, count = self._places(session_id, asked)
+        return views.preview(
+            session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
+            places=places, place_count=count,
+        )  # fmt: skip
+
+    def _places(self, session_id: str, asked: Query) -> tuple[Sequence[Place], int]:
+        expression = queries.match(asked)
+        if not expression:
+            return (), 0
+        with self._journal.reader.snapshot() as database:
+            numbers = search.places(database, expression, session_id, search.MOST_HITS)
+        events = [
+            event for number in numbers[:PLACES] for event in self._journal.window(session_id, number, 1)
+        ]
+        return [place(event, asked.terms) for event in events], len(numbers)
+
+    def weight(self, session_id: str) -> Weight:
+        """Return what would go with a session."""
+        with self._journal.reader.snapshot() as database:
+            return library.weight(database, session_id)
