@@ -6,7 +6,6 @@ refused inside agents in the same way.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from workbench.domain.rows import Session
@@ -89,19 +88,15 @@ class Filing:
 
     def fork(self, session_id: str) -> str:
         """Begin a session in this workspace with the conversation of another one, and return its id."""
-        from argparse import Namespace
-
         from workbench.cli.errors import Refusal
-        from workbench.cli.sessions.fork import planned
-        from workbench.host.forking import fork
+        from workbench.cli.sessions.fork import Wish, forked
 
         session = self._session(session_id)
-        options = Namespace(provider=None, model=None, directory=self._workspace, title=None)
         try:
-            plan = planned(self._journal, session, options)
+            made = forked(self._journal, session, Wish(directory=self._workspace), self._actor)
         except Refusal as error:
             raise NotDone(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
-        return fork(self._journal, session, replace(plan, workspace=self._workspace), self._actor)
+        return made.session_id
 
     def send(self, session_id: str, path: str) -> str:
         """Write a session to a file whose ending says in which format."""
