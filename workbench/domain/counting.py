@@ -30,6 +30,10 @@ class AnswerFact:
     is_partly: bool
     took_ms: int | None
     """From the question to a human's answer; None where no human answered or the times are foreign."""
+    tool: str | None = None
+    """Whose call asked; None for gates and the like."""
+    asked_at: int = 0
+    """Microseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

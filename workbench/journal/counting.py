@@ -75,12 +75,13 @@ def _calls(database: Database, scope: Scope) -> list[CallFact]:
 def _answers(database: Database, scope: Scope) -> list[AnswerFact]:
     statement = (
         "SELECT action.state, selection IS NOT NULL, CASE WHEN action.state IN ('approved', 'rejected')"  # noqa: S608
-        " AND session.origin IS NULL THEN (decided_at - action.created_at) / 1000 END"
+        " AND session.origin IS NULL THEN (decided_at - action.created_at) / 1000 END,"
+        " action.tool, action.created_at"
         " FROM action JOIN session ON session.id = action.session_id"
         f" WHERE action.session_id IN {_IN} AND action.state NOT IN ('pending', 'superseded')"
     )
     return [
-        AnswerFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2])
+        AnswerFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2], tool=row[3], asked_at=row[4] or 0)
         for row in database.execute(statement, scope.values)
     ]
 

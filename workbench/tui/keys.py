@@ -7,7 +7,7 @@ are not in it.
 from typing import Final
 
 from workbench.tui.keymap import Key
-from workbench.tui.placekeys import FIND, LIBRARY
+from workbench.tui.placekeys import FIND, LIBRARY, STATISTICS
 from workbench.tui.rulekeys import ALWAYS, RULES
 from workbench.tui.runkeys import COMPARE, LAUNCH
 
@@ -22,7 +22,7 @@ APP: Final = (
     Key(id="app.place-4", keys=("4",), label="pipeline", tooltip="pipeline", shown="-"),
     Key(id="app.place-5", keys=("5",), label="library", tooltip="library", shown="-"),
     Key(id="app.place-6", keys=("6",), label="rules", tooltip="rules", shown="-"),
-    Key(id="app.place-7", keys=("7",), label="", tooltip="statistics", shown="-", in_palette=False),
+    Key(id="app.place-7", keys=("7",), label="statistics", tooltip="statistics", shown="-"),
     Key(id="app.place-8", keys=("8",), label="", tooltip="findings", shown="-", in_palette=False),
     Key(id="app.place-9", keys=("9",), label="", tooltip="providers", shown="-", in_palette=False),
     Key(id="app.pane-next", keys=("tab",), label="next pane", tooltip="next pane", shown="tab"),
@@ -354,7 +354,8 @@ BATCH: Final = (
 
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
-    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY, *LIBRARY, *FIND,
+    *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY, *LIBRARY,
+    *FIND, *STATISTICS,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -370,6 +371,7 @@ CHAINS: Final = (
     ("step", "pipeline", "list", "app"),
     ("rail", "list", "app"),
     ("library", "list", "app"),
+    ("statistics", "list", "app"),
     ("find",),
     *(
         ("replay", *inner, "list", "app")

@@ -4,7 +4,7 @@ from workbench.tui import messages
 from workbench.tui.arrangement import PLACES
 from workbench.tui.screens.main import MainScreen
 
-_NOT_YET = {7: "Statistics", 8: "Findings", 9: "Providers"}
+_NOT_YET = {8: "Findings", 9: "Providers"}
 
 
 def _go(screen: MainScreen, place: int) -> None:
@@ -53,8 +53,8 @@ def place_6(screen: MainScreen) -> None:
 
 
 def place_7(screen: MainScreen) -> None:
-    """Say that statistics are not there yet."""
-    _not_yet(screen, 7)
+    """Go to the statistics."""
+    _go(screen, 7)
 
 
 def place_8(screen: MainScreen) -> None:

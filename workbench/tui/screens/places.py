@@ -27,7 +27,10 @@ ASKING: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
 
 def made(main: "MainScreen", place: int) -> Pane:
     """Return the pane of a place."""
-    del place
+    if place == 7:
+        from workbench.tui.panes.statistics import StatisticsPane
+
+        return StatisticsPane(main.textual.journal, main.services.price, main.state, main.workspace)
     shelf = Shelf(main.textual.journal, main.services.price, main.home)
     return LibraryPane(shelf, main.workspace, tuple(sorted(main.services.known_tools())))
 

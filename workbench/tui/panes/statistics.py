@@ -1,0 +1,315 @@
+"""Place 7, the statistics: of the session on show, of this workspace, of all; of a period.
+
+Owns the period, where is counted, and the two columns of lines. Counting is done in a thread; `enter` on a
+line asks for the library narrowed to it.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Any, ClassVar, Final, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.draw import cells, statisticsrows
+from workbench.draw.statisticsrows import Frame, Line
+from workbench.journal.counting import Counted, Scope, counted
+from workbench.journal.journal import Journal
+from workbench.tui import keymap
+from workbench.tui.messages import KeysChanged, LibraryWanted, Said
+from workbench.tui.panes.base import Pane
+from workbench.tui.state import State
+from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.divider import Divider
+from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views.remarks import DAY, by_day, remarks
+from workbench.views.sessions import title_of
+from workbench.views.statistics import Price, Statistics, statistics
+
+PERIODS: Final = (7, 30, 90, 0)
+"""Days; 0 is all of them."""
+_PLACES: Final = ("all workspaces", "this workspace", "this session")
+_AGAIN_AFTER: Final = 2.0
+"""Seconds between two countings while agents run."""
+_TWO_FROM: Final = 100
+_MOST_DAYS: Final = 366
+_HINT: Final = "time run and time waited for you are counted apart; expired is never counted as rejected"
+
+
+class LineList(RowList):
+    """Lines of which some can be opened."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key=key)
+        self._lines_by_id: dict[str, Content] = {}
+
+    def take(self, lines: Sequence[Line]) -> None:
+        """Show lines; the cursor stays on its line."""
+        self._lines_by_id = dict(lines)
+        self.set_ids(list(self._lines_by_id))
+
+    def text_of(self, row_id: str) -> str:
+        """Return a line as text."""
+        return " ".join(self._lines_by_id[row_id].plain.split())
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw a line; under the cursor with its bar."""
+        colours, line = ink(self), self._lines_by_id[placed.row_id]
+        if not placed.is_cursor or not placed.is_focused:
+            return cells.strip(line, width, colours.on("background"))
+        bar = Content.styled(glyphs(self).of("cursor"), colours.of("info"))
+        return cells.strip(bar + line[1:], width, colours.cursor(has_focus=True))
+
+
+class StatisticsPane(Pane):
+    """Place 7."""
+
+    PLACE = 7
+    NAME = "Statistics"
+    SCOPES: ClassVar[tuple[str, ...]] = ("statistics", "list")
+    BINDINGS = keymap.bindings(*SCOPES)
+
+    def __init__(self, journal: Journal, price: Price, state: State, workspace: str) -> None:
+        super().__init__(key="statistics")
+        self.add_class("-late")
+        self._journal, self._price, self._state, self._workspace = journal, price, state, workspace
+        self.left, self.right = LineList("statistics-left"), LineList("statistics-right")
+        self.hint = Static(id="statistics-hint", classes="-place-hint")
+        self._period, self._where = 1, 0
+        self._counted: tuple[Counted, Statistics] | None = None
+        self._is_counting, self._counts_again = False, False
+        self._timer: Timer | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the two columns."""
+        with Horizontal(id="statistics-body"):
+            with Vertical(id="statistics-first"):
+                yield self.left
+            yield Divider(id="statistics-divider")
+            yield self.right
+
+    def compose(self) -> ComposeResult:
+        """Yield the body; the title stands over the left column."""
+        yield from self.compose_body()
+
+    def on_mount(self) -> None:
+        """Count."""
+        self.query_one("#statistics-first").mount(self.title_row, before=0)
+        self.hint.update(Content.styled(f" {glyphs(self).line(_HINT)}", ink(self).of("muted")))
+        self._say()
+        self.count()
+        self.left.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the lines out anew."""
+        has_two = event.size.width >= _TWO_FROM
+        self.right.display = self.query_one("#statistics-divider").display = has_two
+        self.call_after_refresh(self._draw)
+
+    def on_show(self) -> None:
+        """Count what happened while another place was on the screen."""
+        self.count()
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the left column."""
+        return self.left
+
+    def show(self, view: Any) -> None:
+        """Be told that something happened."""
+        del view
+        if self.display and self._timer is None:
+            self._timer = self.set_timer(_AGAIN_AFTER, self._again)
+
+    def _again(self) -> None:
+        self._timer = None
+        if self.display:
+            self.count()
+
+    # --- counting, in a thread ------------------------------------------------------------------------
+
+    def count(self) -> None:
+        """Count anew; while it is done once more is noted, not done."""
+        if self._is_counting:
+            self._counts_again = True
+            return
+        self._is_counting, self._counts_again = True, False
+        self.run_worker(
+            self._count_there, group="statistics", description="count", thread=True, exit_on_error=False
+        )
+
+    @property
+    def scope(self) -> Scope:
+        """Return what is counted."""
+        days, current = PERIODS[self._period], self._state.current
+        since = max(0, self._journal.now() - days * DAY) if days else 0
+        if self._where == 2 and current is not None:
+            return Scope(since=0, session_id=current.id)
+        return Scope(since=since, workspace=self._workspace if self._where == 1 else None)
+
+    def _count_there(self) -> None:
+        found: tuple[Counted, Statistics] | None = None
+        try:
+            with self._journal.reader.snapshot() as database:
+                facts = counted(database, self.scope)
+            found = facts, statistics(
+                facts.calls, facts.answers, facts.sessions, facts.files, self._price
+            )  # fmt: skip
+        except Exception as error:  # noqa: BLE001 whatever the journal says is told
+            self.post_message(Said(f"Nothing was counted. {error}", is_error=True))
+        # Textual leaves the type of an app's result open; nothing here depends on it.
+        cast("Any", self).app.call_from_thread(self._was_counted, found)
+
+    def _was_counted(self, found: tuple[Counted, Statistics] | None) -> None:
+        self._is_counting = False
+        if found is not None and self.is_attached:
+            self._counted = found
+            self._draw()
+        if self._counts_again:
+            self.count()
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        days, muted = PERIODS[self._period], ink(self).of("muted")
+        words = f"last {days} days" if days else "all days"
+        where = _PLACES[self._where]
+        if self._where == 2:
+            current = self._state.current
+            words, where = "this session", f"“{title_of(current)}”" if current else "there is none"
+        line = glyphs(self).line
+        facts = Content.assemble((words, ink(self).of("foreground")), " ", cells.content(line(where), muted))
+        self.set_title(facts, Content.styled("h l period  w where", muted))
+
+    def _draw(self) -> None:
+        if self._counted is None or not self.is_attached:
+            return
+        facts, counts = self._counted
+        has_two = self.right.display
+        left = Frame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
+        right = (
+            Frame(width=max(30, self.right.width), ink=ink(self), glyphs=glyphs(self)) if has_two else left
+        )
+        if not counts.sessions:
+            first = [
+                left.blank("none"),
+                left.plain("none", "Nothing to count yet. Sessions of this period stand here."),
+            ]
+            self.left.take(first)
+            self.right.take([])
+            return
+        first = [
+            *statisticsrows.tool_lines(counts.tools, left), *statisticsrows.outcome_lines(counts, left),
+            *statisticsrows.deciding_lines(counts.deciding, left),
+        ]  # fmt: skip
+        second = self._second(facts, counts, right)
+        self.left.take(first if has_two else [*first, left.blank("between"), *second])
+        self.right.take(second if has_two else [])
+
+    def _second(self, facts: Counted, counts: Statistics, frame: Frame) -> list[Line]:
+        days, labels = self._days(facts)
+        return [
+            *statisticsrows.token_lines(days, labels, counts, frame),
+            *statisticsrows.session_lines(counts, frame), *statisticsrows.file_lines(counts, frame),
+            *statisticsrows.remark_lines(remarks(facts.answers, counts.tools, _hour), frame),
+        ]  # fmt: skip
+
+    def _days(self, facts: Counted) -> tuple[list[int], tuple[str, str]]:
+        today, count = _day(self._journal.now()), PERIODS[self._period]
+        if not count or self._where == 2:
+            oldest = min((_day(one.updated_at) for one in facts.sessions), default=today)
+            count = max(7, min(_MOST_DAYS, today - oldest + 1))
+        first = today - count + 1
+        return by_day(facts.sessions, first, count, _day), (_written(first), _written(today))
+
+    # --- keys -----------------------------------------------------------------------------------------
+
+    def choose_period(self, step: int) -> None:
+        """Count another period."""
+        if self._where == 2:
+            self.post_message(Said("A session is counted whole. w counts workspaces."))
+            return
+        self._period = max(0, min(self._period + step, len(PERIODS) - 1))
+        self._say()
+        self.count()
+
+    def next_where(self) -> None:
+        """Count somewhere else."""
+        self._where = (self._where + 1) % len(_PLACES)
+        self._say()
+        self.count()
+
+    @property
+    def _list(self) -> LineList:
+        return self.right if self.right.has_focus else self.left
+
+    def move(self, rows: int) -> None:
+        """Move the cursor; from the end of one column it goes on in the other."""
+        view, before = self._list, self._list.cursor
+        view.move(rows)
+        other = self.left if view is self.right else self.right
+        goes_over = (view is self.left) == (rows > 0)
+        if view.cursor == before and goes_over and other.display and other.line_count:
+            other.focus()
+            other.move_to_end(is_last=rows < 0)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last line of the column."""
+        self._list.move_to_end(is_last=is_last)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll half a page."""
+        view = self._list
+        view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
+
+    def open_row(self) -> None:
+        """Open the library narrowed to the line under the cursor."""
+        key, days = (self._list.cursor or "").strip(), PERIODS[self._period]
+        if not key or key.startswith("-"):
+            self.post_message(Said("There are no sessions behind this line."))
+            return
+        since = f" since:{days}d" if days and self._where != 2 else ""
+        self.post_message(LibraryWanted(key + since))
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_row()
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.post_message(KeysChanged())
+
+    def copy_text(self) -> str:
+        """Return the line as text."""
+        line = self._list.cursor
+        return "" if line is None else self._list.text_of(line)
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does here."""
+        return "its sessions" if key_id == "list.open" else super().label_of(key_id)
+
+    def why_off(self, key_id: str) -> str:
+        """Return why keys of other lists do nothing here."""
+        off = ("list.filter", "list.order", "list.problem-next", "list.problem-previous")
+        return "Statistics have one order and no filter." if key_id in off else ""
+
+
+def _day(micros: int) -> int:
+    return datetime.fromtimestamp(micros / 1_000_000).toordinal()
+
+
+def _hour(micros: int) -> int:
+    return datetime.fromtimestamp(micros / 1_000_000).hour
+
+
+def _written(day: int) -> str:
+    found = date.fromordinal(day)
+    return f"{found.day} {found.strftime('%b')}"
