@@ -84,17 +84,6 @@ def test_the_cursor_goes_from_one_column_to_the_other(stage):
     play(stage, body, size=(160, 48))
 
 
-def test_nothing_to_count_says_so(tmp_path):
-    stage = staged(tmp_path)
-
-    async def body(shown):
-        stage.journal.clock.advance(100 * 86_400)
-        await opened(shown, "h")
-        assert "Nothing to count yet" in shown.text
-
-    play(stage, body, size=(120, 36))
-
-
 def test_hostile_names_stay_text(stage):
     add(stage, "s-bad", HOSTILE, said="x", status="failed")
 
