@@ -21,6 +21,7 @@ from workbench.domain.values import (
     Verdict,
 )
 from workbench.records import dataclass
+from workbench.text.human import duration
 from workbench.text.safe import has_hidden, one_line
 from workbench.views.hidden import hidden_sentence
 from workbench.views.plain import json_text
@@ -288,6 +289,11 @@ def _parameters(given: JsonObject, hidden: Sequence[str], command: str | None) -
     shown = {name: value for name, value in given.items() if name not in hidden}
     if command is not None:
         shown.pop("command", None)
+    seconds = shown.get("timeout_seconds")
+    if command is not None and isinstance(seconds, int | float) and not isinstance(seconds, bool):
+        # In the words of the rest of the screen, in the place where it was.
+        named = {"limit" if name == "timeout_seconds" else name: value for name, value in shown.items()}
+        shown = {**named, "limit": f"{seconds:g} s" if seconds < 100 else duration(float(seconds))}
     return _texts(shown)
 
 

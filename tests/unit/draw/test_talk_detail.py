@@ -136,7 +136,7 @@ def test_a_command_is_shown_whole():
         "   git commit -m 'fix⟨U+202E⟩gnp' " + "x" * 25,
         "     " + "x" * 35,
         "",
-        "   timeout_seconds  60",
+        "   limit  60 s",
         "   env",
         "     a",
         "     b",

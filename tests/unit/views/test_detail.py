@@ -63,7 +63,7 @@ def test_a_command_and_its_other_parameters():
     given = {"command": "make\n", "timeout_seconds": 5, "env": {"b": 1, "a": 2}}
     found = made(action(verb="run"), proposal(parameters=given))
     assert (found.command, found.cwd) == ("make\n", "/w")
-    assert found.parameters == (("timeout_seconds", "5"), ("env", '{"a":2,"b":1}'))
+    assert found.parameters == (("limit", "5 s"), ("env", '{"a":2,"b":1}'))
     exact = made(action(verb="run"), proposal(parameters=given), parameters={"command": "exact"})
     assert exact.command == "exact"
 

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
-from workbench.draw.cells import content
+from workbench.draw.cells import content, shorten
 from workbench.text.safe import safe
 from workbench.tui import keymap, theme
 from workbench.tui.messages import (
@@ -32,6 +32,11 @@ from workbench.tui.services import NotDone, Services
 
 _NARROW: Final = 100
 """Columns below which the hint at the right is one short sentence."""
+
+_AROUND: Final = 7
+"""Cells of a row that are neither the title nor the words around it: sign, quotes, blanks."""
+_LEAST: Final = 12
+"""Cells of the title that are shown, whatever else is."""
 
 _EDITED_NAME: Final = "message.md"
 
@@ -110,6 +115,10 @@ class Composer(Vertical):
         """Say who is written to."""
         self._say()
 
+    def on_resize(self) -> None:
+        """Say it in another width."""
+        self._say()
+
     def show(self, view: ComposerShown) -> None:
         """Take whom a message would go to."""
         if view.session is not None and self._shown.session is None:
@@ -147,11 +156,14 @@ class Composer(Vertical):
             return Content("set up a model first: press p")
         if view.session is None:
             return Content("Say what you want done, @file, /command")
-        title = content(view.session.title or "this session").plain
-        before, after = theme.glyphs(self).line("“"), theme.glyphs(self).line("”")
+        before, after = "Message ", ", @file, /command"
         if not self.input.has_focus and self.screen.size.width < _NARROW:
-            return Content(f"i  to write to {before}{title}{after}")
-        return Content(f"Message {before}{title}{after}, @file, /command")
+            before, after = "i  to write to ", ""
+        signs = theme.glyphs(self)
+        quotes = signs.line("“"), signs.line("”")
+        room = self.screen.size.width - len(before + after) - self._hint_text().cell_length - _AROUND
+        title = shorten(content(view.session.title or "this session"), max(_LEAST, room), signs).plain
+        return Content(f"{before}{quotes[0]}{title}{quotes[1]}{after}")
 
     def _hint_text(self) -> Content:
         view, ink = self._shown, theme.ink(self)

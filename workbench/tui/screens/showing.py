@@ -39,6 +39,8 @@ _KEPT_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
 )
 """Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
+_OF_CALLS = {"approvals.always": ("tool",), "approvals.extend": ("tool", "gate", "question")}
+"""Keys that only some kinds of action can ever have, with those kinds."""
 _DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
 
 
@@ -289,7 +291,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         if is_hidden or not key.footer or not keys:
             continue
         why = pane.why_not(key.id)
-        if why and (key.id not in _KEPT_WHEN_OFF or (pane is screen.approvals and _is_decided(screen))):
+        if why and (key.id not in _KEPT_WHEN_OFF or _means_nothing(key.id, pane, screen)):
             continue
         waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
@@ -303,6 +305,15 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
 def _is_past_all(screen: "MainScreen") -> bool:
     """Return whether the cursor stands on something decided while something else waits."""
     return _is_decided(screen) and bool(screen.state.pending)
+
+
+def _means_nothing(key_id: str, pane: Pane, screen: "MainScreen") -> bool:
+    """Return whether a key that is off could never count for the row under the cursor."""
+    if pane is not screen.approvals:
+        return False
+    detail = screen.approvals.detail
+    kinds = _OF_CALLS.get(key_id)
+    return _is_decided(screen) or (detail is not None and kinds is not None and detail.kind not in kinds)
 
 
 def _is_decided(screen: "MainScreen") -> bool:

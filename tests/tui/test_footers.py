@@ -1,0 +1,51 @@
+"""What the last two rows say: a hint that is whole at any width, and only keys that could ever count."""
+
+import pytest
+
+from tests.support.stage import Stage
+from tests.tui.screens import FILES, THREE, play, staged
+from workbench.effects.clock import ManualClock
+from workbench.host import trusting
+
+LONG = "Mend the router so that all of the tests pass, and say why"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 18), (120, 36)])
+def test_the_title_in_the_hint_is_cut_inside_its_quotes(tmp_path, size):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
+    stage.trust()
+    stage.begin(title=LONG)
+    stage.drive()
+
+    async def body(shown):
+        await shown.press("2")
+        row = next(
+            line
+            for line in shown.text.splitlines()
+            if "› " in line and "“" in line and line.strip()[0] == "›"
+        )
+        assert "”" in row
+        assert "asks before every tool" in row
+
+    play(stage, body, size=size)
+
+
+def test_the_trust_question_offers_no_rule(tmp_path):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files={**FILES, ".workbench.json": "{}"})
+    stage.begin()
+    trusting.ask(stage.journal, str(stage.workspace))
+
+    async def body(shown):
+        last = shown.text.splitlines()[-1]
+        assert "t trust" in last or "a trust" in last
+        assert "always" not in last
+        assert "extend" not in last
+
+    play(stage, body)
+
+
+def test_a_call_keeps_its_key_for_rules(tmp_path):
+    async def body(shown):
+        assert "A always…" in shown.text.splitlines()[-1]
+
+    play(staged(tmp_path), body)
