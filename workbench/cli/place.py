@@ -13,6 +13,7 @@ from workbench.cli.errors import Refusal
 from workbench.domain.values import Actor
 from workbench.effects.environment import AGENT_VARIABLE
 from workbench.journal.home import Home
+from workbench.journal.importing import take_back_unfinished
 from workbench.journal.journal import Journal
 
 
@@ -46,6 +47,7 @@ def opened() -> Generator[tuple[Home, Journal], None, None]:
     home = Home.open()
     journal = Journal.open(home)
     try:
+        take_back_unfinished(journal)
         yield home, journal
     finally:
         journal.close()

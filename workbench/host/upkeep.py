@@ -18,6 +18,7 @@ from workbench.journal import tables
 from workbench.journal.delete import finish_deletes, sweep
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
+from workbench.journal.importing import take_back_unfinished
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
 from workbench.journal.retention import DAY, let_go
@@ -69,6 +70,7 @@ def tidy_later(home: Home, journal: Journal, sealed_days: int, delay: float) -> 
 def tidy(home: Home, journal: Journal, sealed_days: int) -> None:
     """Do it now."""
     deleted = finish_deletes(journal)
+    take_back_unfinished(journal)
     sealed = let_go(journal, sealed_days)
     unused = sweep(journal)
     _drop_locks(home)

@@ -1,10 +1,12 @@
 """Taking in sessions from outside: in chunks, each once, and all of it gone again when it is cancelled.
 
 Owns what an imported event may touch: its own session, nothing else. What is there already is not written
-again, so that the same file twice is one session, and a file that grew brings only what is new.
+again, so that the same file twice is one session, and a file that grew brings only what is new. Where a file
+says something else than before, its session is brought back to what both agree on.
 """
 
 import contextlib
+import os
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import Future
@@ -13,6 +15,7 @@ from typing import Final
 from workbench.domain.events import Event, ReplyCompleted
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
+from workbench.effects.locks import FileLock, is_held
 from workbench.journal import search, tables
 from workbench.journal.checkpoints import forget_checkpoints
 from workbench.journal.delete import CHUNK, SEARCHED, remove_unused
@@ -21,6 +24,7 @@ from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
 from workbench.journal.writer import GROUP_BYTES
+from workbench.records import replace
 
 CHUNK_EVENTS: Final = 150
 CHUNK_BYTES: Final = 400_000
@@ -36,7 +40,12 @@ class Intake:
         self._journal = journal
         self.now = journal.now()
         """When what is taken in is recorded: one moment for all of it."""
-        self._known: dict[str, frozenset[str]] = {}
+        self._known: dict[str, dict[str, int]] = {}
+        """Of each session the events that are there, in order, with a mark of what they say."""
+        self._before: dict[str, list[Event]] = {}
+        """Sessions that were brought back, as they had been."""
+        self._opened: set[str] = set()
+        self._lock = FileLock(journal.home.run / f"import-{self.now}-{os.getpid()}.lock")
         self._waiting: list[Prepared] = []
         self._size = 0
         self._under_way: Future[None] | None = None
@@ -71,11 +80,13 @@ class Intake:
             GuardFailed: It belongs to a session that was made here, or touches another one.
             JournalError: It was not stored.
         """
+        if event.recorded_at is None:
+            event = replace(event, recorded_at=self.now)
         if event.session_id not in self._known:
             self._begin(event.session_id)
-        if event.id in self._known[event.session_id]:
-            return
         one = prepare(event)
+        if self._is_there(one):
+            return
         self._waiting.append(one)
         self._size += len(one.body)
         if len(self._waiting) >= CHUNK_EVENTS or self._size >= CHUNK_BYTES:
@@ -86,6 +97,45 @@ class Intake:
         self._commit()
         self._settle()
         self._journal.change(_touch)
+        self._unlock()
+
+    def _is_there(self, one: Prepared) -> bool:
+        """Tell whether an event is stored as it is; what stands in its way is taken out."""
+        event, known = one.event, self._known[one.event.session_id]
+        if not known:
+            return False
+        mark = known.get(event.id)
+        if mark == _mark(one.event.kind, one.body):
+            return True
+        if mark is not None:
+            self._bring_back(event.session_id, event.id)
+        elif event.session_id not in self._opened:
+            self._open_end(event.session_id)
+        return False
+
+    def _open_end(self, session_id: str) -> None:
+        """Take out what closed a file that was shorter; statuses alone do no harm where they are."""
+        self._opened.add(session_id)
+        known = self._known[session_id]
+        if any(".end.call" in key or ".end.turn" in key for key in known):
+            closing = f"{session_id}.end."
+            self._bring_back(session_id, next((key for key in known if key.startswith(closing)), ""))
+
+    def _bring_back(self, session_id: str, first: str) -> None:
+        """Take out what was imported from an event on; what was done to the session here stays."""
+        self._commit()
+        self._settle()
+        events = list(self._journal.events(session_id))
+        self._before.setdefault(session_id, events)
+        cut = next((at for at, event in enumerate(events) if event.id == first), len(events))
+        here = [event for event in events[cut:] if event.recorded_at is None]
+        _rebuild(self._journal, session_id, [*events[:cut], *here])
+        kept = {event.id for event in events[:cut]}
+        self._known[session_id] = {k: v for k, v in self._known[session_id].items() if k in kept}
+
+    def _unlock(self) -> None:
+        self._lock.release()
+        self._lock.path.unlink(missing_ok=True)
 
     def _settle(self) -> None:
         under_way, self._under_way = self._under_way, None
@@ -119,9 +169,10 @@ class Intake:
             self._settle()
         for session_id in self.begun:
             discard(self._journal, session_id)
-        for session_id in self.added.keys() - set(self.begun):
+        for session_id in (self.added.keys() | self._before.keys()) - set(self.begun):
             self._take_back(session_id)
         remove_unused(self._journal, self._refs)
+        self._unlock()
 
     def _begin(self, session_id: str) -> None:
         session = self._journal.session(session_id)
@@ -130,24 +181,68 @@ class Intake:
         ):
             why = f"session {session_id} was made here, and an import changes none of those"
             raise GuardFailed("the session was not imported", why, "it is there as it is; nothing is missing")
+        self._lock.try_acquire()
+        self._known[session_id] = {}
         if session is None:
             self.begun.append(session_id)
+            return
+        there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
         with self._journal.reader.snapshot() as database:
-            found = database.execute("SELECT id FROM event WHERE session_id = ?", (session_id,))
-            self._known[session_id] = frozenset(row[0] for row in found)
+            found = database.execute(there, (session_id,))
+            self._known[session_id] = {row[0]: _mark(row[1], row[2]) for row in found}
 
     def _take_back(self, session_id: str) -> None:
-        """Bring a session that grew back to what it was, its rows made anew from its events."""
-        known = self._known[session_id]
-        events = self._journal.events(session_id)
-        forget_checkpoints(self._journal.home)
-        self._journal.change(lambda live: _remove_rows(live, session_id))
-        while self._journal.change(lambda live: _remove_events(live, session_id)):
-            pass
-        kept = [prepare(event) for event in events if event.id in known]
-        for at in range(0, len(kept), CHUNK_EVENTS):
-            some = kept[at : at + CHUNK_EVENTS]
-            self._journal.change(lambda live, some=some: enter_all(some, live, strict=False))
+        """Bring a session that grew back to what it was."""
+        before = self._before.get(session_id)
+        if before is None:
+            known = self._known[session_id]
+            before = [event for event in self._journal.events(session_id) if event.id in known]
+        _rebuild(self._journal, session_id, before)
+
+
+def _mark(kind: str, body: str) -> int:
+    return hash((kind, body))
+
+
+def _rebuild(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
+    """Store a session anew with these events, its rows made from them."""
+    kept = [prepare(event) for event in events]
+    journal.change(lambda live: _remove_rows(live, session_id))
+    while journal.change(lambda live: _remove_events(live, session_id)):
+        pass
+    for at in range(0, len(kept), CHUNK_EVENTS):
+        some = kept[at : at + CHUNK_EVENTS]
+        journal.change(lambda live, some=some: enter_all(some, live, strict=False))
+
+
+def take_back_unfinished(journal: Journal) -> int:
+    """Take everything back that imports stored which were killed; returns of how many sessions.
+
+    What an import stores is recorded at one moment of its own, and its lock file names it.
+    """
+    taken = 0
+    for path in journal.home.run.glob("import-*.lock"):
+        moment = path.name.split("-")[1]
+        if is_held(path) or not moment.isdigit():
+            continue
+        stored = (
+            "SELECT session_id, min(sequence_number) FROM event WHERE recorded_at = ? GROUP BY session_id"
+        )
+        with journal.reader.snapshot() as database:
+            found = database.execute(stored, (int(moment),)).fetchall()
+        for session_id, first in found:
+            _take_back_moment(journal, session_id, int(moment), is_new=first == 1)
+        taken += len(found)
+        path.unlink(missing_ok=True)
+    return taken
+
+
+def _take_back_moment(journal: Journal, session_id: str, moment: int, *, is_new: bool) -> None:
+    if is_new:
+        discard(journal, session_id)
+    else:
+        events = journal.events(session_id)
+        _rebuild(journal, session_id, [event for event in events if event.recorded_at != moment])
 
 
 def _touch(live: LiveTables) -> None:

@@ -3,8 +3,11 @@
 import io
 import json
 import os
+import subprocess
 import sys
+import time
 
+import apsw
 import pytest
 
 
@@ -116,3 +119,48 @@ def test_standard_input_is_read_once(shell, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(claude("s9", "from a pipe").encode())))
     found = shell.json("sessions", "import", "-", "--json")
     assert [(one["title"], one["file"]) for one in found["sessions"]] == [("from a pipe", "-")]
+
+
+def test_a_killed_import_leaves_nothing(shell, tmp_path):
+    assert shell.json("sessions", "list", "--all", "--json") == []
+    running = subprocess.Popen(
+        [sys.executable, "-m", "workbench", "sessions", "import", "-"], stdin=subprocess.PIPE, env=dict(os.environ),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    running.stdin.write(
+        claude("s1", *(f"{number} " + "word " * 300 for number in range(60) for _ in range(20))).encode()
+    )
+    running.stdin.flush()
+    until = time.monotonic() + 30
+    while not stored(tmp_path) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert stored(tmp_path)
+    running.kill()
+    running.wait()
+    running.stdin.close()
+    assert shell.json("sessions", "list", "--all", "--json") == []
+    assert stored(tmp_path) == 0
+    assert shell.json("doctor", "--json")["ok"]
+
+
+def stored(tmp_path):
+    database = apsw.Connection(str(tmp_path / "home" / "journal.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return database.execute("SELECT count(*) FROM event WHERE recorded_at IS NOT NULL").get
+    finally:
+        database.close()
+
+
+def test_a_session_that_went_on_is_grown_and_one_that_was_told_anew_follows(shell, tmp_path):
+    path = put(tmp_path / "s1.jsonl", claude("s1", "one"))
+    assert shell("sessions", "import", str(path)) == 0
+    put(path, claude("s1", "one", "two"))
+    (grown,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
+    assert (grown["result"], grown["added"]) == ("grown", 1)
+    put(path, claude("s1", "another", "two"))
+    (told,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
+    assert told["result"] == "grown"
+    assert shell.json("sessions", "search", "another", "--json") != []
+    assert shell.json("sessions", "search", "one", "--json") == []
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 1
+    assert shell.json("doctor", "--json")["ok"]

@@ -9,15 +9,18 @@ from workbench.domain.events import (
     PromptSubmitted,
     ReplyCompleted,
     RuleAdded,
+    SessionChanged,
     SessionCreated,
+    SessionStatusChanged,
     WorkspaceTrusted,
 )
 from workbench.domain.values import ReplyCall
 from workbench.journal import importing
 from workbench.journal.delete import delete_session
 from workbench.journal.errors import GuardFailed
-from workbench.journal.importing import Intake, is_imported
+from workbench.journal.importing import Intake, is_imported, take_back_unfinished
 from workbench.journal.journal import Journal
+from workbench.records import replace
 
 
 def foreign(number: int, body: object = None, session: str = "f", **more: object) -> Event:
@@ -112,4 +115,56 @@ def test_an_imported_rule_or_trust_grants_nothing(journal: Journal) -> None:
     )
     assert (journal.rules(), journal.trust("/w")) == ([], None)
     assert len(journal.events("f")) == 3
+    assert_sound(journal)
+
+
+def test_a_file_that_says_something_else_stands_for_what_it_said_before(journal: Journal) -> None:
+    take(journal, *(foreign(number) for number in range(5)))
+    journal.append([journal.event(SessionChanged(tags=("mine",)), "f", USER)])
+    other = PromptSubmitted(text="something else")
+    intake = take(journal, foreign(0), foreign(1), foreign(2, other), foreign(3), foreign(7))
+    ids = [event.id for event in journal.events("f") if event.id.startswith("f.")]
+    assert (ids, intake.added) == (["f.0", "f.1", "f.2", "f.3", "f.7"], {"f": 3})
+    assert [event.body for event in journal.events("f") if event.id == "f.2"] == [other]
+    session = journal.session("f")
+    assert session is not None and session.tags == ("mine",)
+    assert_sound(journal)
+
+
+def test_cancelling_brings_back_what_a_file_said_before(journal: Journal) -> None:
+    take(journal, *(foreign(number) for number in range(5)))
+    before = [(event.id, event.body) for event in journal.events("f")]
+    intake = Intake(journal)
+    intake.add(foreign(0))
+    intake.add(foreign(1, PromptSubmitted(text="something else")))
+    intake.cancel()
+    assert [(event.id, event.body) for event in journal.events("f")] == before
+    assert_sound(journal)
+
+
+def test_what_closed_a_shorter_file_goes_when_it_has_grown(journal: Journal) -> None:
+    def closer(name: str, status: str) -> Event:
+        event = foreign(1, SessionStatusChanged(status=status))  # type: ignore[arg-type]
+        return replace(event, id=f"f.end.{name}")
+
+    take(journal, foreign(0), foreign(1), closer("call1.0", "ready"), closer("status", "completed"))
+    take(journal, foreign(0), foreign(1), foreign(2), closer("status", "completed"))
+    assert [event.id for event in journal.events("f")] == ["f.0", "f.1", "f.2", "f.end.status"]
+    assert_sound(journal)
+
+
+def test_what_a_killed_import_stored_is_taken_back(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "CHUNK_EVENTS", 2)
+    take(journal, *(foreign(n, session="old", recorded_at=7) for n in range(2)))
+    before = [event.id for event in journal.events("old")]
+    killed = Intake(journal)
+    for event in (*(foreign(n) for n in range(5)), *(foreign(n, session="old") for n in range(7))):
+        killed.add(event)
+    killed._settle()
+    assert take_back_unfinished(journal) == 0
+    killed._lock.release()
+    assert take_back_unfinished(journal) == 2
+    assert journal.session("f") is None
+    assert [event.id for event in journal.events("old")] == before
+    assert take_back_unfinished(journal) == 0
     assert_sound(journal)
