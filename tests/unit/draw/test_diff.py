@@ -331,11 +331,11 @@ def test_a_big_diff_is_there_at_once():
     after = [line.replace("one", "two") if n % 50 == 0 else line for n, line in enumerate(before)]
     file = changed("".join(before), "".join(after), "a.py")
     assert len(file.hunks) == 400
-    start = time.perf_counter()
+    start = time.process_time()
     diff = Diff([file], 100)
     look = Look(taken=TakenState.of(file.hunks), painter=Painter())
     first = [diff.strip(y, DARK, UNICODE, look).text for y in range(50)]
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert len(diff) == 3597
     assert "line 50 = call(two, 50)" in first[11]
 
