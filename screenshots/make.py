@@ -72,6 +72,9 @@ PICTURES: Final = {
     "main-80x24-dark": Picture(sessions=SHOP, keys=RENAME, size=(80, 24)),
     "approvals": Picture(sessions=QUEUE, keys=("j", "j", "j", "z")),
     "tools": Picture(sessions=(Session(name="commands"),), keys=("escape", "3", "z")),
+    "pipeline": Picture(
+        sessions=(Session(name="release-run", decisions=0),), keys=("escape", "4", "z"), size=(140, 40)
+    ),
     "help": Picture(sessions=QUEUE, keys=("j", "?")),
 }
 

@@ -17,7 +17,7 @@ class StepView(CallView, can_focus=True):
         """Whether the log stays at its end while the step writes."""
 
     def show(self, detail: ToolDetail | None) -> None:
-        """Show a step; a broken contract is shown first, else the part that the user chose last."""
+        """Show a step; the part that the user chose last, else a broken contract, else what there is."""
         was_at_end, is_same = self.is_at_end, self.detail is not None
         is_same = is_same and detail is not None and self.detail is not None and self.detail.id == detail.id
         super().show(detail)
@@ -31,14 +31,12 @@ class StepView(CallView, can_focus=True):
 
     def _part_of(self, detail: ToolDetail) -> int:
         names = [section.name for section in detail.sections]
-        wanted = self._chosen
-        if (
-            wanted is None
-            and detail.sign == "failed"
-            and not detail.sections[names.index("Contract")].is_empty
-        ):
-            wanted = "Contract"
-        return names.index(wanted) if wanted in names else 0
+        if self._chosen is not None:
+            return names.index(self._chosen) if self._chosen in names else 0
+        told = [at for at, section in enumerate(detail.sections) if not section.is_empty]
+        contract = names.index("Contract")
+        has_trouble = detail.sign == "failed" or bool(detail.told)
+        return contract if has_trouble and contract in told else next(iter(told), 0)
 
     def turn(self, parts: int) -> None:
         """Show the next or previous part, from now on for every step."""
