@@ -57,7 +57,7 @@ def load(
     """
     report = Report()
     manifest_file = manifest if manifest is not None else find_manifest(file)
-    base = root or (project_of(manifest_file) if manifest_file else os.path.dirname(file) or ".")  # noqa: PTH120
+    base = root or (project_of(manifest_file) if manifest_file else _home_of(file))
     files = DiskFiles(os.path.realpath(base))
     sources: dict[str, str] = {}
     place = _document(file, report, sources)
@@ -134,6 +134,15 @@ def find_manifest(file: str) -> str | None:
             if (folder / name).is_file():
                 return str(folder / name)
     return None
+
+
+def _home_of(file: str) -> str:
+    """Return the project of a pipeline without a manifest: above its folder of pipelines, or its own."""
+    folder = Path(os.path.realpath(file)).parent
+    for name in FOLDERS:
+        if folder.as_posix().endswith(f"/{name}"):
+            return str(folder.parents[name.count("/")])
+    return str(folder)
 
 
 def project_of(manifest_file: str) -> str:

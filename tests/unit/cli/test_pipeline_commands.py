@@ -2,12 +2,14 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.pipelines.projects import command, project
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
+from workbench.cli.pipeline import status
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
     "b", "echo {{ a/x }}", dependencies="[a]"
@@ -100,3 +102,38 @@ def test_a_failed_run_says_how_to_go_on(place):
     assert "pipeline resume" in err
     code, out, _ = said(place, "pipeline", "logs", "--errors")
     assert "exit code 3" in out
+
+
+def test_the_object_of_validate_is_the_agreed_one(place):
+    (place / "bad.yaml").write_text(
+        "kind: WavePipeline\nmetadata: {name: b}\nsteps:\n" + command("a", dependencies="[q]", odd="1")
+    )
+    file = str(place / "bad.yaml")
+    code, out, _ = said(place, "pipeline", "validate", file, "--json")
+    found = json.loads(out)
+    assert (code, list(found)) == (1, ["file", "ok", "errors", "warnings"])
+    (error,) = found["errors"]
+    assert list(error) == ["code", "message", "file", "line", "column", "path"]
+    assert (error["code"], error["file"], error["line"], error["path"]) == (
+        "unknown_step", file, 6, "steps[0].dependencies[0]",
+    )  # fmt: skip
+    assert [one["code"] for one in found["warnings"] if one["file"] == file] == ["unknown_key"]
+    assert said(place, "pipeline", "validate", str(place / "p.yaml"), "--strict")[0] in (0, 1)
+    (place / "odd.yaml").write_text(
+        "kind: WavePipeline\nmetadata: {name: b}\nsteps:\n" + command("a", odd="1")
+    )
+    assert said(place, "pipeline", "validate", str(place / "odd.yaml"))[0] == 0
+    assert said(place, "pipeline", "validate", str(place / "odd.yaml"), "--strict")[0] == 1
+    code, _, err = said(place, "pipeline", "validate", file, "--root", "/nowhere")
+    assert (code, "no folder /nowhere" in err) == (1, True)
+
+
+def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
+    project(place, "- {id: g, gate: {prompt: go?}}\n" + command("z", dependencies="[g]"))
+    said(place, "trust")
+    assert said(place, "pipeline", "run", "p.yaml", "--on-approval", "park")[0] == 3
+    assert "driver is gone" not in said(place, "pipeline", "status")[1]
+    real = status.run_named
+    monkeypatch.setattr(status, "run_named", lambda *words: replace(real(*words), status="running"))
+    monkeypatch.setattr("workbench.journal.journal.Journal.pipeline_state", lambda *_: None)
+    assert "Its driver is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]

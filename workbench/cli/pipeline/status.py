@@ -10,6 +10,7 @@ from workbench.cli.pipeline.printing import run_object
 from workbench.cli.place import opened, workspace_of
 from workbench.host.steps.ledger import pending_below
 from workbench.journal.decide import expire_due
+from workbench.journal.lease import is_live
 
 EXAMPLE = "workbench pipeline status nightly#41 --json"
 
@@ -24,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace, console: Console) -> int:
     """Show a run."""
-    with opened() as (_, journal):
+    with opened() as (home, journal):
         expire_due(journal)
         run = run_named(journal, workspace_of(options.directory), options.run)
         run = journal.pipeline_state(run.pipeline_id) or run
@@ -35,6 +36,8 @@ def execute(options: Namespace, console: Console) -> int:
         console.say(run_row(run, console.signs, journal.now()))
         for step in journal.step_states(run.pipeline_id):
             console.say(step_row(step, console.signs))
+        if run.status == "running" and not is_live(home, journal.lease(run.pipeline_id)):
+            console.say(f"  Its driver is gone: workbench pipeline resume {run.pipeline_id[:8]}")
         for action in waiting:
             console.say(f"  waits: workbench approvals show {action}")
     return DONE

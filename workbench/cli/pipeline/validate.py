@@ -44,6 +44,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace, console: Console) -> int:
     """Validate files; 0 with warnings, 1 with errors."""
+    if options.root and not Path(options.root).is_dir():
+        why = f"there is no folder {options.root}"
+        raise Refusal("nothing was validated", why, "name the folder of the project with --root")
     code = _validated(options, console)
     if not options.watch:
         return code

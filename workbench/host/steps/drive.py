@@ -39,13 +39,18 @@ def _ignore(events: Sequence[Event]) -> None:
     del events
 
 
+def _never(coordinator: Coordinator) -> bool:
+    del coordinator
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driving:
     """What a driver of runs is given."""
 
     kit: Kit
     driver: DriverIdentity
-    until: Callable[[Coordinator], bool] = field(default=lambda _: False)
+    until: Callable[[Coordinator], bool] = field(default=_never)
     see: SeeEvents = _ignore
     """Told of the events of the run and of its steps' sessions."""
     slots: Slots | None = None
@@ -199,27 +204,34 @@ class _Below:
 
     async def run(self, spec: StepSpec) -> StepOutcome:
         """Drive a run below until it is over, or until nothing of it goes on without a human."""
-        run_id = spec.session_id or ""
+        run_id, limits = spec.session_id or "", self._limits
         driving = replace(self._driving, until=self._stops_at)
         try:
-            async with asyncio.timeout(self._limits.timeout_minutes * 60):
+            async with asyncio.timeout(limits.timeout_minutes * 60):
                 row = await drive_run(driving, run_id)
         except TimeoutError:
-            why = f"it took longer than meta_pipeline.timeout_minutes, {self._limits.timeout_minutes} min"
-            return StepOutcome(state="failed", reason=why, is_retryable=False)
+            why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
+            return await self._ended(run_id, why)
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{row.pipeline_name} completed",
                 artifacts=self._handed_on(run_id),
             )  # fmt: skip
+        used = fold(driving.kit.journal.events(run_id)).usage
+        if used.total_tokens > limits.max_total_tokens:
+            why = f"it used more than meta_pipeline.max_total_tokens, {limits.max_total_tokens}"
+            return await self._ended(run_id, why)
         pending = self._ledger.pending(run_id)
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{row.pipeline_name} waits", action_ids=pending)
-        if row.usage.total_tokens > self._limits.max_total_tokens:
-            why = f"it used more than meta_pipeline.max_total_tokens, {self._limits.max_total_tokens}"
-            return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
         why = row.error_message or f"{row.pipeline_name} is {row.status}"
         return StepOutcome(state="failed", reason=why, usage=row.usage)
+
+    async def _ended(self, run_id: str, why: str) -> StepOutcome:
+        """End a run below that went over a limit, so that nothing of it waits or runs on."""
+        self.cancel(run_id, why)
+        row = await drive_run(replace(self._driving, until=_never), run_id)
+        return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
 
     def _handed_on(self, run_id: str) -> tuple[ArtifactStored, ...]:
         """Return what a run below hands on: its named outputs, or the artifacts of its steps."""
@@ -243,11 +255,11 @@ class _Below:
         is_spent = coordinator.state.usage.total_tokens > self._limits.max_total_tokens
         return coordinator.is_waiting or is_spent
 
-    def cancel(self, run_id: str) -> None:
+    def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> None:
         """Ask a run below to end."""
         journal = self._driving.kit.journal
         row = journal.pipeline_state(run_id)
         if row is not None and row.status in ("queued", "running", "waiting"):
-            body = RunCancelRequested(reason="the run above it was cancelled")
+            body = RunCancelRequested(reason=why)
             actor = Actor(kind="host", pid=os.getpid())
             journal.append([journal.event(body, run_id, actor)])
