@@ -1,13 +1,15 @@
 """What the engine costs a step: 1,000 steps of `true` in one run, beside bare subprocesses.
 
 Prints one JSON object: milliseconds a step of the run, of its commits' own fdatasync (two a step), of a bare
-`subprocess.run`, and the engine's overhead: what is left of the first without the second. Run it alone;
-WORKBENCH_BENCH_STEPS says how many steps.
+`subprocess.run`, and the engine's overhead: what is left of the first without the second. Disk and bare
+processes are measured before and after the run, each time half of them, because machines are shared; the
+processor time says what is left when nobody else runs. WORKBENCH_BENCH_STEPS says how many steps.
 """
 
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import time
@@ -76,19 +78,32 @@ def bare_seconds(times: int) -> float:
     return time.perf_counter() - begun
 
 
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of the children that it has waited for."""
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
 def main() -> None:
     """Measure and print."""
+    found = dict.fromkeys(("run", "fdatasync", "bare_subprocess", "cpu_run", "cpu_bare_subprocess"), 0.0)
+
+    def beside(root: Path) -> None:
+        found["fdatasync"] += sync_seconds(root, STEPS * COMMITS // 2)
+        before = cpu_seconds()
+        found["bare_subprocess"] += bare_seconds(STEPS // 2)
+        found["cpu_bare_subprocess"] += cpu_seconds() - before
+
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        sync = sync_seconds(root, STEPS * COMMITS)
-        bare = bare_seconds(STEPS)
-        taken = run_steps(root)
-    found = {"run": taken, "fdatasync": sync, "bare_subprocess": bare, "overhead": taken - sync}
-    print(
-        json.dumps(
-            {"steps": STEPS, **{f"{name}_ms_a_step": round(s / STEPS * 1000, 3) for name, s in found.items()}}
-        )
-    )
+        beside(root)
+        before = cpu_seconds()
+        found["run"] = run_steps(root)
+        found["cpu_run"] = cpu_seconds() - before
+        beside(root)
+    found["overhead"] = found["run"] - found["fdatasync"]
+    steps = {f"{name}_ms_a_step": round(seconds / STEPS * 1000, 3) for name, seconds in found.items()}
+    print(json.dumps({"steps": STEPS, "load": round(os.getloadavg()[0], 1), **steps}))
 
 
 if __name__ == "__main__":

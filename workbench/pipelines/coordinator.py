@@ -245,7 +245,9 @@ class Coordinator:
 
     async def _defect(self, found: StepRun, error: Exception) -> None:
         """Say what went wrong inside; a journal that takes nothing more ends the run's driving."""
-        words = self.ledger.scrubbed(f"{type(error).__name__}: {error}")
+        # What says what to do (a full disk) speaks for itself; anything else is a defect and named.
+        said = str(error) if hasattr(error, "remedy") else f"{type(error).__name__}: {error}"
+        words = self.ledger.scrubbed(said)
         state = self.state.steps[found.id].state
         try:
             events = [self.ledger.event(ErrorRaised(code="internal", message=words), step=found.id)]

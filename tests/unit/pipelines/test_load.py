@@ -334,6 +334,8 @@ def test_what_is_read_and_not_acted_on_is_named(tmp_path):
 
 def test_without_a_manifest_a_pipeline_belongs_to_the_folder_above_its_folder_of_pipelines(tmp_path):
     for folder in (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines", "elsewhere"):
-        write(tmp_path, {f"{folder}/p.yaml": "kind: WavePipeline\nmetadata: {name: p}\nsteps:\n" + command("a")})
+        write(
+            tmp_path, {f"{folder}/p.yaml": "kind: WavePipeline\nmetadata: {name: p}\nsteps:\n" + command("a")}
+        )
         root = str(tmp_path.resolve()) if folder != "elsewhere" else str(tmp_path.resolve() / "elsewhere")
         assert load(str(tmp_path / folder / "p.yaml")).root == root
