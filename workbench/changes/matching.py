@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 MAX_DEPTH: Final = 8
@@ -135,6 +136,8 @@ def _once(values: list[int], start: int, end: int) -> dict[int, int]:
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence whose second numbers rise (patience sorting, O(n log n))."""
+    if all(one[1] < other[1] for one, other in pairwise(pairs)):
+        return pairs
     tops: list[int] = []
     top_pairs: list[int] = []
     previous: list[int] = []
