@@ -74,12 +74,13 @@ def _agent(step: JsonObject, said: str, at: int | None, number: int) -> Iterator
         ),
     )  # fmt: skip
     open_calls = [call.id for call in calls]
+    states = obj(obj(step.get("extra")).get("states"))
     for result in objs(obj(step.get("observation")).get("results")):
         key = text(result.get("source_call_id")) or (open_calls[0] if len(open_calls) == 1 else "")
         words = content(result.get("content"))
         if key in open_calls:
             open_calls.remove(key)
-            failed = obj(result.get("extra")).get("state")
+            failed = states.get(key) or obj(result.get("extra")).get("state")
             state = (
                 failed
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
@@ -109,6 +110,9 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
                 steps.append(_written(body, event.at, rows, results))
             case _:
                 pass
+    if not steps:
+        # A trajectory has one step at least.
+        steps.append(_line("system", "Nothing was said.", session.created_at))
     numbered = [{"step_id": number, **step} for number, step in enumerate(steps, 1)]
     return {
         "schema_version": VERSION, "session_id": session.id,
@@ -139,23 +143,35 @@ def _written(
     }  # fmt: skip
     if body.calls:
         step["tool_calls"] = [
-            {"tool_call_id": one.provider_call_id or one.call_id, "function_name": one.tool,
+            {"tool_call_id": _named(one), "function_name": one.tool,
              "arguments": dict(one.arguments)}
             for one in body.calls
         ]  # fmt: skip
         step["observation"] = {"results": [_observed(one, rows, results) for one in body.calls]}
+        # A result has no room for more before v1.7, a step always had.
+        step["extra"] = {"states": {_named(one): _state(_last(one, rows)) for one in body.calls}}
     return step
 
 
-def _observed(one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]) -> JsonObject:
+def _named(one: "e.ReplyCall") -> str:
+    return one.provider_call_id or one.call_id
+
+
+def _last(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
+    """Return a call, or the one that stands for it in the end."""
     call = rows.get(one.call_id)
     while call is not None and call.replaced_by is not None and call.replaced_by in rows:
         call = rows[call.replaced_by]
+    return call
+
+
+def _state(call: Call | None) -> str:
+    return call.state if call else "pending"
+
+
+def _observed(one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]) -> JsonObject:
+    call = _last(one, rows)
     finished = results.get(call.id) if call else None
     said = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
-    state = call.state if call else "pending"
-    return {
-        "source_call_id": one.provider_call_id or one.call_id, "content": said or why or state,
-        "extra": {"state": state},
-    }  # fmt: skip
+    return {"source_call_id": _named(one), "content": said or why or _state(call)}
