@@ -33,7 +33,11 @@ def read_matrix(step: Fields) -> Matrix | None:
         id_key=fields.text("item_id_key"),
         limit=fields.whole("max_concurrency", 0, 1, 1000),
     )  # fmt: skip
-    fields.unknown(_ELSEWHERE)
+    for name, what in _ELSEWHERE.items():
+        if fields.has(name):
+            # Without it something else would be run, or in another order: that is worse than nothing.
+            fields.place.key(name).warn("not_run", f"{name} ({what}) is not run here", stops_run=True)
+    fields.unknown()
     return found
 
 

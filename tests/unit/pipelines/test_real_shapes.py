@@ -56,6 +56,9 @@ NAMED = {
     "aggregate": "- {id: a, aggregate: {from: '{{ x.output }}', into: m.json, strategy: merge_arrays}}\n",
     "branch": "- {id: a, branch: {on: '{{ x.output.y }}', cases: {one: impl}}}\n",
     "loop": "- {id: a, pipeline: x, loop: {max_iterations: 3, until: \"{{ a.output.v == 'OK' }}\"}}\n",
+    "a pipeline an item": "- {id: a, persona: builder, exec: {type: prompt, source: x}, strategy: "
+    "{type: matrix, items: [1], child_pipeline: impl, input_template: '{{ .repo }}'}}\n",
+    "order of items": "- {id: a, exec: {type: command, source: x}, strategy: {items: [1], dependency_key: d}}\n",
     "conditional": "- {id: a, type: conditional, edges: [{target: _complete, condition: outcome=success}]}\n",
     "gate that polls": "- {id: g, gate: {type: ci_pass, timeout: 2h}}\n",
 }
