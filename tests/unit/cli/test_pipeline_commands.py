@@ -2,6 +2,7 @@
 
 import io
 import json
+from argparse import Namespace
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from tests.unit.pipelines.projects import command, project
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.cli.pipeline import status
+from workbench.domain.codec import parse_line
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
     "b", "echo {{ a/x }}", dependencies="[a]"
@@ -137,3 +139,29 @@ def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     monkeypatch.setattr(status, "run_named", lambda *words: replace(real(*words), status="running"))
     monkeypatch.setattr("workbench.journal.journal.Journal.pipeline_state", lambda *_: None)
     assert "Its driver is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]
+
+
+def test_the_log_of_a_running_step_is_what_it_has_printed_so_far(place):
+    from workbench.cli.pipeline.logs import _running
+
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--output-format", "stream-json")
+    events = [parse_line(line) for line in out.splitlines() if '"kind":"output.streamed"' in line]
+    moved = [parse_line(line) for line in out.splitlines() if '"kind":"step.changed"' in line]
+    begun = next(e for e in moved if e.step == "b" and e.body.state == "running")
+    streamed = replace(events[0], step="b") if events else None
+    assert (code, streamed is not None) == (0, True)
+    options = Namespace(step=None, tail=None)
+    (entry,) = _running([begun, streamed, streamed], options)
+    assert (entry["step_id"], entry["state"], entry["output"]) == ("b", "running", streamed.body.text * 2)
+    assert _running([begun, streamed, begun], options)[0]["output"] == ""
+    ended = next(e for e in moved if e.step == "b" and e.body.state == "completed")
+    assert _running([begun, streamed, ended], options) == []
+    assert _running([begun, streamed], Namespace(step="a", tail=None)) == []
+
+
+def test_following_a_run_that_is_over_ends_and_an_array_cannot_be_followed(place):
+    said(place, "pipeline", "run", "p.yaml")
+    code, out, _ = said(place, "pipeline", "logs", "--follow", "--step", "b")
+    assert (code, "completed" in out, "one" in out) == (0, True, True)
+    code, _, err = said(place, "pipeline", "logs", "--follow", "--json")
+    assert (code, "stream-json" in err) == (1, True)
