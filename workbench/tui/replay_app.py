@@ -25,6 +25,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         at: int | None = None,
         speed: float = 1.0,
         remark: str = "",
+        beside: Session | None = None,
         services: Services | None = None,
         **more: object,
     ) -> None:
@@ -38,10 +39,11 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             at: The moment it begins at, and is paused; None plays from the beginning.
             speed: One of `views.player.SPEEDS`.
             remark: What is said when it begins; empty for nothing.
+            beside: Another session that is shown in step with it, at first.
             services: What reaches outside; only its clipboard and its fork are used.
             more: What a test sets: signs, the clock.
         """
-        self._reaching = services
+        self._reaching, self._beside = services, beside
         super().__init__(journal, Services(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
@@ -54,4 +56,12 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             screen.player.seek(self._at)
         if self._remark:
             screen.call_after_refresh(screen.say, self._remark)
+        if self._beside is not None:
+            screen.call_after_refresh(self._open_beside, self._beside)
         return screen
+
+    def _open_beside(self, other: Session) -> None:
+        """Show two recordings in step over the replay of the first."""
+        from workbench.tui.screens.beside import BesideScreen
+
+        self.push_screen(BesideScreen(self._journal, self._session, other))

@@ -57,6 +57,7 @@ def test_the_state_at_a_moment_has_what_waited_and_how_long(run):
         (("ID", "--headless", "--at", "soon"), Misuse),
         (("ID", "--headless", "--at", "#100000"), Misuse),
         (("ID", "--json"), Misuse),
+        (("ID", "--headless", "--beside", "ID"), Misuse),
         (("ffffffff", "--headless"), Refusal),
         (("--headless",), Refusal),
         (("ID",), Refusal),

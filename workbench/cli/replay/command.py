@@ -32,6 +32,7 @@ EXAMPLE = """workbench replay
 workbench replay 3f2a --at 12:01:31
 workbench replay 3f2a --headless --json
 workbench replay 3f2a --headless --at 35%
+workbench replay 3f2a --beside 91bc
 workbench replay ~/.claude/projects/shop/session.jsonl"""
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     known = ", ".join(_SPEEDS)
     parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
+    parser.add_argument("--beside", metavar="ID", help="another session beside it, in step")
     parser.add_argument("--headless", action="store_true", help="print it, open no screen")
     parser.add_argument("--json", action="store_true", help="with --headless: JSON, an event a line")
     file = parser.add_argument_group("a file")
@@ -70,6 +72,8 @@ def execute(options: Namespace, console: Console) -> int:
         raise Misuse("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
     if options.id == STDIN and not options.headless:
         raise Misuse("nothing was replayed", "the screen needs stdin for its keys", "add --headless")
+    if options.beside is not None and options.headless:
+        raise Misuse("nothing was replayed", "--beside is for the screen", "leave --headless out")
     if not options.headless:
         require_terminal()
     with _found(options, console) as found:
@@ -92,13 +96,23 @@ def _show(found: Loan, options: Namespace) -> int:
     at = _moment(source, options.at) if options.at is not None else None
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
-        remark=found.remark, services=None if found.is_lent else _services(found),
+        remark=found.remark, beside=_beside(found, options.beside),
+        services=None if found.is_lent else _services(found),
     )  # fmt: skip
     with ended_by_signals(app.end_soon):
         app.run()
     if app.failure is not None:
         raise app.failure
     return DONE
+
+
+def _beside(found: Loan, given: str | None) -> Session | None:
+    if given is None:
+        return None
+    if found.is_lent:
+        why = "one of the two is a file that is not in the library"
+        raise Misuse("nothing was replayed", why, "add --keep, or import it first")
+    return session_named(found.journal, given)
 
 
 def _services(found: Loan) -> "Services":
