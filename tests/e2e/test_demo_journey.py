@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.support.tmux import Tmux
 
 EXAMPLE = CHECKOUT / "workbench" / "examples" / "demo"
 MOST_KEYS = 12
+MOST_SECONDS = 120.0
+"""From the shell line to green, with the pauses of somebody who looks before each key."""
 TO_GREEN = (
     ("T", "T trust, agents may read", "3 waiting"),
     ("n", "n N next that waits", "hunk 1 of 3"),
@@ -22,6 +25,16 @@ TO_GREEN = (
     ("a", "a approve 2 of 3", "2 waiting"),
 )
 """Keys, what the footer calls each of them at that moment, and what each brings."""
+
+
+def first_words():
+    """Return what README's first command line starts, behind the name of the program."""
+    (line,) = re.search(r"```\n(.*?)\n```", (CHECKOUT / "README.md").read_text(), re.S)[1].splitlines()
+    install_, _, started = line.partition(" && ")
+    assert install_ == "pip install ."
+    name, *words = started.split()
+    assert name == "workbench"
+    return words
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +50,9 @@ def opened(shop, program):
     def open_(kind=Terminal, **size):
         place = shop.root / "demo"
         env = {**shop.env(), "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
-        made.append(kind([str(program), "demo", "--at", str(place)], cwd=shop.project, env=env, **size))
+        made.append(
+            kind([str(program), *first_words(), "--at", str(place)], cwd=shop.project, env=env, **size)
+        )
         made[-1].project = place / "project"
         made[-1].pressed = 0
         return made[-1]
@@ -122,6 +137,7 @@ def require_exactly_what_was_approved(project):
 
 @pytest.mark.parametrize("columns, rows", [(120, 36), (80, 24)], ids=["120x36", "80x24"])
 def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names(opened, columns, rows):
+    begun = time.monotonic()
     terminal = opened(columns=columns, rows=rows)
     shown = terminal.until("Trust", "1 waiting")
     assert "No model is set up" not in shown and "no model yet" not in shown
@@ -129,6 +145,7 @@ def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names
         press(terminal, key, name, wanted)
     to_green(terminal, is_narrow=columns < 100)
     assert terminal.pressed <= MOST_KEYS
+    assert time.monotonic() - begun < MOST_SECONDS
     leave(terminal)
     require_exactly_what_was_approved(terminal.project)
 

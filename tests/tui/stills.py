@@ -15,6 +15,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.services import Services
 
 WORKSPACE = "/workspace/shop"
+SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
 MINUTE = 60_000_000
 HOST = Actor(kind="host", pid=4000)
 FILES = ("src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py", "docs/routing.md")

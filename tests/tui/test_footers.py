@@ -49,3 +49,17 @@ def test_a_call_keeps_its_key_for_rules(tmp_path):
         assert "A always…" in shown.text.splitlines()[-1]
 
     play(staged(tmp_path), body)
+
+
+def test_a_notice_outside_of_the_terminal_names_what_waits_and_how_long(tmp_path):
+    said = []
+
+    async def body(shown):
+        shown.main.requests.notify("shop")
+        await shown.settle()
+        ((name, words),) = said
+        assert name == "workbench"
+        assert words.startswith("shop: edit router.py waits, 1")
+        assert words.endswith(":00 left")
+
+    play(staged(tmp_path), body, notify_desktop=lambda *words: said.append(words))

@@ -3,12 +3,13 @@
 import pytest
 
 from tests.support import golden
+from tests.tui import stills
 from tests.tui.screens import Hand
 from workbench.draw.glyphs import ASCII
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.services import Services
 
-SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+SIZES = stills.SIZES
 STATES = {
     "queue": (),
     "edit": ("j",),
@@ -42,20 +43,7 @@ def picture(tmp_path, snap_compare):
         app.theme = theme
 
         async def before(pilot):
-            while pilot.app.painter is None:
-                await pilot.app.workers.wait_for_complete()
-                await pilot.pause()
-            for key in (None, *keys):
-                if key is not None:
-                    await pilot.press(key)
-                for _ in range(2):
-                    await pilot.app.workers.wait_for_complete()
-                    await pilot.pause()
-                hand.waits()
-            main = pilot.app.main
-            main.rule.say("")
-            main.showing.footer()
-            await pilot.pause()
+            await stills.play(pilot, keys, hand)
 
         return snap_compare(app, run_before=before, terminal_size=size)
 
@@ -79,5 +67,6 @@ def test_ascii(picture):
     assert picture("busy-queue", "j", glyphs=ASCII)
 
 
-def test_too_small(picture):
-    assert picture("busy-queue", size=(46, 10))
+@pytest.mark.parametrize("size", [(46, 10), (20, 5), (100, 12)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_too_small(picture, size):
+    assert picture("busy-queue", size=size)

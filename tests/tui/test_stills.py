@@ -6,7 +6,7 @@ from tests.tui import stills
 from tests.tui.screens import Hand
 from workbench.draw.glyphs import ASCII
 
-SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+SIZES = stills.SIZES
 RENAME = ("0", "j", "enter", "2", "l", "space")
 STATES = {
     "main": (stills.shop, RENAME),
@@ -20,6 +20,8 @@ STATES = {
     "question": (stills.question, ("a",)),
     "trust": (stills.asks_for_trust, ()),
     "error": (stills.ended_by_an_error, ("escape", "1")),
+    "expired": (stills.of("late-answers"), ("escape", "2", "z")),
+    "unknown": (stills.of("crash-recovery"), ("escape", "2", "z")),
     "idle": (stills.of("rename-handler"), ()),
     "files": (stills.of("rename-handler"), (*"now in @rou",)),
     "commands": (stills.of("rename-handler"), ("/",)),

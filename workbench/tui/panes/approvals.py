@@ -342,6 +342,10 @@ class ApprovalsPane(Pane):
 
     def why_off(self, key_id: str) -> str:
         """Return why a key does nothing for the action under the cursor."""
+        if key_id in ("approvals.mark", "approvals.mark-all") and not any(
+            row.is_pending for row in self.rows
+        ):
+            return "Nothing waits that could be marked."
         return answers.why_off(key_id, self.detail, self.choosing)
 
     def scroll_half(self, direction: int) -> None:

@@ -167,7 +167,8 @@ class Composer(Vertical):
 
     def _hint_text(self) -> Content:
         view, ink = self._shown, theme.ink(self)
-        if not self.text:
+        # Not `self.text`: with each key it would put all lines of a pasted file together.
+        if self.input.document.end == (0, 0):
             words = f"{view.queued} queued" if view.queued else view.mode
             return Content.styled(f"{words} ", ink.of("faint"))
         if self.screen.size.width < _NARROW:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from workbench.changes.answer import ImagesGone
+from workbench.text.human import countdown
+from workbench.text.safe import one_line
 from workbench.tui import messages
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.views.ruling import CommandParts
 
 
+_NOTICE_CELLS = 200
 _EFFECTS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
@@ -204,9 +207,11 @@ class Requests:
     def notify(self, folder: str) -> None:
         """Send a notice outside of the terminal: something waits."""
         screen = self._screen
-        first = min(screen.state.pending, key=lambda action: action.expires_at or 0, default=None)
+        first = screen.state.actions.get(screen.showing.summary().first_id or "")
         if first is not None:
-            words = f"{folder}: {first.verb} {first.target} waits"
+            left = screen.showing.summary().first_left
+            until = "" if left is None else f", {countdown(left)} left"
+            words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _NOTICE_CELLS)
             self._thread(lambda: screen.services.notify_desktop("workbench", words), "notice", "notify")
 
     def read_branch(self) -> None:
