@@ -14,6 +14,7 @@ import stat
 from collections.abc import Generator
 from typing import Final, Literal
 
+from workbench.effects.openat2 import open_beneath
 from workbench.effects.refusal import FileRefused, NothingThere, refusal, refusing, too_large
 
 Kind = Literal["file", "folder", "link", "fifo", "device", "socket"]
@@ -102,6 +103,25 @@ def folder(root: int, parts: tuple[str, ...], made: list[str] | None = None) -> 
         NothingThere: A folder is missing and was not to be created.
         FileRefused: A component is a link or no folder, or cannot be opened.
     """
+    here = _at_once(root, parts)
+    if here is None:
+        here = _walked(root, parts, made)
+    try:
+        yield here
+    finally:
+        os.close(here)
+
+
+def _at_once(root: int, parts: tuple[str, ...]) -> int | None:
+    """Open a folder that is there by one system call; None where the walk has to say what is in the way."""
+    if not parts:
+        return None
+    with contextlib.suppress(OSError):
+        return open_beneath(root, "/".join(parts), FOLDER)
+    return None
+
+
+def _walked(root: int, parts: tuple[str, ...], made: list[str] | None) -> int:
     # Not dup: a duplicate shares its position with the root, and two threads may list at once.
     here = os.open(".", FOLDER, dir_fd=root)
     try:
@@ -109,9 +129,10 @@ def folder(root: int, parts: tuple[str, ...], made: list[str] | None = None) -> 
             below = _enter(here, name, "/".join(parts[:depth]), made)
             os.close(here)
             here = below
-        yield here
-    finally:
+    except BaseException:
         os.close(here)
+        raise
+    return here
 
 
 def _enter(here: int, name: str, path: str, made: list[str] | None) -> int:

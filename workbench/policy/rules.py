@@ -224,15 +224,10 @@ def is_in_force(rule: Rule, moment: Moment) -> bool:
     """Say whether a rule holds here and now: not revoked, not expired, in its scope."""
     if rule.revoked_at is not None or (rule.expires_at is not None and rule.expires_at <= moment.now):
         return False
-    match rule.scope:
-        case "always":
-            return True
-        case "session":
-            return rule.scope_id == moment.session_id
-        case "workspace":
-            return rule.scope_id == moment.workspace
-        case "run":
-            return moment.run_id is not None and rule.scope_id == moment.run_id
+    if rule.scope == "always":
+        return True
+    here = {"session": moment.session_id, "workspace": moment.workspace, "run": moment.run_id}[rule.scope]
+    return here is not None and rule.scope_id == here
 
 
 def index(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:

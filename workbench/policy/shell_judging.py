@@ -155,6 +155,10 @@ def _run(words: Sequence[str], inner: int, layers: int) -> Judged:
         return Judged() if is_asking else Judged(reasons=(f"{words[0]} runs what is not named",))
     if any(word in ("-c", "--call", "-e", "--eval") for word in words[1:inner]) or words[inner - 1] == "eval":
         return Judged(reasons=(f"{words[0]} runs text",))
+    name = program(words[0])
+    for table in (name, f"{name} {words[1]}"):
+        if risky := tuple(_risky_options(table, words[1:inner], name)):
+            return Judged(reasons=risky)
     if layers == 0:
         return Judged(reasons=("too many programs run one another",))
     found = _judge(words[inner:], layers - 1)
@@ -231,7 +235,8 @@ def _is_option(word: str, option: str, ends: str | None) -> bool:
         return False
     if ends is None:
         bare = word.lstrip("-").partition("=")[0]
-        return bare == option.lstrip("-") or (len(option) == 2 and word.startswith(option))
+        is_whole = bare == option.lstrip("-") or (len(option) == 2 and word.startswith(option))
+        return is_whole or (option.startswith("--") and _is_long(word, option))
     if option.startswith("--"):
         return _is_long(word, option)
     if len(option) > 2:

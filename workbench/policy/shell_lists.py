@@ -76,7 +76,7 @@ INTERPRETER_OPTIONS: Final = frozenset({
 SHELL_LIKE: Final = frozenset({
     "vi", "vim", "nvim", "view", "vimdiff", "ex", "ed", "red", "emacs", "emacsclient", "nano", "pico", "dc",
     "bc", "sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo", "redis-cli", "duckdb", "ftp", "telnet",
-    "gnuplot", "lftp", "mutt", "mail", "mailx", "info", "w3m", "lynx", "nu", "joe", "jed", "micro", "kak",
+    "gnuplot", "lftp", "mutt", "mail", "mailx", "info", "w3m", "lynx", "joe", "jed", "micro", "kak",
     "hx", "mc", "mcedit", "ne", "rview", "rvim", "vipw", "vigr", "visudo", "sudoedit", "pg", "links",
     "elinks", "smbclient", "psftp", "ncftp", "tftp", "debugfs", "ginsh", "msfconsole", "rtorrent", "tasksh",
     "ncdu", "iftop", "virsh", "minicom", "dosbox", "gimp", "weechat", "irssi", "maxima", "scanmem", "crash",

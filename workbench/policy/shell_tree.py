@@ -110,8 +110,6 @@ def _note(tree: Tree, node: Any, kind: str, data: bytes) -> None:
         b"((", b"[[",
     ):  # fmt: skip
         tree.reasons["a test that evaluates" if kind == "test_command" else "arithmetic"] = None
-    elif kind == "string" and data[node.start_byte : node.start_byte + 1] == b"$":
-        tree.reasons["a translated text"] = None
     elif kind == "for_statement":
         if data.startswith(b"select", node.start_byte):
             tree.reasons["a question to the terminal"] = None

@@ -1,6 +1,7 @@
 """What a human's answer comes to: the bytes it seals, the digest that names them, and what it refuses."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -116,3 +117,15 @@ def test_parameters_are_those_that_the_agent_wrote(blobs):
     assert exact_parameters(recorded, blobs.seal(b'{"token":"real"}'), blobs) == {"token": "real"}
     with pytest.raises(ImagesGone, match="parameters"):
         exact_parameters(recorded, "sealed/nothing", blobs)
+
+
+def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
+    gone = FilePlan(path="gone", base=blobs.keyed(b"g"), after=None, mode=0o644, base_ref=blobs.seal(b"g"))
+    action = opened(blobs)
+    both = replace(action, files=(*action.files, gone))
+    made = decision(both, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    assert made.result_digest
+    assert [change.after for change in outcome(both, blobs, None, {"x.txt": b"mine\n"})[0]] == [
+        b"mine\n",
+        None,
+    ]

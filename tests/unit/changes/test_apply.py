@@ -255,3 +255,16 @@ def test_impossible_steps_are_refused(root: Root) -> None:
 def test_steps_come_from_changes() -> None:
     change = FileChange(path="src/a.txt", before=b"a\r\n", after=b"A\r\n", mode=0o640)
     assert planned([change]) == [EDIT]
+
+
+def test_a_failure_before_the_rename_has_nothing_to_put_back(
+    folder: Path, root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    before = tree(folder)
+    monkeypatch.setattr(Root, "commit", fails)
+    with pytest.raises(NotApplied) as told:
+        apply(root, STEPS)
+    assert (told.value.rolled_back, told.value.left, tree(folder)) == (True, (), before)

@@ -167,3 +167,11 @@ def test_one_file_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_well_formed(old, new, changed_blocks(old, new))
     assert len(searches) == 10
     assert 10_000 <= sum(search.steps for search in searches) < 25_000
+
+
+def test_a_search_that_is_given_up_still_says_what_changed(monkeypatch):
+    from workbench.changes import matching
+
+    monkeypatch.setattr(matching, "MAX_EDITS", 0)
+    search = matching._ShortestEdit([1, 2, 3], [4, 5], 10_000)
+    assert search.runs() == []

@@ -229,3 +229,26 @@ def test_the_plan_is_read_from_either_record() -> None:
     expected = PlannedDigest(path="a", base_digest=None, after_digest="2", mode=0o755)
     assert PlannedDigest.of(FilePlan(path="a", base=None, after="2", mode=0o755)) == expected
     assert PlannedDigest.of(PlanStep(path="a", base=None, after="2", mode=0o755)) == expected
+
+
+@pytest.mark.parametrize("fault", ["moved", "refused", "passing"])
+def test_what_cannot_be_put_back_is_named_and_a_passing_fault_is_raised(
+    folder: Path, root: Root, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    from workbench.changes import apply as module
+    from workbench.effects.files import BaseMoved, FileRefused
+
+    def fails(*_: object) -> None:
+        if fault == "moved":
+            raise BaseMoved(EDIT.path)
+        raise FileRefused(EDIT.path, "no", "wait", min(module._PASSING) if fault == "passing" else None)
+
+    put(folder / EDIT.path, EDIT.after, EDIT.mode)
+    monkeypatch.setattr(module, "_restore", fails)
+    if fault == "passing":
+        with pytest.raises(FileRefused):
+            settle(root, RECORDED, keyed, before_image)
+    else:
+        assert settle(root, RECORDED, keyed, before_image) == Settled(
+            outcome="rolled_back", untouched=("src/a.txt",)
+        )

@@ -45,6 +45,7 @@ def reasons(command):
         ("set -e", True),
         ("export A", True),
         ("export -p", False),
+        ("export", False),
         ("uv run --version", False),
         ("uv --version", True),
         ("npx --version", True),
@@ -250,6 +251,7 @@ def test_robots_weigh_rules_of_one_length_and_pieces_in_order():
     assert not robots.is_allowed(text, "agent", "/a1b2c")
     assert robots.is_allowed(text, "agent", "/a1c2b")
     assert robots.is_allowed(text, "agent", "/acb")
+    assert robots.is_allowed(text, "agent", "/axc")
     assert robots.is_allowed("User-agent: *\nDisallow: /x\nAllow: /x\n", "agent", "/x")
     assert not robots.is_allowed("User-agent: *\nDisallow: /\nDisallow: /xx\nAllow: /x\n", "agent", "/xx")
 
@@ -355,3 +357,80 @@ def test_a_view_without_reach_is_searched_loosely():
     seen = ShellView(plain=False, reasons=("r",), segments=(), raw="x git y push", is_reach_whole=False)
     assert matches(Glob(text="Bash(git push)"), SHELL, {}, {}, seen, purpose="deny")
     assert not matches(Glob(text="Bash(rm x)"), SHELL, {}, {}, seen, purpose="deny")
+
+
+def test_a_path_parameter_that_is_not_given_is_no_target(tmp_path):
+    both = replace(READ, path_parameters=("path", "other"))
+    made = context(tmp_path, descriptors={**DESCRIPTORS, READ.id: both})
+    passed = before_hooks(GateCall(tool=READ.id, parameters={"path": "a"}), made)
+    assert list(passed.targets) == ["path"]
+
+
+def test_a_pattern_that_names_nothing_is_told_both_faults():
+    found = rules.problems(
+        tool="read_file", pattern_kind="regex", pattern=".*.*", description="d", known_tools=DESCRIPTORS
+    )
+    assert ["nearly every call" in why for why in found] == [True, False]
+    assert "run away" in found[1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"), [('"command":"python -m pytest', True), ('"command":"python', False)]
+)
+def test_a_regular_expression_spells_out_what_an_interpreter_runs(pattern, said):
+    from workbench.policy.past import subject_of
+
+    subject = subject_of(SHELL, {"command": "python -m pytest -q"}, "")
+    assert rules.covers(rule(pattern_kind="regex", pattern=pattern), subject) is said
+
+
+def test_an_asking_rule_stands_in_the_way_of_tools_without_a_command(tmp_path):
+    from workbench.policy.past import subject_of
+
+    subject = subject_of(READ, {"path": "a"}, str(tmp_path))
+    asking = rule(tool="read_file", pattern_kind="regex", pattern='"path":"a"', effect="ask")
+    assert rules.covers(asking, subject)
+    assert not rules.covers(replace(asking, pattern='"path":"b"'), subject)
+
+
+def test_too_many_ways_through_a_loop_are_not_followed(monkeypatch):
+    monkeypatch.setattr(backtracking, "_MOST_PAIRS", 1)
+    assert "too large" in backtracking.objection("([ab]c|[ad]e)*x")
+
+
+def test_a_system_that_folds_case_denies_other_spellings(monkeypatch):
+    from workbench.policy import shell
+
+    shell._view.cache_clear()
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert matches(Glob(text="Bash(rm *)"), SHELL, {}, {}, view("RM x"), purpose="deny")
+    shell._view.cache_clear()
+
+
+def test_a_circle_of_links_to_programs_ends(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert {"a x", "b x"} <= set(view("./a x", folder=str(tmp_path)).reach)
+
+
+def test_a_governing_file_that_cannot_be_read_is_no_trust_and_names_nothing(tmp_path, monkeypatch):
+    (tmp_path / ".workbench.json").write_text("{}")
+    (tmp_path / "workbench.yaml").write_text("x")
+
+    def fails(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(trust, "_regular", fails)
+    with pytest.raises(trust.TrustRefused, match="cannot be read"):
+        trust.governing_hash(str(tmp_path))
+    assert trust.named_files(str(tmp_path)) == ()
+
+
+def test_more_brackets_or_quotes_than_anybody_writes_are_not_looked_into():
+    assert "more brackets and redirects than are looked into" in reasons("ls " + "a}{ " * 400)
+    assert "more quotes than are looked into" in reasons("ls " + "'' " * 4000)
+
+
+def test_a_manifest_that_is_no_file_names_nothing(tmp_path):
+    (tmp_path / "workbench.yaml").mkdir()
+    assert trust.named_files(str(tmp_path)) == ()
