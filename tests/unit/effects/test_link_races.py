@@ -5,6 +5,7 @@ The whole campaign is run with WORKBENCH_RACES set to its number of swaps; other
 
 import contextlib
 import os
+import shutil
 import threading
 import time
 
@@ -34,17 +35,28 @@ def way(request, monkeypatch):
 
 
 def swapping(place, count, done):
-    """Swap a folder and the file for links to those outside and back again, as often as is asked."""
+    """Swap a folder for a link to one outside and back again, as often as is asked.
+
+    For a moment nothing has its name. A tool that writes makes the folder anew then, which goes again.
+    """
     inside, outside = place / "in", place / "out"
     folder, kept, link = inside / "a", inside / "kept", inside / "link"
-    for _ in range(count):
-        link.symlink_to(outside / "a")
-        folder.rename(kept)
-        link.rename(folder)
-        time.sleep(0)  # lets the other thread in
-        folder.unlink()
-        kept.rename(folder)
-    done.set()
+    try:
+        for _ in range(count):
+            link.symlink_to(outside / "a")
+            folder.rename(kept)
+            with contextlib.suppress(OSError):
+                link.rename(folder)
+            time.sleep(0)  # lets the other thread in
+            for found in (link, folder):
+                found.unlink() if found.is_symlink() else shutil.rmtree(found, ignore_errors=True)
+            while True:
+                with contextlib.suppress(OSError):
+                    kept.rename(folder)
+                    break
+                shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        done.set()
 
 
 def used(root, number):
