@@ -122,7 +122,7 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
             break
         one_sided = turn in (8, 9)
         _sweep(rows, joined, (place, value), forward=(turn % 2 == 0) == plan.forward, one_sided=one_sided)
-        count = crossings(rows, joined, index)
+        count = crossings(rows, joined, index, fewest)
         idle += 1
         if count < fewest:
             best, fewest, idle = [list(row) for row in rows], count, 0
@@ -169,18 +169,24 @@ def _number(row: list[int], place: list[float]) -> None:
         place[v] = (at + 0.5) / size
 
 
-def crossings(rows: Sequence[Sequence[int]], joined: Links, index: list[int]) -> int:
+def crossings(rows: Sequence[Sequence[int]], joined: Links, index: list[int], most: int | None = None) -> int:
     """Count the pairs of hops that cross.
 
     Args:
         rows: The vertices of each layer from above to below.
         joined: Who is joined to whom.
         index: Room for one number a vertex; overwritten.
+        most: Counting ends once there are as many: the order is no better then.
     """
     for row in rows:
         for at, v in enumerate(row):
             index[v] = at
-    return sum([_crossings_below(row, joined.downs, index) for row in rows[:-1]])
+    count = 0
+    for row in rows[:-1]:
+        count += _crossings_below(row, joined.downs, index)
+        if most is not None and count >= most:
+            break
+    return count
 
 
 def _crossings_below(row: Sequence[int], downs: list[list[int]], index: list[int]) -> int:

@@ -43,22 +43,22 @@ class Ordering:
     def _reorder(self, a: int, b: int) -> bool:
         at = self._at
         low, high = at[b], at[a]
-        ahead = _reach(self.after, at, b, range(low, high + 1))
+        ahead = _reach(self.after, at, b, low, high)
         if a in ahead:
             return False
-        behind = _reach(self._before, at, a, range(low, high + 1))
+        behind = _reach(self._before, at, a, low, high)
         moved = sorted(behind, key=at.__getitem__) + sorted(ahead, key=at.__getitem__)
         for v, place in zip(moved, sorted([at[v] for v in moved]), strict=True):
             at[v] = place
         return True
 
 
-def _reach(edges: list[list[int]], at: list[int], start: int, near: range) -> dict[int, None]:
+def _reach(edges: list[list[int]], at: list[int], start: int, low: int, high: int) -> dict[int, None]:
     found = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in found and at[w] in near:
+            if w not in found and low <= at[w] <= high:
                 found[w] = None
                 stack.append(w)
     return found
