@@ -6,11 +6,12 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
 from workbench.config.values import Notify, Ui
-from workbench.domain.events import ActionOpened, ErrorRaised, TurnEnded
+from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.journal.rules import add_rule
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.services import Services
 
@@ -68,6 +69,34 @@ def asks_for_trust(home):
     journal = _empty(home)
     part = cut("trust-question", lambda body: isinstance(body, ActionOpened))
     _put(journal, "trust-question", part)
+    return journal
+
+
+def shelf(home):
+    """Many golden sessions in one library."""
+    journal = _empty(home)
+    for name in sorted(golden.names()):
+        if name not in ("hostile-text", "long-session"):
+            _put(journal, name, list(golden.events(name)))
+    return journal
+
+
+def ruled(home):
+    journal = shop(home)
+    for at, (effect, pattern, scope) in enumerate((
+        ("allow", "Bash(git diff *)", "always"), ("deny", "Bash(git push *)", "always"),
+        ("allow", "Read(docs/**)", "workspace"),
+    )):  # fmt: skip
+        tool = pattern.partition("(")[0]
+        add_rule(
+            journal,
+            RuleAdded(
+                rule="", effect=effect, origin="user", scope=scope, tool=tool, pattern_kind="glob",
+                scope_id=WORKSPACE if scope == "workspace" else None, pattern=pattern,
+                description=f"the {at + 1}. rule of this picture",
+            ),
+            Actor(kind="user", pid=1),
+        )  # fmt: skip
     return journal
 
 

@@ -4,8 +4,10 @@ import pytest
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
+from workbench.cli.screen.ruling import Ruling
 from workbench.domain.events import RuleAdded
 from workbench.journal.rules import add_rule
+from workbench.tui import rulewords
 
 
 @pytest.fixture
@@ -90,5 +92,41 @@ def test_the_filter_and_the_empty_page(stage):
         assert "Nothing matches “diffxx”" in shown.text
         await shown.press("escape", "1")
         assert shown.main.place == 1
+
+    play(stage, body)
+
+
+def test_a_rule_is_written_edited_and_put_back(stage):
+    async def body(shown):
+        await shown.press("6", "A", *"Bash", "enter")
+        assert in_force(shown) == [] and "Not saved" in shown.text
+        await shown.press("A", *"deny Bash(git push *) everywhere", "enter")
+        rule = shown.stage.journal.reader.rule("R1")
+        assert (rule.effect, rule.scope, rule.pattern) == ("deny", "always", "Bash(git push *)")
+        await shown.press("e")
+        field = shown.app.screen.query_one("#rules-input")
+        assert field.value == "deny Bash(git push *) everywhere"
+        field.value = "Bash(git diff *)"
+        await shown.press("enter")
+        assert in_force(shown) == ["R2"] and shown.stage.journal.reader.rule("R2").scope == "workspace"
+        await shown.press("D", *"R2", "enter", "u")
+        assert in_force(shown) == ["R3"] and "R3 allows Bash(git diff *)" in shown.text
+
+    play(stage, body, add_rule=Ruling(stage.home, stage.journal).add_rule)
+
+
+@pytest.mark.parametrize("words", ["", "((", "allow", "deny )", "Bash(git diff *) sometimes"])
+def test_what_is_no_rule_saves_nothing_and_says_how_one_is_written(words):
+    found = rulewords.read(words, "/w")
+    assert found == rulewords.HOW or found.tool == "allow"
+
+
+def test_the_empty_page_is_at_the_top(stage):
+    async def body(shown):
+        await shown.press("6")
+        lines = shown.text.splitlines()
+        assert next(n for n, line in enumerate(lines) if "No rule: every call" in line) < 8
+        await shown.press("7")
+        assert shown.main.place == 7
 
     play(stage, body)

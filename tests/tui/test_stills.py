@@ -29,6 +29,13 @@ STATES = {
     "tool-parts": (stills.of("commands"), ("escape", "3", "z", "]", "]")),
     "pipeline": (stills.of("commands"), ("escape", "4", "z")),
     "first-page": (stills.nothing, ()),
+    "library": (stills.shelf, ("escape", "5", "j", "j")),
+    "library-filter": (stills.shelf, ("escape", "5", "/", *"retr", "enter")),
+    "library-empty": (stills.nothing, ("escape", "5")),
+    "statistics": (stills.shelf, ("escape", "7", "j")),
+    "statistics-empty": (stills.nothing, ("escape", "7")),
+    "rules": (stills.ruled, ("6",)),
+    "rules-empty": (stills.shop, ("6",)),
 }
 
 

@@ -74,7 +74,7 @@ def between(begin: int, end: int, now: int) -> str:
         first, last = f"{day} {words.clock(begin)}", words.clock(end)
     else:
         first, last = f"{day} {words.clock(begin)}", f"{last} {words.clock(end)}"
-    return f"{first} to {last}, {duration((end - begin) / 1_000_000)}" if end > begin else first
+    return f"{first} to {last}, {duration((end - begin) / 1_000_000)}" if end - begin >= 1_000_000 else first
 
 
 def preview_lines(view: Preview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:

@@ -46,6 +46,8 @@ class Shown:
     total: int = 0
     """Sessions that there are where the list looks, out of the way or not."""
     seconds: float = 0.0
+    is_capped: bool = False
+    """The words are in more places than are counted while somebody types: older ones are left out."""
 
     @property
     def count(self) -> int:
@@ -94,7 +96,14 @@ class Shelf:
         there = [one for one in self.sessions.values() if wanted.workspace in (None, one.workspace)]
         found = [one for one in there if views.is_shown(one, asked, hits, narrowed)]
         ids = views.ordered(found, self.waiting, views.ORDERS[wanted.order % len(views.ORDERS)])
-        return Shown(ids=ids, query=asked, hits=hits, total=len(there), seconds=time.monotonic() - begin)
+        return Shown(
+            ids=ids,
+            query=asked,
+            hits=hits,
+            total=len(there),
+            seconds=time.monotonic() - begin,
+            is_capped=sum(hits.values()) >= search.MOST_HITS,
+        )
 
     def _holding(self, asked: Query) -> tuple[dict[str, int], frozenset[str] | None]:
         expression = queries.match(asked)

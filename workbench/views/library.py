@@ -74,12 +74,14 @@ def is_shown(
         holders: Sessions whose conversation holds the words, with the number of places.
         narrowed: Sessions that pass `tool:` and `asked:`; None where neither was typed.
     """
-    asks_for_archived = "archived" in query.narrowed.get("is", ())
-    if session.archived and not asks_for_archived:
+    if session.archived and "archived" not in query.narrowed.get("is", ()):
         return False
     if narrowed is not None and session.id not in narrowed:
         return False
-    return fits(session, query) and (not query.terms or session.id in holders or title_fits(session, query))
+    is_narrowed = query.narrowed or query.since is not None or query.until is not None
+    if is_narrowed and not fits(session, query):
+        return False
+    return not query.terms or session.id in holders or title_fits(session, query)
 
 
 # --- rows -------------------------------------------------------------------------------------------
@@ -250,7 +252,7 @@ def _word(session: Session, word: str) -> str:
 
 
 def _worked(worked: int, waited: int) -> str:
-    if not worked and not waited:
+    if worked < _MICROS / 1000 and not waited:
         return ""
     words = human.duration(worked / _MICROS)
     return f"{words}   waited for you {human.duration(waited / _MICROS)}" if waited else words

@@ -46,3 +46,18 @@ def filter(screen: RulesScreen) -> None:  # noqa: A001 named as the row of the k
 def leave(screen: RulesScreen) -> None:
     """Go back."""
     screen.leave()
+
+
+def undo(screen: RulesScreen) -> None:
+    """Put the rule back that was just revoked."""
+    screen.undo()
+
+
+def add(screen: RulesScreen) -> None:
+    """Ask for a rule."""
+    screen.ask_to_add()
+
+
+def edit(screen: RulesScreen) -> None:
+    """Ask for the rule under the cursor, written anew."""
+    screen.ask_to_edit()

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from workbench.domain.rows import Session
 from workbench.draw import cells
+from workbench.journal.search import MOST_HITS
 from workbench.tui import keymap
 from workbench.tui.messages import KeysChanged, PlaceLeft, Said, SessionWish
 from workbench.tui.panes.reading import ReadingPane
@@ -128,6 +129,7 @@ class LibraryPane(ReadingPane):
         shown, muted = self.list.shown, ink(self).of("muted")
         count = f"{shown.count:,} of {shown.total:,}" if shown.count != shown.total else f"{shown.total:,}"
         marks = f"  {len(self.list.marks)} marked" if self.list.marks else ""
+        marks += f"  by the newest {MOST_HITS:,} places" if shown.is_capped else ""
         where = "" if self.wanted.workspace is None else "  this workspace"
         right = glyphs(self).line(ORDERS[self.wanted.order % len(ORDERS)].words)
         self.set_title(Content.styled(f"{count}{where}{marks}", muted), Content.styled(right, muted))
@@ -152,17 +154,15 @@ class LibraryPane(ReadingPane):
         """Say on the row over the footer what can be typed, what is wrong in it, or how far an import is."""
         colours, line = ink(self), glyphs(self).line
         problems = self.list.shown.query.problems
-        right = ""
+        right = "tab completes" if self.input.has_focus else "/ filters"
         if self.progress:
             words, style, right = self.progress, colours.of("info"), "esc cancels it"
         elif problems:
             words, style = f"{'; '.join(problems)}. Write 2026-11-21, 7d, oct or fri.", colours.of("waiting")
         elif self._offer.words and self.input.has_focus:
-            words, style, right = "   ".join(self._offer.words), colours.of("foreground"), "tab completes"
+            words, style = "   ".join(self._offer.words), colours.of("foreground")
         else:
-            words, style, right = _WORDS, colours.of("muted"), "/ filters"
-        if self.input.has_focus and not right:
-            right = "tab completes"
+            words, style = _WORDS, colours.of("muted")
         left = cells.content(f" {line(words)}", style, colours)
         room = max(0, self.size.width - len(right) - 2)
         left = cells.shorten(left, room, glyphs(self))
@@ -175,7 +175,7 @@ class LibraryPane(ReadingPane):
         """Type on the list."""
         self.query_one("#library-find").display = True
         self.input.focus()
-        self.say_hint()
+        self.call_after_refresh(self.say_hint)
 
     def filter_by(self, text: str) -> None:
         """Show what passes a filter, as if it had been typed."""

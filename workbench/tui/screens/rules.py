@@ -18,17 +18,18 @@ from textual.widgets import Input, Static
 from workbench.domain.rows import Rule
 from workbench.draw import cells
 from workbench.draw.rulerows import rule_detail, rule_strip
-from workbench.tui import keymap
+from workbench.tui import keymap, rulewords
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views.rulelist import RuleRow, rule_rows
 
 if TYPE_CHECKING:
+    from workbench.domain.events import RuleAdded
     from workbench.tui.screens.main import MainScreen
 
 _EMPTY = (
     "No rule: every call is asked about.",
-    "A on a call that waits makes one; so does workbench rules add.",
+    "A writes one here; A on a call that waits offers what would fit it, tried on the past.",
 )
 
 
@@ -74,6 +75,8 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         self._rules: Sequence[Rule] = ()
         self._asks, self._wanted, self._has_past = "", "", False
         self._tried: dict[str, str] = {}
+        self._revoked: Rule | None = None
+        self._edited: Rule | None = None
 
     def compose(self) -> ComposeResult:
         """Yield list, detail, line, keys."""
@@ -116,6 +119,10 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         wanted = line(f"filter “{self._wanted}”") if self._wanted else "in force first"
         box.border_subtitle = cells.content(wanted)  # type: ignore[assignment]
         self._list.show_rules(rows)
+        self._list.display = bool(rows)
+        self._detail.set_class(not rows, "-alone")
+        if rows and not self._input.display:
+            self._list.focus()
         self._show_detail()
         self._show_keys()
 
@@ -134,9 +141,11 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
 
     def _show_keys(self) -> None:
         info = ink(self).of("info", bold=True)
-        pairs = [("j k", "rule"), ("D", "revoke"), ("b", "the past"), ("/", "filter"), ("d", "revoked ones")]
+        pairs = [("j k", "rule"), ("A", "add"), ("e", "edit"), ("D", "revoke"), ("b", "the past")]
+        pairs += [("u", "undo")] if self._revoked else []
+        pairs += [("/", "filter"), ("d", "revoked ones")]
         if self._input.display:
-            pairs = [("enter", "revoke it" if self._asks == "revoke" else "filter")]
+            pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
         parts = [Content.assemble((keys, info), f" {words}") for keys, words in [*pairs, ("esc", "back")]]
         self._keys.update(Content.assemble(" ", Content("   ").join(parts)))
 
@@ -160,7 +169,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
-        if event.key in "01234" and len(event.key) == 1 and not self._input.display:
+        if event.key in "0123457" and len(event.key) == 1 and not self._input.display:
             event.stop()
             self.dismiss()
             self._main.go_to(int(event.key))
@@ -188,6 +197,50 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             "revoke", "", f"Revoke {row.id}? What it covers is judged without it from now on. Type {row.id}:"
         )
 
+    def ask_to_add(self) -> None:
+        """Ask for a rule, to be typed out."""
+        self._edited = None
+        self._ask("add", "", rulewords.HOW)
+
+    def ask_to_edit(self) -> None:
+        """Ask for the rule under the cursor, written anew."""
+        row = self._row
+        rule = next((one for one in self._rules if row is not None and one.id == row.id), None)
+        if rule is None or row is None or row.state in ("revoked", "expired"):
+            self._say("There is no rule in force under the cursor.")
+        elif rule.pattern_kind != "glob":
+            self._say("It is a regular expression: workbench rules add writes such rules.")
+        else:
+            self._edited = rule
+            self._ask(
+                "add", rulewords.written(rule), f"{rule.id} is revoked and stands anew as you write it:"
+            )
+
+    def undo(self) -> None:
+        """Put back what was just revoked, under another number: numbers are never used again."""
+        rule, self._revoked = self._revoked, None
+        if rule is None:
+            self._say("Nothing was revoked here since the rules were opened.")
+        else:
+            self._add(rulewords.again(rule))
+
+    def _add(self, rule: "RuleAdded") -> None:
+        if reason := self._main.services.may_answer():
+            self._say(reason)
+            return
+        try:
+            added = self._main.services.add_rule(rule)
+        except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+            self._say(str(error))
+            return
+        old, self._edited = self._edited, None
+        self._main.requests.rules_changed()
+        if old is not None:
+            self._revoke(old.id)
+        self._read()
+        self._list.put_cursor(added.id)
+        self._say(f"{added.id} {added.effect}s {added.pattern}.")
+
     def _ask(self, purpose: str, value: str, words: str) -> None:
         self._asks = purpose
         self._say(words)
@@ -204,10 +257,19 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         if self._asks == "filter":
             self._wanted = words
             self._show()
+        elif self._asks == "add":
+            self._typed(words)
         elif row is not None and words.casefold() == row.id.casefold():
             self._revoke(row.id)
         else:
             self._say("Nothing was revoked: that was not its number.")
+
+    def _typed(self, words: str) -> None:
+        made = rulewords.read(words, self._main.workspace, self._edited)
+        if isinstance(made, str):
+            self._say(f"Nothing was saved. {made}")
+        else:
+            self._add(made)
 
     def _close(self) -> None:
         self._input.display = False
@@ -228,7 +290,8 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         more = (
             " It comes from a configuration file: take it out there too." if rule.origin == "config" else ""
         )
-        self._say(f"{rule.id} is revoked.{more}")
+        self._revoked = rule
+        self._say(f"{rule.id} is revoked.{more} u puts it back.")
         self._main.requests.rules_changed()
         self._read()
 
