@@ -153,7 +153,12 @@ def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     """Return a screen on a still journal; every answer is refused."""
     made = WorkbenchApp(
         journal,
-        Services(branch=lambda: "main", list_files=lambda: FILES, has_model=lambda: has_model),
+        Services(
+            rules=lambda: journal.rules(active=False),
+            branch=lambda: "main",
+            list_files=lambda: FILES,
+            has_model=lambda: has_model,
+        ),
         WORKSPACE,
         home="/workspace",
         source=Still(journal, WORKSPACE),
@@ -190,6 +195,11 @@ async def play(pilot, keys, hand):
             await pilot.app.workers.wait_for_complete()
             await pilot.pause()
         hand.waits()
+    for _ in range(3 * any(pane.PLACE > 4 for pane in pilot.app.main.panes)):
+        # The preview follows the cursor after a moment, and what it says is read in a thread.
+        await pilot.pause(0.1)
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
     main.showing.footer()

@@ -30,7 +30,7 @@ STATES = {
     "pipeline": (stills.of("commands"), ("escape", "4", "z")),
     "first-page": (stills.nothing, ()),
     "library": (stills.shelf, ("escape", "5", "j", "j")),
-    "library-filter": (stills.shelf, ("escape", "5", "/", *"retr", "enter")),
+    "library-filter": (stills.shelf, ("escape", "5", "/", *"rout", "enter")),
     "library-empty": (stills.nothing, ("escape", "5")),
     "statistics": (stills.shelf, ("escape", "7", "j")),
     "statistics-empty": (stills.nothing, ("escape", "7")),

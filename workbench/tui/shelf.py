@@ -58,7 +58,10 @@ class Shown:
 class Shelf:
     """The library of a journal. `read`, `find` and what they ask are called in threads, one at a time."""
 
-    def __init__(self, journal: Journal, price: Price, home: str = "") -> None:
+    def __init__(
+        self, journal: Journal, price: Price, home: str = "", monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._monotonic = monotonic
         self._journal, self._price, self._home = journal, price, home
         self.sessions: dict[str, Session] = {}
         self.waiting: dict[str, int] = {}
@@ -90,7 +93,7 @@ class Shelf:
 
     def find(self, wanted: Wanted) -> Shown:
         """Return what the list is to show."""
-        begin = time.monotonic()
+        begin = self._monotonic()
         asked = queries.parse(wanted.text, self._journal.now())
         hits, narrowed = self._holding(asked)
         there = [one for one in self.sessions.values() if wanted.workspace in (None, one.workspace)]
@@ -101,7 +104,7 @@ class Shelf:
             query=asked,
             hits=hits,
             total=len(there),
-            seconds=time.monotonic() - begin,
+            seconds=self._monotonic() - begin,
             is_capped=sum(hits.values()) >= search.MOST_HITS,
         )
 

@@ -155,6 +155,8 @@ def _rest(session: Session, glance: Glance | None) -> str:
         return one_line(session.origin, 20)
     if glance is None:
         return ""
+    if session.kind == "pipeline":
+        return "run"
     if glance.failed:
         return f"{glance.failed} failed"
     if session.status == "terminated":

@@ -229,6 +229,15 @@ class LibraryPane(ReadingPane):
         self.list.focus()
         self.say_hint()
 
+    def on_descendant_focus(self) -> None:
+        """Say which keys count, also when the focus went from the filter to the list."""
+        super().on_descendant_focus()
+        self.say_hint()
+
+    def on_descendant_blur(self) -> None:
+        """Keep the title as long as the focus is anywhere here."""
+        self.title_row.set_focused(self.has_pane_focus)
+
     # --- keys of lists ------------------------------------------------------------------------------
 
     @property

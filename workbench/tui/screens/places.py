@@ -31,7 +31,7 @@ def made(main: "MainScreen", place: int) -> Pane:
         from workbench.tui.panes.statistics import StatisticsPane
 
         return StatisticsPane(main.textual.journal, main.services.price, main.state, main.workspace)
-    shelf = Shelf(main.textual.journal, main.services.price, main.home)
+    shelf = Shelf(main.textual.journal, main.services.price, main.home, main.textual.monotonic)
     return LibraryPane(shelf, main.workspace, tuple(sorted(main.services.known_tools())))
 
 
