@@ -64,6 +64,7 @@ class Shelf:
         self._monotonic = monotonic
         self._journal, self._price, self._home = journal, price, home
         self.sessions: dict[str, Session] = {}
+        self._seen: dict[str, str] = {}
         self.waiting: dict[str, int] = {}
         self.glances: dict[str, Glance] = {}
         self._is_read = False
@@ -83,9 +84,11 @@ class Shelf:
             if changed is None or not self._is_read:
                 self.sessions = {one.id: one for one in library.shelf(database)}
                 self.glances = {}
+                self._seen = {key: views.seen_of(one) for key, one in self.sessions.items()}
             else:
                 fresh = {one.id: one for one in library.shelf(database, changed)}
                 kept = {key: one for key, one in self.sessions.items() if key not in changed}
+                self._seen = {**self._seen, **{key: views.seen_of(one) for key, one in fresh.items()}}
                 self.sessions = {**kept, **fresh}
                 self.glances = {key: one for key, one in self.glances.items() if key not in changed}
             self.waiting = library.waiting(database)
@@ -97,7 +100,8 @@ class Shelf:
         asked = queries.parse(wanted.text, self._journal.now())
         hits, narrowed = self._holding(asked)
         there = [one for one in self.sessions.values() if wanted.workspace in (None, one.workspace)]
-        found = [one for one in there if views.is_shown(one, asked, hits, narrowed)]
+        sieve, seen = views.Sieve(asked, hits, narrowed), self._seen
+        found = [one for one in there if sieve.passes(one, seen[one.id])]
         ids = views.ordered(found, self.waiting, views.ORDERS[wanted.order % len(views.ORDERS)])
         return Shown(
             ids=ids,

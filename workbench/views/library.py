@@ -13,7 +13,7 @@ from workbench.records import dataclass
 from workbench.text import human
 from workbench.text.safe import one_line
 from workbench.views.places import Place, hits
-from workbench.views.query import Query, Term, fits, title_fits
+from workbench.views.query import Query, Term, fits
 from workbench.views.sessions import title_of
 from workbench.views.signs import Meaning, session_sign
 from workbench.views.statistics import Outcome, Statistics
@@ -46,42 +46,56 @@ ORDERS: Final = (
 )
 
 
-def is_live(session: Session, waiting: Mapping[str, int]) -> bool:
-    """Return whether a session works or waits for its human."""
-    return session.status in BUSY or session.id in waiting
-
-
 def ordered(
     sessions: Iterable[Session], waiting: Mapping[str, int], order: Order = ORDERS[0]
 ) -> tuple[str, ...]:
     """Return the ids of a list: what is live, a line, what rests; no line where one of them is missing."""
-    found = sorted(sessions, key=lambda one: (one.updated_at, one.id), reverse=True)
+    found = sorted(sessions, key=lambda one: one.updated_at, reverse=True)
     if order is not ORDERS[0]:
         found.sort(key=order.key, reverse=order.is_down)
-    live = [one.id for one in found if is_live(one, waiting)]
-    rest = [one.id for one in found if not is_live(one, waiting)]
+    live = [one.id for one in found if one.status in BUSY or one.id in waiting]
+    top = set(live)
+    rest = [one.id for one in found if one.id not in top]
     return (*live, SPLIT, *rest) if live and rest else (*live, *rest)
 
 
-def is_shown(
-    session: Session, query: Query, holders: Mapping[str, int], narrowed: frozenset[str] | None
-) -> bool:
-    """Return whether a session passes what was typed.
+class Sieve:
+    """What was typed, ready to be asked of ten thousand sessions."""
 
-    Args:
-        session: Its row.
-        query: What was typed.
-        holders: Sessions whose conversation holds the words, with the number of places.
-        narrowed: Sessions that pass `tool:` and `asked:`; None where neither was typed.
-    """
-    if session.archived and "archived" not in query.narrowed.get("is", ()):
-        return False
-    if narrowed is not None and session.id not in narrowed:
-        return False
-    is_narrowed = query.narrowed or query.since is not None or query.until is not None
-    if is_narrowed and not fits(session, query):
-        return False
-    return not query.terms or session.id in holders or title_fits(session, query)
+    def __init__(self, query: Query, holders: Mapping[str, int], narrowed: frozenset[str] | None) -> None:
+        """Prepare it.
+
+        Args:
+            query: What was typed.
+            holders: Sessions whose conversation holds the words, with the number of places.
+            narrowed: Sessions that pass `tool:` and `asked:`; None where neither was typed.
+        """
+        self._query, self._holders, self._narrowed = query, holders, narrowed
+        self._words = [(term.text.casefold(), not term.is_excluded) for term in query.terms]
+        self._shows_archived = "archived" in query.narrowed.get("is", ())
+        self._is_narrowed = bool(query.narrowed) or query.since is not None or query.until is not None
+
+    def passes(self, session: Session, seen: str) -> bool:
+        """Return whether a session passes.
+
+        Args:
+            session: Its row.
+            seen: What `seen_of` says of it.
+        """
+        if session.archived and not self._shows_archived:
+            return False
+        if self._narrowed is not None and session.id not in self._narrowed:
+            return False
+        if self._is_narrowed and not fits(session, self._query):
+            return False
+        if not self._words or session.id in self._holders:
+            return True
+        return all((word in seen) == is_wanted for word, is_wanted in self._words)
+
+
+def seen_of(session: Session) -> str:
+    """Return the words of a row that are looked through as they stand: title and tags, whatever the case."""
+    return "\n".join((session.title, *session.tags)).casefold()
 
 
 # --- rows -------------------------------------------------------------------------------------------

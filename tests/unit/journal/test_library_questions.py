@@ -1,0 +1,102 @@
+"""What the library asks the journal: rows without weight, counts beside them, what goes with a session."""
+
+import pytest
+
+from tests.support import golden
+from workbench.domain.counting import Glance
+from workbench.domain.events import FileChanged, TurnEnded
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.journal import library
+
+
+@pytest.fixture
+def journal(tmp_path):
+    made = golden.load("busy-queue", tmp_path / "home")
+    yield made
+    made.close()
+
+
+def asked(journal, question, *about):
+    with journal.reader.snapshot() as database:
+        return question(database, *about)
+
+
+def test_rows_are_the_sessions_without_prompts_and_settings(journal):
+    rows = asked(journal, library.shelf)
+    whole = {one.id: one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.kind != "step"}
+    assert {one.id for one in rows} == set(whole)
+    assert [one.updated_at for one in rows] == sorted((one.updated_at for one in rows), reverse=True)
+    for one in rows:
+        same = (
+            "kind",
+            "status",
+            "title",
+            "workspace",
+            "provider",
+            "model",
+            "usage",
+            "tags",
+            "archived",
+            "origin",
+        )
+        assert all(getattr(one, name) == getattr(whole[one.id], name) for name in same)
+        assert (one.system_prompt, one.configuration) == ("", {})
+
+
+def test_some_rows_are_read_again_and_unknown_ones_are_not_there(journal):
+    key = asked(journal, library.shelf)[0].id
+    assert [one.id for one in asked(journal, library.shelf, [key, "gone"])] == [key]
+
+
+def test_what_waits_is_what_the_actions_say(journal):
+    found = asked(journal, library.waiting)
+    pending = [action.session_id for action in journal.actions(states=("pending",))]
+    assert found == {key: pending.count(key) for key in pending}
+
+
+def test_glances_agree_with_the_events(journal):
+    for one in asked(journal, library.shelf):
+        events = journal.events(one.id)
+        changed = [event.body for event in events if isinstance(event.body, FileChanged)]
+        states = [action.state for action in journal.actions(one.id)]
+        expected = Glance(
+            rejected=states.count("rejected"), expired=states.count("expired"),
+            failed=len(journal.calls(one.id, ("failed",))),
+            turns=sum(isinstance(event.body, TurnEnded) for event in events), files=len(changed),
+            added=sum(body.added for body in changed), removed=sum(body.removed for body in changed),
+        )  # fmt: skip
+        assert asked(journal, library.glances, [one.id]) == {one.id: expected}
+
+
+def test_the_counted_events_are_found_by_their_index(journal):
+    statement = library._GLANCES[-1].format("?")
+    with journal.reader.snapshot() as database:
+        plan = database.execute(f"EXPLAIN QUERY PLAN {statement}", ("s",)).fetchall()
+    assert "event_counted" in str(plan)
+
+
+def test_the_weight_of_a_session_is_everything_that_goes(journal):
+    key = asked(journal, library.shelf)[0].id
+    found = asked(journal, library.weight, key)
+    assert (found.events, found.calls) == (len(journal.events(key)), len(journal.calls(key)))
+    assert (found.actions, found.steps) == (len(journal.actions(key)), 0)
+
+
+def test_turns_that_are_open_last_until_the_session_moved(journal):
+    for one in asked(journal, library.shelf):
+        spans = asked(journal, library.spans, one.id)
+        assert all(begin <= end for begin, end in (*spans.turns, *spans.waits))
+
+
+@pytest.mark.parametrize(
+    ("tools", "answers"), [(("replace_string",), ()), ((), ("approved",)), (("x",), ("y",))]
+)
+def test_tools_and_answers_narrow_to_sessions_that_have_them(journal, tools, answers):
+    found = asked(journal, library.facets, tools, answers)
+    expected = {
+        one.id
+        for one in asked(journal, library.shelf)
+        if all(any(call.tool.startswith(name) for call in journal.calls(one.id)) for name in tools)
+        and all(any(act.state.startswith(name) for act in journal.actions(one.id)) for name in answers)
+    }
+    assert found == expected
