@@ -33,6 +33,8 @@ def test_search_names_the_sessions_and_the_places(shell, stage):
     assert "I rename the handler in router.py." in shell.out
     assert (shell("sessions", "search", "nowhere"), shell.out) == (0, "Nothing matches.\n")
     assert shell.json("sessions", "search", "--json", "handler status:completed") == []
+    assert shell.json("sessions", "search", "--json", "handler tool:nothing") == []
+    assert shell.json("sessions", "list", "--json", "--search", "handler asked:expired") == []
     assert shell.json("sessions", "list", "--all", "--json", "--search", "router") != []
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from workbench.cli.errors import Misuse
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.journal import search
+from workbench.journal import library, search
 from workbench.journal.journal import Journal
 from workbench.text.human import parse_iso
 from workbench.views import query
@@ -111,7 +111,18 @@ def found(journal: Journal, filters: Filters, workspace: str | None) -> list[Ses
         workspace: Only of this one; None for all.
     """
     sessions = (one for one in journal.sessions(workspace=workspace) if one.id != SYSTEM_SESSION)
-    return filtered(sessions, filters, holding(journal, filters.query))
+    kept = facets(journal, filters.query, sessions)
+    return filtered(kept, filters, holding(journal, filters.query))
+
+
+def facets(journal: Journal, asked: Query, sessions: Iterable[Session]) -> Iterable[Session]:
+    """Return the sessions that pass `tool:` and `asked:`, which no row of a session says."""
+    tools, answers = (asked.narrowed.get(key, ()) for key in query.ELSEWHERE)
+    if not tools and not answers:
+        return sessions
+    with journal.reader.snapshot() as database:
+        there = library.facets(database, tools, answers)
+    return (one for one in sessions if one.id in there)
 
 
 def holding(journal: Journal, asked: Query) -> frozenset[str]:

@@ -11,7 +11,7 @@ from workbench.cli.errors import DONE, Misuse
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import Facts, moment, session_facts
 from workbench.cli.render.rows import clock_time, session_row
-from workbench.cli.sessions.filters import Filters, filtered
+from workbench.cli.sessions.filters import Filters, facets, filtered
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.clock import SystemClock
@@ -35,7 +35,8 @@ def configure(parser: ArgumentParser) -> None:
         "words",
         nargs="+",
         metavar="TEXT",
-        help="words, “a phrase”, -without, and status: model: provider: in: tag: since: until: origin: is:",
+        help="words, “a phrase”, -without, and status: model: provider: in: tag: since: until: origin: is:"
+        " tool: asked:",
     )
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many sessions (20)")
@@ -77,7 +78,7 @@ def _page(
     journal: Journal, asked: Query, hits: dict[str, Found], workspace: str | None, limit: int
 ) -> list[Session]:
     sessions = (one for one in journal.sessions(workspace=workspace) if one.id != SYSTEM_SESSION)
-    return filtered(sessions, Filters(query=asked, archived=None, limit=limit), hits)
+    return filtered(facets(journal, asked, sessions), Filters(query=asked, archived=None, limit=limit), hits)
 
 
 def places_of(journal: Journal, session_id: str, asked: Query, most: int = PLACES) -> Sequence[Place]:
