@@ -231,11 +231,12 @@ class LibraryPane(ReadingPane):
 
     def on_descendant_focus(self) -> None:
         """Say which keys count, also when the focus went from the filter to the list."""
-        super().on_descendant_focus()
         self.say_hint()
 
-    def on_descendant_blur(self) -> None:
-        """Keep the title as long as the focus is anywhere here."""
+    @on(events.DescendantBlur)
+    def _blurred(self, event: events.DescendantBlur) -> None:
+        """Keep the title as long as the focus is anywhere here, which every pane would take it from."""
+        event.prevent_default()
         self.title_row.set_focused(self.has_pane_focus)
 
     # --- keys of lists ------------------------------------------------------------------------------
