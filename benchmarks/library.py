@@ -43,7 +43,7 @@ def keys(bench: Bench, stage: homes.Stage) -> None:
         floor = latency(bench, child, b"\x1b[B")
     with bench.shown(stage, f"{sys.executable} -m workbench {stage.workspace}", ASKS) as child:
         child.settle(limit=2)
-        child.send(b"\x1b5")
+        child.send(b"5")
         child.settle(limit=4)
         found = latency(bench, child)
     note = f"p50 {found['p50_ms']:.1f} ms, bare list {floor['p50_ms']:.1f} ms"

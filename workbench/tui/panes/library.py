@@ -29,6 +29,7 @@ from workbench.views.library import ORDERS
 
 _TWO_FROM: Final = 100
 """Columns from which the preview stands beside the list."""
+_MOVING: Final = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
 _WORDS: Final = "words, and status: model: provider: in: tag: since: until: origin: is: tool: asked:"
 
 
@@ -120,7 +121,6 @@ class LibraryPane(ReadingPane):
         message.stop()
         self.look_soon()
         self.preview_soon()
-        self.post_message(KeysChanged())
 
     # --- what is said -----------------------------------------------------------------------------
 
@@ -238,6 +238,13 @@ class LibraryPane(ReadingPane):
         """Keep the title as long as the focus is anywhere here, which every pane would take it from."""
         event.prevent_default()
         self.title_row.set_focused(self.has_pane_focus)
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says; what only moves changes no key, and the footer is not made anew for it."""
+        if key_id in _MOVING:
+            keymap.run(key_id, self)
+        else:
+            super().action_do(key_id)
 
     # --- keys of lists ------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ from workbench.views.library import SPLIT, Preview
 PREVIEW_AFTER: Final = 0.08
 """Seconds that the cursor rests before the preview follows it."""
 LOOK_AFTER: Final = 0.03
+_PAGES_AHEAD: Final = 5
+"""Pages around the screen that are asked about with it, so that moving on asks seldom."""
 CHANGES_EVERY: Final = 0.25
 """Seconds between two readings while agents run."""
 
@@ -110,15 +112,23 @@ class ReadingPane(Pane):
         """Ask about the rows that are on the screen."""
         self._looker = None
         rows = self.list.visible_lines
-        near = self.list.ids[max(0, rows.start - len(rows)) : rows.stop + len(rows)]
-        if all(key in self.shelf.glances for key in near if key != SPLIT):
+        ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
+        if all(key in glances for key in ids[rows.start : rows.stop] if key != SPLIT):
             return
+        first, last = max(0, rows.start - more), min(len(ids), rows.stop + more)
+        missing = [line for line in range(first, last) if ids[line] not in glances and ids[line] != SPLIT]
 
         def work() -> None:
-            self.shelf.look(key for key in near if key != SPLIT)
-            self._from_thread(self.list.invalidate)
+            self.shelf.look(ids[line] for line in missing)
+            self._from_thread(self._looked, ids, missing)
 
         self.run_worker(work, group="glances", description="look at rows", thread=True, exit_on_error=False)
+
+    def _looked(self, ids: tuple[str, ...], lines: list[int]) -> None:
+        if self.is_attached and self.list.ids == ids:
+            self.list.invalidate(lines)
+        elif self.is_attached:
+            self.list.invalidate()
 
     def preview_soon(self) -> None:
         """Let the preview follow the cursor once it rests."""
