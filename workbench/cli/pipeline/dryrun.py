@@ -58,7 +58,9 @@ def tell_plan(loaded: LoadedPipeline, options: Namespace, console: Console) -> i
 
 
 def _line(step: Step, manifest: Manifest | None) -> str:
-    who = f"agent {step.persona}" if step.kind == "prompt" else step.kind
+    who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
+    if step.gate and step.gate.type == "timer":
+        return f"{step.id:<24} timer  {step.gate.wait_seconds:g} s"
     facts = [f"{step.id:<24} {who}"]
     if step.matrix:
         facts.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "× items")
