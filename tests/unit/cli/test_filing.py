@@ -221,3 +221,20 @@ def test_what_cannot_be_imported_is_named_with_the_reason(shell, tmp_path, monke
     assert [one["result"] for one in found["sessions"]] == ["read"]
     assert shell.json("sessions", "list", "--all", "--json") == []
     assert shell("sessions", "import", "-", "-") == 2
+
+
+@pytest.mark.spec(180)
+def test_a_list_says_why_it_is_empty(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    assert (shell("sessions", "list"), shell.out) == (0, "No session yet.\n")
+    (tmp_path / "log.json").write_text(json.dumps({"id": "c1", "user_query": "list files", "metadata": {"final_status": "accepted"},
+        "iterations": [{"timestamp": "2026-11-21T12:00:00Z", "model_output": {"command": "ls"}}]}))  # fmt: skip
+    assert shell("sessions", "import", str(tmp_path / "log.json")) == 0
+    assert (shell("sessions", "list"), shell.out) == (
+        0, "No session of this workspace yet; --all shows those of others.\n",
+    )  # fmt: skip
+    assert len(shell.json("sessions", "list", "--all", "--json", "--status", "accepted")) == 1
+    assert (shell("sessions", "list", "--all", "--status", "paused"), shell.out) == (0, "Nothing matches.\n")
+    assert shell("sessions", "list", "--all", "--status", "puased") == 2
+    assert "“puased” is no status" in shell.err
+    assert shell("sessions", "list", "--all", "--kind", "chats") == 2

@@ -8,13 +8,16 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import get_args
 
 from workbench.cli.errors import Misuse
+from workbench.domain.machines import SessionStatus
 from workbench.domain.rows import Session
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.domain.values import SYSTEM_SESSION, SessionKind
 from workbench.journal import library, search
 from workbench.journal.journal import Journal
 from workbench.text.human import parse_iso
+from workbench.text.safe import one_line
 from workbench.views import query
 from workbench.views.query import Query
 
@@ -54,13 +57,22 @@ class Filters:
 
 def add_filters(parser: ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--status", metavar="STATUS", help="only in this status, such as paused")
+    parser.add_argument(
+        "--status",
+        metavar="STATUS",
+        help="only in this status, such as paused; of imported ones also in the word of their file",
+    )
     parser.add_argument("--model", metavar="NAME", help="only of this model")
     parser.add_argument("--provider", metavar="NAME", help="only of this provider")
     parser.add_argument(
         "--origin", metavar="NAME", help="only from there, such as claude-code; ours: workbench"
     )
-    parser.add_argument("--kind", metavar="KIND", help="only of this kind, such as chat or import")
+    parser.add_argument(
+        "--kind",
+        choices=get_args(SessionKind),
+        metavar="KIND",
+        help="only of this kind, such as chat or import",
+    )
     parser.add_argument("--tag", metavar="TAG", help="only with this tag")
     parser.add_argument("--archived", action="store_true", help="those that were put out of the way")
     parser.add_argument(
@@ -125,6 +137,19 @@ def facets(journal: Journal, asked: Query, sessions: Iterable[Session]) -> Itera
     return (one for one in sessions if one.id in there)
 
 
+def require_status(journal: Journal, filters: Filters) -> None:
+    """Refuse a status that no session can have, and none has.
+
+    Raises:
+        Misuse: It is no word for a status.
+    """
+    known = get_args(SessionStatus)
+    foreign = {session.origin_status for session in journal.sessions()}
+    if filters.status is not None and filters.status not in (*known, *foreign):
+        why = f"“{one_line(filters.status, 40)}” is no status"
+        raise Misuse("nothing was listed", why, f"there is {', '.join(known)}")
+
+
 def holding(journal: Journal, asked: Query) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
     expression = query.match(asked)
@@ -150,7 +175,9 @@ def filtered(
 
 
 def _passes(session: Session, filters: Filters, holders: Collection[str]) -> bool:
-    equal = ("status", "model", "provider", "kind")
+    if filters.status not in (None, session.status, session.origin_status):
+        return False
+    equal = ("model", "provider", "kind")
     if any(getattr(filters, name) not in (None, getattr(session, name)) for name in equal):
         return False
     if filters.archived not in (None, session.archived) or not _is_tagged(session, filters):

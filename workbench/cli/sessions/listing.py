@@ -8,8 +8,10 @@ from workbench.cli.errors import DONE
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import session_facts
 from workbench.cli.render.rows import session_row, table
-from workbench.cli.sessions.filters import add_filters, filters_of, found
+from workbench.cli.sessions.filters import add_filters, filters_of, found, require_status
+from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.decide import expire_due
+from workbench.journal.journal import Journal
 
 EXAMPLE = "workbench sessions list --status paused --json"
 
@@ -29,10 +31,21 @@ def execute(options: Namespace, console: Console) -> int:
         expire_due(journal)
         page = found(journal, filters, workspace)
         asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
-        is_empty, now = not page and len(journal.sessions(workspace=workspace, limit=2)) < 2, journal.now()
+        if not page:
+            require_status(journal, filters)
+        nothing, now = _nothing(journal, workspace) if not page else "", journal.now()
     if options.json:
         console.json([session_facts(session, asks[session.id]) for session in page])
         return DONE
     rows = [session_row(session, asks[session.id], console.signs, now) for session in page]
-    console.say(table(rows, "No session yet." if is_empty else "Nothing matches."))
+    console.say(table(rows, nothing))
     return DONE
+
+
+def _nothing(journal: Journal, workspace: str | None) -> str:
+    """Return what stands where no row does."""
+    if any(one.id != SYSTEM_SESSION for one in journal.sessions(workspace=workspace, limit=2)):
+        return "Nothing matches."
+    if any(one.id != SYSTEM_SESSION for one in journal.sessions(limit=2)):
+        return "No session of this workspace yet; --all shows those of others."
+    return "No session yet."
