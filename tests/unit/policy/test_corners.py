@@ -431,6 +431,7 @@ def test_more_brackets_or_quotes_than_anybody_writes_are_not_looked_into():
     assert "more quotes than are looked into" in reasons("ls " + "'' " * 4000)
 
 
-def test_a_manifest_that_is_no_file_names_nothing(tmp_path):
-    (tmp_path / "workbench.yaml").mkdir()
-    assert trust.named_files(str(tmp_path)) == ()
+@pytest.mark.parametrize("name", trust.MANIFESTS)
+def test_a_manifest_that_leads_outside_names_nothing(name, tmp_path):
+    (tmp_path / name).symlink_to("/etc/hostname")
+    assert list(trust._manifest_commands(str(tmp_path))) == []
