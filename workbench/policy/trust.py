@@ -7,6 +7,7 @@ words.
 It never decides, and never reads what it could not read again in full.
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -183,10 +184,9 @@ def _manifest_commands(root: str) -> Iterator[str]:
     for name in MANIFESTS:
         if not os.path.lexists(f"{root}/{name}"):
             continue
-        try:
+        text = ""
+        with contextlib.suppress(TrustRefused):
             text = _read(root, name).decode("utf-8", "replace")
-        except TrustRefused:
-            continue
         for match in _NAMED.finditer(text):
             yield match[1].strip().strip("\"'")
 
