@@ -645,20 +645,33 @@ def test_wishes_that_cannot_be_are_refused_before_a_run_exists(runs):
     assert here.journal.pipeline_states() == []
 
 
-@pytest.mark.spec(197)
-def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
-    here = runs()
-    here.pipeline(TWO, name="below")
-    start = {
-        "tool_call": {"id": "c1", "name": "pipeline_run", "arguments": {"name": "below.yaml", "input": "x"}}
-    }
+def agent_starts(here, name):
+    start = {"tool_call": {"id": "c1", "name": "pipeline_run", "arguments": {"name": name, "input": "x"}}}
     here.record("go", {"reply": [start]}, {"reply": [{"text": "done"}]})
     steps = "\n  - {id: go, persona: builder, exec: {type: prompt, source: go}, workspace: {root: ./}}"
     open_manifest = (
         (here.root / "wave.yaml").read_text().replace("allowed_tools: [Read, Write]", "allowed_tools: ['*']")
     )
     (here.root / "wave.yaml").write_text(open_manifest)
-    row = here.run(steps, grants=("pipeline.run",))
+    return here.run(steps, grants=("pipeline.run",))
+
+
+def test_an_agent_cannot_run_a_pipeline_that_trust_does_not_cover(runs):
+    here = runs()
+    here.pipeline(TWO, name="below")
+    row = agent_starts(here, "below.yaml")
+    (call,) = here.journal.calls(here.step(row.pipeline_id, "go").session_id)
+    assert (call.state, "trust covers" in str(call)) == ("rejected", True), call
+    assert [one.pipeline_name for one in here.journal.pipeline_states()] == [row.pipeline_name]
+
+
+@pytest.mark.spec(197)
+def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
+    here = runs()
+    folder = here.root / ".wave" / "pipelines"
+    folder.mkdir(parents=True)
+    (here.root / here.pipeline(TWO, name="below")).rename(folder / "below.yaml")
+    row = agent_starts(here, "below")
     (call,) = here.journal.calls(here.step(row.pipeline_id, "go").session_id)
     assert (call.state, call.summary) == ("succeeded", "completed, 2 steps"), (call, row)
     child = next(r for r in here.journal.pipeline_states() if r.pipeline_name == "below")
