@@ -436,3 +436,14 @@ def test_a_manifest_that_leads_outside_names_nothing(name, tmp_path):
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).symlink_to("/etc/passwd")
     assert list(trust._manifest_commands(str(tmp_path))) == []
+
+
+@pytest.mark.parametrize("name", trust.MANIFESTS)
+def test_what_a_manifest_names_governs_too(name, tmp_path):
+    (tmp_path / "check.sh").write_text("true")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("hooks:\n  - command: ./check.sh\n    prompt: ./check.sh\n")
+    before = trust.governing_hash(str(tmp_path))
+    (tmp_path / "check.sh").write_text("false")
+    assert trust.named_files(str(tmp_path)) == ("check.sh",)
+    assert trust.governing_hash(str(tmp_path)) != before
