@@ -22,6 +22,7 @@ from workbench.draw.tokens import HOUSE
 from workbench.formats.film.model import Frame, Look, Row, row_of
 from workbench.journal.journal import Journal
 from workbench.tui.live import Feed
+from workbench.tui.pace import until_change
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.replay_source import ReplaySource
 from workbench.tui.screens.main import MainScreen
@@ -67,7 +68,8 @@ class Camera:
     @property
     def is_moving(self) -> bool:
         """Return whether something counts down or runs."""
-        return self._screen.state.is_moving
+        state = self._screen.state
+        return until_change(state, state.source.now()) is not None
 
     async def go(self, index: int) -> None:
         """Go to a moment; the queue's cursor goes on to what waits when its own row was decided."""
