@@ -130,6 +130,7 @@ def test_a_gigantic_line_is_left_out_with_its_number_and_size():
         (b'{"a":' * 50_000, "no JSON"),
         (b"just words", "neither JSON nor"),
     ],
+    ids=["empty", "blank", "nul", "png", "gzip", "zip", "sqlite", "document", "lists", "objects", "words"],
 )
 def test_what_holds_no_session_is_refused_with_the_reason(data, why):
     with pytest.raises(NotRecognised, match=why):
