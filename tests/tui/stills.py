@@ -5,6 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from workbench.cli.screen.ruling import Ruling
 from workbench.config.values import Notify, Ui
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
@@ -151,9 +152,12 @@ def compact():
 
 def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     """Return a screen on a still journal; every answer is refused."""
+    ruling = Ruling(journal.home, journal)
     made = WorkbenchApp(
         journal,
         Services(
+            known_tools=ruling.known_tools,
+            asked_calls=ruling.asked_calls,
             rules=lambda: journal.rules(active=False),
             branch=lambda: "main",
             list_files=lambda: FILES,
@@ -204,3 +208,19 @@ async def play(pilot, keys, hand):
     main.rule.say("")
     main.showing.footer()
     await pilot.pause()
+
+
+def on(words, *keys):
+    """Return what puts the queue's cursor on the command with these words, and presses keys there."""
+
+    async def go(pilot):
+        main = pilot.app.main
+        waiting = [action for action in main.state.pending if words in action.target]
+        main.approvals.queue.put_cursor(waiting[0].id)
+        for key in ("2", *keys):
+            await pilot.press(key)
+            await pilot.pause(0.1)
+            await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+    return go

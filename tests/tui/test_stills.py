@@ -95,3 +95,17 @@ def test_toast(still, place, size):
 def test_compact(still, size):
     made = stills.of("rename-handler")
     assert still(made, "escape", "1", "g", size=SIZES[size], ui=stills.compact())
+
+
+COMMANDS = {
+    "parts": stills.on("curl"),
+    "hidden": stills.on("git commit"),
+    "always": stills.on("scripts/test.sh", "A"),
+    "always-refused": stills.on("curl", "A"),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("state", COMMANDS)
+def test_commands(still, state, size):
+    assert still(stills.of("busy-queue"), size=SIZES[size], then=COMMANDS[state])

@@ -158,7 +158,7 @@ class Ruling:
             now=now, about=self.offer.about, part_words=_part_words(self.offer), candidates=rows,
             cursor=self.cursor, fields=fields, field=self.at_field, effect=self.chosen_effect, past=past,
             on_save="" if refused else on_save, why_off=f"refused: {refused}" if refused else "",
-            notes=("Deny rules still win. Every use is shown with § and the number of the rule.",),
+            notes=("Deny rules still win. Every use shows § and its number.",),
         )  # fmt: skip
 
 
