@@ -85,6 +85,7 @@ class StatisticsPane(Pane):
         self._counted: tuple[Counted, Statistics] | None = None
         self._is_counting, self._counts_again = False, False
         self._timer: Timer | None = None
+        self._drawn_for = (0, 0)
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield the two columns."""
@@ -187,9 +188,19 @@ class StatisticsPane(Pane):
         facts = Content.assemble((words, ink(self).of("foreground")), " ", cells.content(line(where), muted))
         self.set_title(facts, Content.styled("h l period  w where", muted))
 
+    def _widths(self) -> tuple[int, int]:
+        return self.left.width, self.right.width if self.right.display else 0
+
+    def _draw_where_it_moved(self) -> None:
+        # A column has its new width only after the layout that hid or showed the other one.
+        if self._widths() != self._drawn_for:
+            self._draw()
+
     def _draw(self) -> None:
         if self._counted is None or not self.is_attached:
             return
+        self._drawn_for = self._widths()
+        self.call_after_refresh(self._draw_where_it_moved)
         facts, counts = self._counted
         has_two = self.right.display
         left = Frame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
