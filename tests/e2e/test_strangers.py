@@ -124,11 +124,6 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     terminal.until("3 waiting")
     shutil.rmtree(terminal.project)
     terminal.until("the folder is gone", "3 waiting")
-    terminal.press("n")
-    rest(terminal)
-    terminal.press("r")
-    # What is said of it stands for a few seconds only, which a busy machine may miss; the count stays.
-    terminal.until("the folder is gone", "2 waiting")
     assert not terminal.project.exists()
     leave(terminal)
 
