@@ -124,6 +124,12 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     terminal.until("3 waiting")
     shutil.rmtree(terminal.project)
     terminal.until("the folder is gone", "3 waiting")
+    terminal.press("n")
+    # What changes under the cursor has to stand for a moment before a key decides on it.
+    terminal.until("a new diff")
+    rest(terminal)
+    terminal.press("r")
+    terminal.until("the folder is gone", "2 waiting")
     assert not terminal.project.exists()
     leave(terminal)
 
