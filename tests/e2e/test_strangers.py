@@ -123,10 +123,9 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     terminal.press("T")
     terminal.until("3 waiting")
     shutil.rmtree(terminal.project)
-    terminal.until("the folder is gone", "3 waiting")
+    # The host may still find the edit stale before it ends, which arms the row under the cursor anew.
+    terminal.until("the folder is gone", "3 waiting", "The host has ended")
     terminal.press("n")
-    # What changes under the cursor has to stand for a moment before a key decides on it.
-    terminal.until("a new diff")
     rest(terminal)
     terminal.press("r")
     terminal.until("the folder is gone", "2 waiting")
