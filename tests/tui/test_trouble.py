@@ -29,6 +29,17 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
     play(stage, body, host_trouble=lambda: found[0])
 
 
+def test_on_a_narrow_screen_what_waits_stands_beside_trouble(stage):
+    async def body(shown):
+        shown.main.requests.read_trouble()
+        await shown.settle()
+        first = shown.text.splitlines()[0]
+        assert "the folder is gone" in first
+        assert f"{len(shown.stage.waiting())} waiting" in first
+
+    play(stage, body, size=(80, 24), host_trouble=lambda: ("the folder is gone", "It is gone."))
+
+
 def test_the_host_is_restarted_by_a_command(stage):
     asked = []
 

@@ -50,10 +50,10 @@ class Header(Widget):
         left, middle, right = self._left(self._facts), self._middle(self._facts), self._right(self._facts)
         while right[1:] and self._needed(left, middle, right) > width:
             right.pop(0)
-        while middle[1:] and self._needed(left, middle, right) > width:
-            middle.pop()
-        while left[1:] and self._needed(left, middle, right) > width:
-            left.pop()
+        # Beside trouble, what waits is worth more than the path.
+        for group in (left, middle) if self._facts.trouble else (middle, left):
+            while group[1:] and self._needed(left, middle, right) > width:
+                group.pop()
         parts = [_joined(left, "  "), _joined(middle, "   "), _joined(right, "   ")]
         room = width - sum(part.cell_length for part in parts) - 2
         before = max(2, min(room - 2, (width - parts[1].cell_length) // 2 - parts[0].cell_length - 1))
