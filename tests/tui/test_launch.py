@@ -1,8 +1,12 @@
 """The launch form: the dry run is read before anything runs, grants are taken one by one, enter begins it."""
 
+import io
+
 import pytest
 
 from tests.tui.test_pipeline_pane import play as play
+from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
 from workbench.cli.screen.launching import Launching
 from workbench.domain.runs import RunRequested
 from workbench.tui.services import NotDone
@@ -272,6 +276,19 @@ def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
         ("Telepathy", "planner", True),
     ]
     assert plan.input_hint == "for example the login page"
+
+
+def test_a_timer_waits_and_asks_nobody_here_and_on_the_command_line(launching, project):
+    service, journal = launching
+    file = project / ".wave/pipelines/later.yaml"
+    gate = "{id: pause, gate: {type: timer, timeout: 5s}}"
+    file.write_text(f"kind: WavePipeline\nmetadata: {{name: later}}\nsteps:\n  - {gate}\n")
+    trusted(journal, project)
+    (step,) = service.plan(str(file)).steps
+    assert (step.asks, step.is_asking, step.facts) == ("waits 5 s", False, "")
+    out = io.StringIO()
+    dispatch(["pipeline", "run", str(file), "--dry-run", "-C", str(project)], Console(out, io.StringIO()))
+    assert "pause                    waits 5 s\n" in out.getvalue()
 
 
 def test_a_broken_pipeline_is_shown_with_line_and_column(launching, project):

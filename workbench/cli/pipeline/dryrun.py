@@ -1,6 +1,6 @@
 """What a run would do, ask and be granted: `pipeline run --dry-run`. Starts nothing and writes nothing.
 
-Owns the words. The order is that of `pipelines.order`.
+Owns the words, also those of the screen's launch form. The order is that of `pipelines.order`.
 """
 
 from argparse import Namespace
@@ -9,7 +9,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
 from workbench.cli.render.facts import Facts
 from workbench.pipelines.load import LoadedPipeline
-from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.model import Manifest, Pattern, Pipeline, Step
 from workbench.pipelines.order import waves
 from workbench.pipelines.plan import timeout_seconds
 
@@ -18,17 +18,39 @@ def grants_of(loaded: LoadedPipeline) -> tuple[str, ...]:
     """Return the patterns that the personas of the pipeline's steps may use, each once."""
     found: list[str] = []
     for step in loaded.pipeline.steps if loaded.pipeline else ():
-        found += _allowed(step, loaded.manifest)
+        found += [pattern.text for pattern in allowed(step, loaded.manifest)]
     return tuple(dict.fromkeys(found))
 
 
-def _allowed(step: Step, manifest: Manifest | None) -> list[str]:
+def allowed(step: Step, manifest: Manifest | None) -> tuple[Pattern, ...]:
+    """Return the patterns that the persona of a step may use, its own or else its adapter's."""
     persona = manifest.personas.get(step.persona) if manifest and step.kind == "prompt" else None
     if manifest is None or persona is None:
-        return []
+        return ()
     adapter = manifest.adapters.get(persona.adapter)
     permissions = persona.permissions or (adapter.permissions if adapter else None)
-    return [pattern.text for pattern in permissions.allowed] if permissions else []
+    return permissions.allowed if permissions else ()
+
+
+def wait_words(step: Step) -> str:
+    """Return how long a timer waits, in words; empty for every other step."""
+    return f"waits {step.gate.wait_seconds:g} s" if step.gate and step.gate.type == "timer" else ""
+
+
+def step_words(step: Step, manifest: Manifest | None) -> list[str]:
+    """Return what is special about a step, in words: items, contracts, attempts, failing, its time."""
+    if step.gate and step.gate.type == "timer":
+        return []
+    found: list[str] = []
+    if step.matrix is not None:
+        found.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
+    if step.contracts:
+        found.append("contract " + ", ".join(one.written_type for one in step.contracts))
+    if step.failing.attempts > 1:
+        found.append(f"{step.failing.attempts} attempts")
+    if step.failing.then != "fail":
+        found.append(f"then {step.failing.then}")
+    return [*found, f"{timeout_seconds(step, manifest) // 60} min"]
 
 
 def tell_plan(loaded: LoadedPipeline, options: Namespace, console: Console) -> int:
@@ -59,18 +81,7 @@ def tell_plan(loaded: LoadedPipeline, options: Namespace, console: Console) -> i
 
 def _line(step: Step, manifest: Manifest | None) -> str:
     who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
-    if step.gate and step.gate.type == "timer":
-        return f"{step.id:<24} timer  {step.gate.wait_seconds:g} s"
-    facts = [f"{step.id:<24} {who}"]
-    if step.matrix:
-        facts.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "× items")
-    if step.contracts:
-        facts.append("contract " + ", ".join(one.written_type for one in step.contracts))
-    if step.failing.attempts > 1:
-        facts.append(f"{step.failing.attempts} attempts")
-    if step.failing.then != "fail":
-        facts.append(f"then {step.failing.then}")
-    facts.append(f"{timeout_seconds(step, manifest) // 60} min")
+    facts = [f"{step.id:<24} {wait_words(step) or who}", *step_words(step, manifest)]
     if step.unrunnable:
         facts.append(f"cannot run: {step.unrunnable}")
     return "  ".join(facts)

@@ -17,7 +17,7 @@ from workbench.views.launch import Finding, Grantable, LaunchPlan, LaunchWish, P
 
 if TYPE_CHECKING:
     from workbench.pipelines.load import LoadedPipeline
-    from workbench.pipelines.model import Manifest, Pattern, Pipeline, Step
+    from workbench.pipelines.model import Manifest, Pipeline, Step
     from workbench.pipelines.problems import Problem
 
 LARGEST_INPUT: Final = 1_048_576
@@ -97,13 +97,14 @@ class Launching:
         return file if path.startswith("..") else path
 
     def _grants(self, pipeline: "Pipeline", manifest: "Manifest | None") -> tuple[Grantable, ...]:
+        from workbench.cli.pipeline.dryrun import allowed
         from workbench.cli.tools.listing import all_tools
 
         known = {tool.id: tool for tool in all_tools()}
         whose: dict[str, list[str]] = {}
         origins: dict[str, str] = {}
         for step in pipeline.steps:
-            for pattern in _allowed(step, manifest):
+            for pattern in allowed(step, manifest):
                 origins.setdefault(pattern.text, pattern.origin)
                 names = whose.setdefault(pattern.text, [])
                 names += [step.persona] if step.persona not in names else []
@@ -161,12 +162,14 @@ def _steps(pipeline: "Pipeline", manifest: "Manifest | None") -> Iterator[Planne
 
 
 def _planned(step: "Step", wave: int, manifest: "Manifest | None") -> PlannedStep:
+    from workbench.cli.pipeline.dryrun import step_words
+
     asks, is_asking = _asks(step, manifest)
     return PlannedStep(
         id=one_line(step.id, 120), wave=wave, kind=step.kind,
         who=one_line(step.persona or "agent", 60) if step.kind == "prompt" else step.kind,
         does=one_line(_does(step), _DOES), asks=one_line(asks, 200), is_asking=is_asking,
-        facts=_facts(step, manifest), cannot=one_line(step.unrunnable, 200),
+        facts=one_line("  ".join(step_words(step, manifest)), 160), cannot=one_line(step.unrunnable, 200),
     )  # fmt: skip
 
 
@@ -179,6 +182,10 @@ def _does(step: "Step") -> str:
 
 def _asks(step: "Step", manifest: "Manifest | None") -> tuple[str, bool]:
     """Say what a human is asked in a step."""
+    from workbench.cli.pipeline.dryrun import allowed, wait_words
+
+    if waits := wait_words(step):
+        return waits, False
     match step.kind:
         case "gate":
             words = (
@@ -195,33 +202,8 @@ def _asks(step: "Step", manifest: "Manifest | None") -> tuple[str, bool]:
     adapter = manifest.adapters.get(persona.adapter) if manifest and persona else None
     if adapter is not None and not adapter.is_built_in:
         return f"{adapter.binary} decides by itself what it does", False
-    count = len(_allowed(step, manifest))
+    count = len(allowed(step, manifest))
     return "asks before its calls" + (f"; {count} may be granted" if count else ""), True
-
-
-def _allowed(step: "Step", manifest: "Manifest | None") -> "tuple[Pattern, ...]":
-    persona = manifest.personas.get(step.persona) if manifest and step.kind == "prompt" else None
-    if manifest is None or persona is None:
-        return ()
-    adapter = manifest.adapters.get(persona.adapter)
-    permissions = persona.permissions or (adapter.permissions if adapter else None)
-    return permissions.allowed if permissions else ()
-
-
-def _facts(step: "Step", manifest: "Manifest | None") -> str:
-    from workbench.pipelines.plan import timeout_seconds
-
-    words: list[str] = []
-    if step.matrix is not None:
-        words.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
-    if step.contracts:
-        words.append("contract " + ", ".join(one.written_type for one in step.contracts))
-    if step.failing.attempts > 1:
-        words.append(f"{step.failing.attempts} attempts")
-    if step.failing.then != "fail":
-        words.append(f"then {step.failing.then}")
-    words.append(f"{timeout_seconds(step, manifest) // 60} min")
-    return one_line("  ".join(words), 160)
 
 
 def _refused(pattern: str, known: "Mapping[str, ToolDescriptor]") -> str:

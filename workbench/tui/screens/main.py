@@ -132,9 +132,9 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.showing.detail(self.approvals.queue.cursor)
         self.start_focus()
         self.keep_time()
-        # Whoever begins to listen is rung once: what came meanwhile is seen.
-        self.call_after_refresh(self._feed.start)
         self.call_after_refresh(self.after_first_frame)
+        # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.
+        self.call_after_refresh(self._feed.start)
         self.set_interval(_MINUTE, self._minute)
 
     def load(self) -> None:
