@@ -17,7 +17,7 @@ from workbench.draw.glyphs import UNICODE, Glyphs
 from workbench.draw.tokens import Ink
 from workbench.records import dataclass
 from workbench.text.safe import one_line
-from workbench.text.width import cells, cut, cut_middle
+from workbench.text.width import cut, cut_middle
 
 LONGEST_LINE: Final = 4_000
 """Cells of a line that anybody looks at; what is longer is cut."""
@@ -197,22 +197,3 @@ def title(
     if right.plain:
         parts += [Content(" "), right, styled(f" {line}", rule)]
     return strip(_EMPTY.join(parts), width, ink.on("background"))
-
-
-def wrap_cells(text: str, room: int) -> list[tuple[int, int]]:
-    """Return where a text is broken into rows of at most `room` cells, as (from, to) characters.
-
-    Never breaks within a character and its marks; a text of no cells is one row.
-    """
-    room = max(1, room)
-    if text.isascii():
-        return [(at, min(len(text), at + room)) for at in range(0, len(text), room)] or [(0, 0)]
-    pieces: list[tuple[int, int]] = []
-    start = used = 0
-    for at, character in enumerate(text):
-        step = cells(character)
-        if used + step > room and at > start:
-            pieces.append((start, at))
-            start, used = at, 0
-        used += step
-    return [*pieces, (start, len(text))]

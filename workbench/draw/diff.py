@@ -108,10 +108,6 @@ class Diff:
         rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None
         return self.hunk_top(hunk) + (rows.top(change) if rows else 0)
 
-    def file_top(self, file: int) -> int:
-        """Return the first row of a file; 0 for one that is not there."""
-        return next((top for part, top in zip(self._parts, self._tops, strict=False) if part.file == file), 0)
-
     def find(self, text: str, after: int, *, step: int = 1) -> int | None:
         """Return the next row from `after` on that holds the text, whatever the case; None if none does."""
         wanted = text.casefold()

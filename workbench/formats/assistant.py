@@ -62,16 +62,15 @@ def _said(row: Session, events: Sequence[Event]) -> Iterator[dict[str, Json]]:
                 pass
 
 
-def sequence_problem(roles: Sequence[str]) -> str | None:
-    """Return what breaks the order of roles that S4 asks for; None if nothing does."""
+def order_problems(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield each turn, from 1 on, that breaks the order of roles that S4 asks for, with what is wrong."""
     if not roles or roles[0] != "system":
-        return "the first turn is no system turn"
-    for number, (earlier, later) in enumerate(pairwise(roles)):
-        if later == earlier:
-            return f"turns {number + 1} and {number + 2} are both by {later}"
+        yield 1, "the first turn is no system turn"
+    for number, (earlier, later) in enumerate(pairwise(roles), 2):
         if later not in ("user", "assistant"):
-            return f"turn {number + 2} is by {later}"
-    return None
+            yield number, f"turn {number} is by {later[:40] or 'nobody'}"
+        elif later == earlier:
+            yield number, f"turns {number - 1} and {number} are both by {later}"
 
 
 def record(call: Call) -> JsonObject:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import foreign, wink
+from workbench.formats import assistant, foreign, wink
 from workbench.formats.fields import arr, content, count, first, moment, names, obj, objs, text, whole
 from workbench.formats.foreign import (
     Asked,
@@ -377,6 +377,8 @@ def _assistant_session(found: JsonObject, name: str) -> Iterator[Item]:
         key=text(found.get("id")) or name, provider=text(found.get("provider")), at=start, facts=facts,
         system_prompt=text(found.get("systemPrompt")), model=text(found.get("model")),
     )  # fmt: skip
+    for number, why in assistant.order_problems([text(turn.get("role")) for turn in turns]):
+        yield Problem(line=number, why=why)
     for number, turn in enumerate(turns, 1):
         said, at, role = content(turn.get("content")), moment(turn.get("timestamp")), text(turn.get("role"))
         meta = obj(turn.get("metadata"))
@@ -388,7 +390,6 @@ def _assistant_session(found: JsonObject, name: str) -> Iterator[Item]:
             )
             yield Reply(text=said, usage=used, at=at, line=number)
         elif role != "system" or number > 1:
-            yield Problem(line=number, why=f"turn {number} is by {role[:40] or 'nobody'}")
             yield Kept(kind=f"turn.{role}", content=turn, at=at, line=number)
     for number, record in enumerate(objs(found.get("records")) or objs(found.get("toolInvocations")), 1):
         yield from _record(record, number)

@@ -116,11 +116,6 @@ class ActionDetail:
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
 
-    @property
-    def is_file_change(self) -> bool:
-        """Return whether there are files to look at."""
-        return bool(self.files)
-
 
 def detail(
     action: Action,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Literal
 
 from workbench.domain.events import Event
-from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, ENDED_STEPS, RunStatus
+from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState
 from workbench.domain.runs import RunStarted, StepKind, StepPlan
 from workbench.domain.values import Usage
@@ -330,8 +330,3 @@ def _counts(items: Sequence[PipelineItem]) -> MatrixCounts:
 def is_over(run: PipelineState) -> bool:
     """Return whether nothing of the run goes on by itself."""
     return run.status in ENDED_RUNS
-
-
-def open_steps(states: Iterable[StepState]) -> list[StepState]:
-    """Return the steps and items that have not ended."""
-    return [row for row in states if row.state not in ENDED_STEPS]

@@ -184,10 +184,6 @@ class Reel:
         """Return the moment at a recorded time: how many events were until then."""
         return bisect_right(self._times, at)
 
-    def index_of(self, position: int) -> int:
-        """Return the moment just after a position of the journal."""
-        return bisect_right(self._positions, position)
-
     def recorded_at(self, played: float) -> int:
         """Return the recorded time at a played one, microseconds since the epoch; straight between events."""
         if not self._times:
@@ -198,15 +194,6 @@ class Reel:
         past, span = played - self._played[index - 1], self._played[index] - self._played[index - 1]
         passed = self._times[index] - self._times[index - 1]
         return self._times[index - 1] + int(passed * past / span)
-
-    def played_at(self, at: int) -> int:
-        """Return the played time at a recorded one; the inverse of `recorded_at`."""
-        index = self.index_at(at)
-        if index in (0, len(self)):
-            return self.played(index)
-        passed = self._times[index] - self._times[index - 1]
-        span = self._played[index] - self._played[index - 1]
-        return self._played[index - 1] + (at - self._times[index - 1]) * span // max(1, passed)
 
     def jump(self, index: int, kind: Jump | None, step: int) -> Mark | None:
         """Return the next (1) or previous (-1) mark of a kind, or of any; None when there is none."""

@@ -82,10 +82,6 @@ class TakenState:
             self, left={n: frozenset(range(1, size + 1)) for n, size in enumerate(self.sizes, 1) if size}
         )
 
-    def whole_hunks(self) -> "TakenState":
-        """Give up the choice of lines: hunks taken in part are taken whole."""
-        return replace(self, left={n: left for n, left in self.left.items() if self.state_of(n) == "left"})
-
     @property
     def is_all(self) -> bool:
         """Return whether everything is taken."""

@@ -121,14 +121,6 @@ def test_focus_is_in_the_rule():
     assert cells.title(Content("x"), Content(""), 9, DARK, glyphs=ASCII).text == "- x -----"
 
 
-@given(texts, st.integers(1, 12))
-def test_wrapped_cells_lose_nothing(text, room):
-    (line,) = [content(text).plain]
-    pieces = cells.wrap_cells(line, room)
-    assert "".join(line[start:end] for start, end in pieces) == line
-    assert pieces
-
-
 @pytest.mark.parametrize(
     ("text", "width", "lines"),
     [

@@ -255,7 +255,6 @@ def test_several_files():
         ["gone.py", "−1", "deleted"],
     ]
     assert lines[33:] == ["    1 - x"]
-    assert [diff.file_top(n) for n in (0, 1, 2, 9)] == [0, 29, 31, 0]
     assert diff.row(30).is_last
     assert diff.hunk_at(30) is None
 

@@ -70,6 +70,12 @@ CASES = {
         packed(line(5), {**line(6, "two"), "timestamp": "yesterday"}, line(1, "three"), {**line(7, "four"), "timestamp": 99999999999999999999}),
         ["hello", "two", "three", "four"], [(3, "its time is before what stands above")],
     ),
+    "turns that do not alternate": (
+        json.dumps({"id": "s", "provider": "ollama", "systemPrompt": "be good", "activeTools": [], "pendingApprovals": [],
+                    "telemetryId": "t", "messages": [{"role": role, "content": role, "timestamp": f"2026-11-21T12:00:{n:02}Z"}
+                                                     for n, role in enumerate(["system", "user", "user"])]}),
+        ["user", "user"], [(3, "turns 2 and 3 are both by user")],
+    ),
     "an unknown record": (
         packed(line(1), {"type": "novelty", "uuid": "n", "sessionId": "s"}), ["hello"],
         [(2, "not understood, kept as it is: novelty")],

@@ -313,7 +313,7 @@ def test_the_session_in_the_words_of_kaiak(played):
 def test_turns_alternate_from_the_system_prompt(played):
     found = assistant.session(played.session(), events(played), played.journal.actions())
     roles = [turn["role"] for turn in found["messages"]]
-    assert assistant.sequence_problem(roles) is None
+    assert list(assistant.order_problems(roles)) == []
     assert [turn["content"] for turn in found["messages"]] == [
         "Be brief.",
         "first",
@@ -332,17 +332,18 @@ def test_turns_alternate_from_the_system_prompt(played):
 
 @pytest.mark.spec(189)
 @pytest.mark.parametrize(
-    ("roles", "problem"),
+    ("roles", "problems"),
     [
-        (["user"], "no system"),
-        ([], "no system"),
-        (["system", "user", "user"], "both by user"),
-        (["system", "tool"], "by tool"),
-        (["system", "system"], "both by system"),
+        (["system", "user", "assistant", "user"], []),
+        (["user", "assistant"], [(1, "the first turn is no system turn")]),
+        ([], [(1, "the first turn is no system turn")]),
+        (["system", "user", "user"], [(3, "turns 2 and 3 are both by user")]),
+        (["system", "tool", ""], [(2, "turn 2 is by tool"), (3, "turn 3 is by nobody")]),
+        (["system", "system"], [(2, "turn 2 is by system")]),
     ],
 )
-def test_an_order_that_does_not_alternate_is_named(roles, problem):
-    assert problem in assistant.sequence_problem(roles)
+def test_an_order_that_does_not_alternate_is_named(roles, problems):
+    assert list(assistant.order_problems(roles)) == problems
 
 
 @pytest.mark.spec(190, 205, 208)

@@ -28,8 +28,6 @@ def test_of_hunks_counts_changed_lines():
         ),
         (FRESH.toggle_line(2, 1).toggle_line(2, 2), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
         (FRESH.toggle_line(1, 1).toggle_hunk(1), None, "", "3 taken"),
-        (FRESH.toggle_line(1, 1).whole_hunks(), None, "", "3 taken"),
-        (FRESH.toggle_hunk(2).toggle_line(1, 1).whole_hunks(), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
         (FRESH.toggle_hunk(9).toggle_line(1, 0).toggle_line(1, 4).toggle_hunk(0), None, "", "3 taken"),
     ],
 )  # fmt: skip

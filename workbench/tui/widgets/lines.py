@@ -8,7 +8,6 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import cast
 
-from rich.style import Style as RichStyle
 from textual import events
 from textual.geometry import Offset, Size
 from textual.message import Message
@@ -139,11 +138,6 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             strip = self.draw_line(line, width).apply_style(self.rich_style).simplify()
             self._strips[line] = strip
         return strip
-
-    @property
-    def base_style(self) -> RichStyle:
-        """Return the colours of the widget, for blank cells."""
-        return self.rich_style
 
     def notify_style_update(self) -> None:
         """Draw everything again in other colours."""
