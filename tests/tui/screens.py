@@ -112,12 +112,13 @@ def services(stage, **more):
     return Services(**{**made, **more})
 
 
-def play(stage, body, *, size=(120, 36), **more):
+def play(stage, body, *, size=(120, 36), opens_on=None, **more):
     """Run a coroutine function of `Shown` against the screen of a stage."""
     hand = Hand()
     app = WorkbenchApp(
         stage.journal, services(stage, **more), str(stage.workspace), home=str(stage.root), monotonic=hand
     )
+    app.opens_on = opens_on
 
     async def run():
         async with app.run_test(size=size) as pilot:

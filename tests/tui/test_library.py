@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.stage import USER
+from tests.support.stage import USER, exchange, recording, text
 from tests.tui.screens import CONTROL, play, staged
 from workbench.cli.screen.filing import Filing
 from workbench.domain.events import (
@@ -341,3 +341,19 @@ def test_a_click_chooses_and_two_open(stage):
         assert shown.main.place == 1
 
     play(stage, body)
+
+
+@pytest.mark.spec(9)
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=str)
+def test_the_screen_opens_on_a_session_ready_for_words(tmp_path, size):
+    made = staged(tmp_path, script=recording(exchange(text("Nothing to ask."))))
+    add(made, "s-old", "an old one", said="what was wanted")
+    for number in range(210):
+        add(made, f"s-{number}", f"newer {number}")
+
+    async def body(shown):
+        assert shown.app.opens_on == "s-old" and shown.main.state.current.id == "s-old"
+        assert "what was wanted" in shown.text and shown.main.composer.input.has_focus
+        assert "s-old" in shown.main.state.sessions, "the rail has it too, though 200 are newer"
+
+    play(made, body, size=size, opens_on="s-old")

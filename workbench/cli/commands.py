@@ -43,8 +43,8 @@ def _leaf(module: str, summary: str, *, is_hidden: bool = False) -> Entry:
 
 SCREEN = "screen"
 """What `workbench` and `workbench DIR` mean; nobody has to type it."""
-PLAIN = "--plain"
-"""The one option that it takes without being named."""
+SCREEN_OPTIONS = frozenset({"--plain", "--continue"})
+"""The options that it takes without being named."""
 
 _APPROVALS = {
     "list": _leaf("approvals.listing", "what waits for an answer"),
@@ -61,6 +61,7 @@ _APPROVALS = {
 _SESSIONS = {
     "list": _leaf("sessions.listing", "the sessions of this workspace"),
     "show": _leaf("sessions.show", "one session: what was said, asked, decided and written"),
+    "resume": _leaf("sessions.resume", "the screen on a session that can go on"),
     "search": _leaf("sessions.search", "sessions that hold some words, with the places"),
     "stats": _leaf("sessions.stats", "calls by tool, how asks ended, time to decide, tokens, files"),
     "rename": _leaf("sessions.rename", "give a session another title"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn, cast
 
 from workbench import __version__
-from workbench.cli.commands import COMMANDS, PLAIN, SCREEN, CommandModule, Entry
+from workbench.cli.commands import COMMANDS, SCREEN, SCREEN_OPTIONS, CommandModule, Entry
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, report, silence
 from workbench.records import dataclass
@@ -100,7 +100,8 @@ def split(words: Sequence[str]) -> Request:
         if word.startswith("-C"):
             directory = word[2:] or (rest.pop(0) if rest else _no_folder())
             continue
-        if not path and (word == PLAIN or (word not in entry.below and Path(word).expanduser().is_dir())):
+        is_folder = word not in entry.below and Path(word).expanduser().is_dir()
+        if not path and (word in SCREEN_OPTIONS or is_folder):
             return _screen((word, *rest), directory)
         entry = _below(entry, tuple(path), word)
         path.append(word)

@@ -3,78 +3,82 @@
 Owns the rule for short ids. Never guesses: a beginning that several ids share is refused with all of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
 from workbench.cli.errors import Refusal
 from workbench.domain.events import ActionOpened
 from workbench.domain.rows import Action, Session
-from workbench.domain.values import Hunk
+from workbench.domain.values import SYSTEM_SESSION, Hunk
 from workbench.journal.journal import Journal
+from workbench.journal.short_ids import Named, beginning_with, shortened
 from workbench.text.safe import one_line
 
 SHORTEST: Final = 4
+"""Characters of the id of an action: an answer is not given by a number that was meant for a list."""
 ID_HELP: Final = f"the action, or at least the first {SHORTEST} characters of its id"
-_SHOWN: Final = 5
-
-
-def unique(given: str, ids: Iterable[str], thing: str, where: str) -> str:
-    """Return the one id that is `given` or begins with it.
-
-    Args:
-        given: What was typed, at least 4 characters unless it is a whole id.
-        ids: The ids there are.
-        thing: What they are ids of, for the error.
-        where: The command that lists them, for the error.
-
-    Raises:
-        Refusal: None or several ids fit.
-    """
-    named = one_line(given, 80)
-    found = [key for key in ids if key.startswith(given)] if given else []
-    if given in found:
-        return given
-    if len(given) < SHORTEST:
-        raise Refusal(
-            f"there is no {thing} “{named}”",
-            f"a short id has at least {SHORTEST} characters",
-            f"{where} shows them",
-        )
-    if not found:
-        raise Refusal(f"there is no {thing} “{named}”", "no id begins with that", f"{where} shows them")
-    if len(found) > 1:
-        shown = ", ".join(found[:_SHOWN]) + (", …" if len(found) > _SHOWN else "")
-        why = f"{len(found)} begin so: {shown}"
-        raise Refusal(f"“{named}” names no single {thing}", why, "type more of it")
-    return found[0]
-
+_SHOWN: Final = 8
+_LISTS: Final[dict[Named, str]] = {
+    "action": "workbench approvals list --decided",
+    "session": "workbench sessions list --all",
+}
 
 _Row = TypeVar("_Row", Action, Session)
 
 
+def short(journal: Journal, key: str, table: Named = "session") -> str:
+    """Return as much of an id as names it alone, at least 8 characters."""
+    with journal.reader.snapshot() as database:
+        return shortened(database, table, key)
+
+
 def _row_of(
-    given: str, one: Callable[[str], _Row | None], ids: Callable[[], Iterable[str]], thing: str, where: str
-) -> _Row:
-    row = one(given) or one(unique(given, ids(), thing, where))
+    journal: Journal, given: str, thing: Named, one: Callable[[str], _Row | None],
+    told: Callable[[_Row], str], least: int,
+) -> _Row:  # fmt: skip
+    """Return the row that an id or the beginning of one names.
+
+    Raises:
+        Refusal: None or several ids fit; several are listed.
+    """
+    given = given.encode("utf-8", "replace").decode()
+    if given and (row := one(given)) is not None:
+        return row
+    named, where = one_line(given, 80), f"{_LISTS[thing]} shows them"
+    nothing = f"there is no {thing} “{named}”"
+    if len(given) < least:
+        count = "a character" if least == 1 else f"{least} characters"
+        raise Refusal(nothing, f"a short id has at least {count}", where)
+    with journal.reader.snapshot() as database:
+        ids = [key for key in beginning_with(database, thing, given, _SHOWN + 2) if key != SYSTEM_SESSION]
+        shown = [(shortened(database, thing, key), one(key)) for key in ids[:_SHOWN]]
+    if not ids:
+        raise Refusal(nothing, "no id begins with that", where)
+    if len(ids) > 1:
+        several = "; ".join(f"{key} {told(row)}".strip() for key, row in shown if row is not None)
+        many, more = (f"over {_SHOWN}", "; …") if len(ids) > _SHOWN else (str(len(ids)), "")
+        raise Refusal(
+            f"“{named}” names no single {thing}", f"{many} begin so: {several}{more}", "type more of it"
+        )
+    row = one(ids[0])
     if row is None:
-        raise Refusal(f"there is no {thing} “{one_line(given, 80)}”", "it was deleted", f"{where} shows them")
+        raise Refusal(nothing, "it was deleted", where)
     return row
 
 
 def action_named(journal: Journal, given: str) -> Action:
     """Return the action that an id or the beginning of one names."""
     return _row_of(
-        given, journal.action, lambda: (action.id for action in journal.actions()),
-        "action", "workbench approvals list --decided",
+        journal, given, "action", journal.action,
+        lambda action: f"{action.verb} {one_line(action.target, 40)}", SHORTEST,
     )  # fmt: skip
 
 
 def session_named(journal: Journal, given: str) -> Session:
-    """Return the session that an id or the beginning of one names."""
+    """Return the session that an id or any beginning names that only one id has."""
     return _row_of(
-        given, journal.session, lambda: (session.id for session in journal.sessions()),
-        "session", "workbench sessions list --all",
-    )  # fmt: skip
+        journal, given, "session", journal.session, lambda session: f"“{one_line(session.title, 40)}”", 1
+    )
 
 
 def proposal_of(journal: Journal, action: Action) -> ActionOpened:

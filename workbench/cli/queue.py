@@ -6,7 +6,7 @@ Owns filters and order (least time first). Reads the index tables and the propos
 from collections.abc import Iterable
 
 from workbench.cli.errors import Refusal
-from workbench.cli.lookup import proposal_of, recorded_hunks
+from workbench.cli.lookup import proposal_of, recorded_hunks, short
 from workbench.cli.render.rows import Asked
 from workbench.domain.rows import Action
 from workbench.domain.values import SYSTEM_SESSION
@@ -37,6 +37,7 @@ def asked(journal: Journal, action: Action, *, with_hunks: bool = False) -> Aske
         title=session.title if session else "",
         hunks=_hunk_count(journal, action) if with_hunks and action.files else 0,
         call=journal.call(action.call_id) if action.call_id else None,
+        key=short(journal, action.id, "action"),
     )
 
 

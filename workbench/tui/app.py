@@ -98,6 +98,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         wanted = ui.theme if ui else "workbench-dark"
         self.theme = wanted if wanted in self.available_themes else "workbench-dark"
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
+        self.opens_on: str | None = None
+        """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
         self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
 

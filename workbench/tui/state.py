@@ -98,6 +98,8 @@ class State:
     def choose(self, session_id: str, tail: int = TAIL) -> None:
         """Show a session: fold its last events."""
         self.current = self.source.session(session_id)
+        if self.current is not None and self.current.kind != "step":
+            self.sessions.setdefault(session_id, self.current)  # one that is older than those that were read
         self.runs.choose(self.current)
         self.window = None
         events = self._tail(session_id, tail)

@@ -231,7 +231,7 @@ def test_a_list_says_why_it_is_empty(shell, tmp_path, monkeypatch):
         "iterations": [{"timestamp": "2026-11-21T12:00:00Z", "model_output": {"command": "ls"}}]}))  # fmt: skip
     assert shell("sessions", "import", str(tmp_path / "log.json")) == 0
     assert (shell("sessions", "list"), shell.out) == (
-        0, "No session of this workspace yet; --all shows those of others.\n",
+        0, "No session of this workspace yet; 1 is elsewhere, --all shows them.\n",
     )  # fmt: skip
     assert len(shell.json("sessions", "list", "--all", "--json", "--status", "accepted")) == 1
     assert (shell("sessions", "list", "--all", "--status", "paused"), shell.out) == (0, "Nothing matches.\n")

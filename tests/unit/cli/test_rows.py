@@ -68,7 +68,9 @@ def test_rows_as_they_are_read():
     assert call_row(call(state="failed", exit_code=1, error="it ended\nbadly"), ASCII) == (
         "x failed  replace_string_in_file  src/shop/router.py  exit 1  12 ms: it ended⏎badly"
     )
-    assert session_row(session(reason="parked"), 2, UTF, NOW).startswith("◆ 5e550000  paused (parked) ")
+    assert session_row(session(reason="parked"), "5e550000", 2, UTF, NOW).startswith(
+        "◆ 5e550000  paused (parked) "
+    )
 
 
 def test_the_words_of_line_mode():
@@ -101,7 +103,7 @@ CHANGE = FileChange(
         [sentence(1, Asked(action=action(target=HOSTILE), title=HOSTILE), NOW)],
         [waiting_row(action(target=HOSTILE), UTF, NOW)],
         [call_row(call(tool=HOSTILE, target=HOSTILE, state="failed", error=HOSTILE), UTF)],
-        [session_row(session(title=HOSTILE, model=HOSTILE), 0, UTF, NOW)],
+        [session_row(session(title=HOSTILE, model=HOSTILE), "5e55", 0, UTF, NOW)],
         diff_lines(hunks([CHANGE])),
         hunk_heads(hunks([CHANGE])),
         file_lines([FileChange(path=HOSTILE, before=None, after=b"x", mode=0o644)]),

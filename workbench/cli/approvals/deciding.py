@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, UNANSWERED, Refusal, report, words
-from workbench.cli.lookup import action_named
+from workbench.cli.lookup import action_named, short
 from workbench.cli.place import person
 from workbench.cli.render.rows import clock_time, target_of
 from workbench.domain.rows import Action
@@ -72,7 +72,8 @@ def answer_all(
         action = action_named(journal, given)
         require_decided(journal, action, make(action), done)
         sessions.append(action.session_id)
-        console.say(f"{done.capitalize()}: {action.verb} {target_of(action)} ({action.id[:8]})")
+        key = short(journal, action.id, "action")
+        console.say(f"{done.capitalize()}: {action.verb} {target_of(action)} ({key})")
         return DONE
 
     code = each(ids, console, one)

@@ -6,7 +6,7 @@ from workbench.cli.approvals.deciding import NotAnswered, each, ready, wake
 from workbench.cli.approvals.present import moved_now
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, UNANSWERED
-from workbench.cli.lookup import ID_HELP, action_named
+from workbench.cli.lookup import ID_HELP, action_named, short
 from workbench.cli.place import opened, person
 from workbench.cli.render.rows import target_of
 from workbench.domain.rows import Action
@@ -32,9 +32,8 @@ def execute(options: Namespace, console: Console) -> int:
             require_stale(journal, action)
             refresh(journal, action.id, person())
             sessions.append(action.session_id)
-            console.say(
-                f"Asked anew: {action.verb} {target_of(action)}. Another id replaces {action.id[:8]}."
-            )
+            key = short(journal, action.id, "action")
+            console.say(f"Asked anew: {action.verb} {target_of(action)}. Another id replaces {key}.")
             return DONE
 
         code = each(options.ids, console, one)

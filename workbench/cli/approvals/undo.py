@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from workbench.cli.approvals.deciding import NotAnswered, each, ready, wake
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
-from workbench.cli.lookup import ID_HELP, action_named
+from workbench.cli.lookup import ID_HELP, action_named, short
 from workbench.cli.place import opened, person
 from workbench.cli.render.rows import target_of
 from workbench.domain.events import CallProposed
@@ -41,7 +41,8 @@ def execute(options: Namespace, console: Console) -> int:
             request = undo(journal, action.id, person())
             wake(home, journal, console, [action.session_id])
             require_undone(journal, action, request, start)
-            console.say(f"Undone: {action.verb} {target_of(action)} ({action.id[:8]})")
+            key = short(journal, action.id, "action")
+            console.say(f"Undone: {action.verb} {target_of(action)} ({key})")
             return DONE
 
         return each(options.ids, console, one)

@@ -26,6 +26,8 @@ class Asked:
     """Of its session."""
     hunks: int = 0
     call: Call | None = None
+    key: str = ""
+    """As much of its id as names it alone; empty shows its beginning."""
 
 
 def target_of(action: Action) -> str:
@@ -63,7 +65,7 @@ def action_row(asked: Asked, signs: Signs, now: int) -> str:
     risks = f"! {', '.join(action.warnings)}" if action.warnings else ""
     facts = (target_of(action), changed(action, signs), risks, one_line(asked.title, TITLE_CELLS), end)
     tail = "  ".join(fact for fact in facts if fact)
-    return f"{signs.of(meaning)} {word:<8} {action.id[:8]}  {action.verb:<5} {tail}"
+    return f"{signs.of(meaning)} {word:<8} {asked.key or action.id[:8]}  {action.verb:<5} {tail}"
 
 
 def sentence(number: int, asked: Asked, now: int) -> str:
@@ -114,14 +116,14 @@ def call_row(call: Call, signs: Signs) -> str:
     return "  ".join(parts) + (f": {one_line(why, 160)}" if why else "")
 
 
-def session_row(session: Session, waiting: int, signs: Signs, now: int) -> str:
-    """Return one line of a list of sessions."""
+def session_row(session: Session, key: str, waiting: int, signs: Signs, now: int) -> str:
+    """Return one line of a list of sessions; `key` is as much of its id as is shown."""
     status = session.status if session.reason is None else f"{session.status} ({session.reason})"
     sign = signs.of("waiting") if waiting else " "
     asks = f"{waiting} waiting" if waiting else ""
     facts = (one_line(session.title, TARGET_CELLS), asks, one_line(session.model, 32))
     tail = "  ".join(fact for fact in facts if fact)
-    return f"{sign} {session.id[:8]}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"
+    return f"{sign} {key}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"
 
 
 def table(rows: Sequence[str], empty: str) -> str:

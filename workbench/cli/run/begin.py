@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.agents.instructions import system_prompt
 from workbench.cli.errors import Misuse, Refusal
-from workbench.cli.lookup import session_named
+from workbench.cli.lookup import session_named, short
 from workbench.cli.place import person, workspace_of
 from workbench.config.kinds import Unfit, Url
 from workbench.config.values import Config
@@ -81,7 +81,7 @@ def existing(journal: Journal, options: Namespace) -> Session | None:
         Refusal: There is none, or it has ended.
     """
     if options.session is not None:
-        return _usable(session_named(journal, options.session), options)
+        return _usable(journal, session_named(journal, options.session), options)
     if not options.goes_on:
         return None
     workspace = workspace_of(options.directory)
@@ -92,8 +92,8 @@ def existing(journal: Journal, options: Namespace) -> Session | None:
     return found
 
 
-def _usable(session: Session, options: Namespace) -> Session:
-    what = f"session {session.id[:8]} was not continued"
+def _usable(journal: Journal, session: Session, options: Namespace) -> Session:
+    what = f"session {short(journal, session.id)} was not continued"
     if session.kind != "chat":
         raise Refusal(what, f"it is a session of kind {session.kind}", "name a chat session")
     if session.status in TERMINAL_SESSIONS:

@@ -4,7 +4,7 @@ import gc
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console
-from workbench.cli.errors import DONE
+from workbench.cli.errors import DONE, Misuse
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.screen.showing import require_terminal, settings, show
 from workbench.cli.screen.terminal import takes_lines_only
@@ -14,7 +14,8 @@ from workbench.policy.trust import TrustRefused
 from workbench.tui.services import LEFT_FOR_DEMO
 
 EXAMPLE = """workbench screen
-workbench ~/src/shop"""
+workbench ~/src/shop
+workbench --continue"""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -22,19 +23,47 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", nargs="?", metavar="DIR", help="the workspace; if not given the current folder"
     )
-
     parser.add_argument(
         "--plain", action="store_true", help="the queue line by line; so it is where TERM is dumb"
     )
+    parser.add_argument(
+        "--continue", dest="goes_on", action="store_true",
+        help="on the newest session that can go on; sessions resume takes any",
+    )  # fmt: skip
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Show the screen, or the queue by line where there is only room for lines."""
     if options.plain or takes_lines_only():
+        if options.goes_on:
+            why = "line by line the whole queue is followed, and no session is on show"
+            raise Misuse("nothing was resumed", why, "use workbench run --continue -p TEXT")
         return _by_line(options, console)
+    place = options.folder or options.directory
+    return open_screen(console, workspace_of(place), _newest(place) if options.goes_on else None)
+
+
+def _newest(place: str | None) -> str:
+    """Return the session that goes on; where there is none that is said before a screen opens."""
+    from workbench.cli.sessions.resume import to_resume
+
+    with opened() as (_, journal):
+        return to_resume(journal, None, place).id
+
+
+def open_screen(console: Console, workspace: str, session_id: str | None = None) -> int:
+    """Show the screen on a workspace until the person leaves it.
+
+    Args:
+        console: Where remarks go.
+        workspace: Its real path.
+        session_id: The session that is on show first; None is the newest.
+
+    Raises:
+        Refusal: It cannot be drawn here.
+    """
     gc.disable()  # the app lets it go on after its first frame
     require_terminal()
-    workspace = workspace_of(options.folder or options.directory)
     with opened() as (home, journal):
         refuse_inside_agents(journal, home, "answer on a screen")
         config = settings(home, journal, workspace)
@@ -44,7 +73,8 @@ def execute(options: Namespace, console: Console) -> int:
             console.note(f"Not trusted: {error}")
         from workbench.cli.screen.services import services
 
-        left_for = show(home, journal, workspace, services(home, journal, workspace), config)
+        shown = services(home, journal, workspace)
+        left_for = show(home, journal, workspace, shown, config, session_id)
     return _demo(console) if left_for == LEFT_FOR_DEMO else DONE
 
 

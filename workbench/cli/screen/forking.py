@@ -22,6 +22,7 @@ def fork_wanted(home: Home, journal: Journal, wanted: ForkWanted) -> str:
         SessionRefused: Likewise.
         InsideAgent: This process was started by an agent.
     """
+    from workbench.cli.lookup import short
     from workbench.cli.sessions.fork import Wish, forked
 
     refuse_inside_agents(journal, home, "fork a session")
@@ -35,7 +36,7 @@ def fork_wanted(home: Home, journal: Journal, wanted: ForkWanted) -> str:
         made = forked(journal, session, wish, Actor(kind="user", pid=os.getpid(), via="screen"))
     except Refusal as error:
         raise NotDone(f"{error.what}: {error.why}; {error.remedy}.") from None
-    key = made.session_id[:8]
+    key = short(journal, made.session_id)
     if made.restored is None:
         return f"Forked: {key}, the conversation only. It is the newest session here."
     count, lost = len(made.restored.files), len(made.restored.lost)

@@ -144,14 +144,18 @@ class Following:
             self._app.call_from_thread(self._app.configure, found.loaded.config.ui, found.words)
 
 
-def show(home: Home, journal: Journal, workspace: str, services: Services, config: Config) -> int | None:
-    """Show the screen until the person leaves it; return what it was left for, None for nothing."""
+def show(
+    home: Home, journal: Journal, workspace: str, services: Services, config: Config,
+    session_id: str | None = None,
+) -> int | None:  # fmt: skip
+    """Show the screen, on a session if one is named; return what it was left for, None for nothing."""
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
     call_off = tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER)
     app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
+    app.opens_on = session_id
     following = Following(home, journal, workspace, app)
     try:
         with ended_by_signals(app.end_soon):

@@ -29,10 +29,11 @@ def execute(options: Namespace, console: Console) -> int:
         sessions = [session_named(journal, given) for given in options.ids]
         for session in sessions:
             archive(journal, session, is_archived, person())
+        names = [named(journal, session) for session in sessions]
     if options.json:
         console.json([{"id": session.id, "archived": is_archived} for session in sessions])
         return DONE
     word = "Archived" if is_archived else "In the list again"
-    for session in sessions:
-        console.say(f"{word}: {named(session)}")
+    for name in names:
+        console.say(f"{word}: {name}")
     return DONE

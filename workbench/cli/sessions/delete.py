@@ -12,7 +12,6 @@ from workbench.cli.errors import DONE, FAILED, Misuse
 from workbench.cli.lookup import session_named
 from workbench.cli.place import opened, person
 from workbench.cli.sessions.naming import SESSION_HELP, named
-from workbench.domain.rows import Session
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.host.filing import delete
 from workbench.journal.delete import compact, finish_deletes
@@ -34,7 +33,8 @@ def execute(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "delete a session")
         found = {session.id: session for session in (session_named(journal, one) for one in options.ids)}
         sessions = list(found.values())
-        if not options.yes and not _is_sure(sessions, console):
+        names = [named(journal, session) for session in sessions]
+        if not options.yes and not _is_sure(names, console):
             console.say("Nothing was deleted.")
             return FAILED
         count = sum(delete(journal, session, person()) for session in sessions)
@@ -45,8 +45,8 @@ def execute(options: Namespace, console: Console) -> int:
             {"deleted": [session.id for session in sessions], "sessions": count, "compacted": is_compact}
         )
         return DONE
-    for session in sessions:
-        console.say(f"Deleted: {named(session)}")
+    for name in names:
+        console.say(f"Deleted: {name}")
     if not is_compact:
         console.note(
             "Remnants may stay in unused pages of the journal until workbench doctor --rebuild runs."
@@ -54,11 +54,11 @@ def execute(options: Namespace, console: Console) -> int:
     return DONE
 
 
-def _is_sure(sessions: Sequence[Session], console: Console) -> bool:
+def _is_sure(names: Sequence[str], console: Console) -> bool:
     if not (sys.stdin.isatty() and console.is_terminal):
         raise Misuse("nothing was deleted", "there is no terminal to ask at", "say so with --yes")
-    for session in sessions:
-        console.say(f"  {named(session)}")
-    things = "this session" if len(sessions) == 1 else f"these {len(sessions)} sessions"
+    for name in names:
+        console.say(f"  {name}")
+    things = "this session" if len(names) == 1 else f"these {len(names)} sessions"
     console.write(f"Delete {things} with everything in them? Type delete: ")
     return sys.stdin.readline().strip() == "delete"

@@ -24,9 +24,9 @@ def execute(options: Namespace, console: Console) -> int:
     with opened() as (home, journal):
         refuse_inside_agents(journal, home, "end a session")
         session = session_named(journal, options.id)
-        status = end(journal, session, person())
+        status, name = end(journal, session, person()), named(journal, session)
     if options.json:
         console.json({"id": session.id, "status": status})
     else:
-        console.say(f"Ended: {named(session)} is {status}.")
+        console.say(f"Ended: {name} is {status}.")
     return DONE

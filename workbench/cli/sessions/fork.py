@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, Refusal
-from workbench.cli.lookup import session_named
+from workbench.cli.lookup import session_named, short
 from workbench.cli.place import opened, person, workspace_of
 from workbench.cli.sessions.naming import SESSION_HELP, named
 from workbench.domain.rows import Session
@@ -86,6 +86,7 @@ def execute(options: Namespace, console: Console) -> int:
             title=options.title, provider=options.provider, model=options.model,
         )  # fmt: skip
         made = forked(journal, session, wish, person())
+        source, key = named(journal, session), short(journal, made.session_id)
     if options.json:
         console.json({
             "id": made.session_id, "forked_from": session.id, "workspace": made.workspace,
@@ -93,11 +94,11 @@ def execute(options: Namespace, console: Console) -> int:
             "not_restored": list(made.restored.lost) if made.restored else [],
         })  # fmt: skip
         return DONE
-    console.say(f"Forked {named(session)}: {made.session_id}")
+    console.say(f"Forked {source}: {made.session_id}")
     for line in told(made.restored):
         console.say(f"  {line}")
     place = f" -C {made.workspace}" if made.restored else ""
-    console.say(f"  workbench run{place} --session {made.session_id[:8]} -p TEXT goes on")
+    console.say(f"  workbench run{place} --session {key} -p TEXT goes on")
     return DONE
 
 

@@ -13,6 +13,7 @@ from typing import BinaryIO, Final, Protocol, cast
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, Misuse
+from workbench.cli.lookup import short
 from workbench.cli.place import opened
 from workbench.cli.render.facts import Facts
 from workbench.cli.sessions.sources import Source, sources
@@ -69,23 +70,28 @@ def execute(options: Namespace, console: Console) -> int:
     if options.files.count("-") > 1:
         raise Misuse("nothing was imported", "- is there twice", "stdin can be read once")
     progress = Progress(console)
+    keys: dict[str, str] = {}
     if options.dry_run:
         reports = [_read(one, options.format, None, progress) for one in sources(options.files)]
         added: dict[str, int] = {}
     else:
-        reports, added = _stored(options, progress)
+        reports, added, keys = _stored(options, progress)
     progress.clear()
     if options.json:
         console.json(_facts(reports, added, is_dry=options.dry_run))
     else:
-        _tell(console, reports, added, is_dry=options.dry_run)
+        _tell(console, reports, keys, added, is_dry=options.dry_run)
     return FAILED if any(report.why_not and report.is_named for report in reports) else DONE
 
 
-def _stored(options: Namespace, progress: "Progress") -> tuple[list[FileReport], dict[str, int]]:
+def _stored(
+    options: Namespace, progress: "Progress"
+) -> tuple[list[FileReport], dict[str, int], dict[str, str]]:
     with opened() as (home, journal):
         refuse_inside_agents(journal, home, "import sessions")
-        return taken(journal, options.files, options.format, progress)
+        reports, added = taken(journal, options.files, options.format, progress)
+        ids = {one.session_id for report in reports for one in report.sessions}
+        return reports, added, {key: short(journal, key) for key in ids}
 
 
 def taken(
@@ -230,14 +236,15 @@ def _problems(found: list[Problem]) -> list[Facts]:
     return [{"line": one.line, "why": one.why} for one in found[:MOST_PROBLEMS]]
 
 
-def _tell(console: Console, reports: list[FileReport], added: dict[str, int], *, is_dry: bool) -> None:
+def _tell(
+    console: Console, reports: list[FileReport], keys: dict[str, str], added: dict[str, int], *, is_dry: bool
+) -> None:
     for report in reports:
         for one in report.sessions:
             word = _word(one, added, is_dry=is_dry)
             title = one_line(one.title, 60) or one.key[:40]
-            console.say(
-                f"{word:<9}  {one.session_id[:8]}  {report.format:<14} {one.events:>6} events  {title}"
-            )
+            key = keys.get(one.session_id, one.session_id[:8])
+            console.say(f"{word:<9}  {key}  {report.format:<14} {one.events:>6} events  {title}")
             _tell_problems(console, report.name, one.problems)
         _tell_problems(console, report.name, report.strays)
     _tell_left_out(console, reports)

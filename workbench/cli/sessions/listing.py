@@ -5,6 +5,7 @@ from collections import Counter
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE
+from workbench.cli.lookup import short
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import session_facts
 from workbench.cli.render.rows import session_row, table
@@ -34,10 +35,11 @@ def execute(options: Namespace, console: Console) -> int:
         if not page:
             require_status(journal, filters)
         nothing, now = _nothing(journal, workspace) if not page else "", journal.now()
+        keys = {session.id: short(journal, session.id) for session in page}
     if options.json:
         console.json([session_facts(session, asks[session.id]) for session in page])
         return DONE
-    rows = [session_row(session, asks[session.id], console.signs, now) for session in page]
+    rows = [session_row(session, keys[session.id], asks[session.id], console.signs, now) for session in page]
     console.say(table(rows, nothing))
     return DONE
 
@@ -46,6 +48,8 @@ def _nothing(journal: Journal, workspace: str | None) -> str:
     """Return what stands where no row does."""
     if any(one.id != SYSTEM_SESSION for one in journal.sessions(workspace=workspace, limit=2)):
         return "Nothing matches."
-    if any(one.id != SYSTEM_SESSION for one in journal.sessions(limit=2)):
-        return "No session of this workspace yet; --all shows those of others."
-    return "No session yet."
+    count = sum(one.id != SYSTEM_SESSION for one in journal.sessions())
+    if not count:
+        return "No session yet."
+    others = "1 is elsewhere" if count == 1 else f"{count:,} are elsewhere"
+    return f"No session of this workspace yet; {others}, --all shows them."

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE
-from workbench.cli.lookup import session_named
+from workbench.cli.lookup import session_named, short
 from workbench.cli.place import opened, person
 from workbench.cli.sessions.naming import SESSION_HELP
 from workbench.host.ancestry import refuse_inside_agents
@@ -26,8 +26,9 @@ def execute(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "rename a session")
         session = session_named(journal, options.id)
         title = retitle(journal, session.id, options.title, person())
+        key = short(journal, session.id)
     if options.json:
         console.json({"id": session.id, "title": title})
     else:
-        console.say(f"Renamed {session.id[:8]}: {title}")
+        console.say(f"Renamed {key}: {title}")
     return DONE

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse
+from workbench.cli.lookup import short
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import Facts, moment, session_facts
 from workbench.cli.render.rows import clock_time, session_row
@@ -55,12 +56,12 @@ def execute(options: Namespace, console: Console) -> int:
         hits = {one.session_id: one for one in _hits(journal, asked)}
         page = _page(journal, asked, hits, workspace, options.limit)
         shown = [(one, hits.get(one.id), places_of(journal, one.id, asked)) for one in page]
-        now = journal.now()
+        now, keys = journal.now(), [short(journal, one.id) for one in page]
     if options.json:
         console.json([_facts(one, found, places) for one, found, places in shown])
         return DONE
-    for one, found, places in shown:
-        _tell(console, one, found, places, now)
+    for key, one in zip(keys, shown, strict=True):
+        _tell(console, key, one, now)
     if not shown:
         console.say("Nothing matches.")
     return DONE
@@ -103,8 +104,9 @@ def _facts(session: Session, found: Found | None, places: Sequence[Place]) -> Fa
     }
 
 
-def _tell(console: Console, session: Session, found: Found | None, places: Sequence[Place], now: int) -> None:
-    console.say(session_row(session, 0, console.signs, now))
+def _tell(console: Console, key: str, shown: tuple[Session, Found | None, Sequence[Place]], now: int) -> None:
+    session, found, places = shown
+    console.say(session_row(session, key, 0, console.signs, now))
     for one in places:
         console.say(f"    {one.who:<6} {clock_time(one.at, now)}  {one.text}")
     if found is not None and found.places > len(places):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE
-from workbench.cli.lookup import session_named
+from workbench.cli.lookup import session_named, short
 from workbench.cli.place import opened
 from workbench.cli.queue import asked
 from workbench.cli.render.facts import (
@@ -22,6 +22,7 @@ from workbench.cli.render.facts import (
     session_facts,
 )
 from workbench.cli.render.rows import action_row, call_row, clock_time, session_row
+from workbench.cli.sessions.naming import SESSION_HELP
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
@@ -34,7 +35,7 @@ EXAMPLE = "workbench sessions show 3f2a --json"
 
 def configure(parser: ArgumentParser) -> None:
     """Add the id."""
-    parser.add_argument("id", metavar="ID", help="the session, or at least the first 4 characters of its id")
+    parser.add_argument("id", metavar="ID", help=SESSION_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -98,7 +99,7 @@ def lines(journal: Journal, session: Session, console: Console) -> Iterable[str]
     """Yield the lines that show a session to a person."""
     view = _View(journal, console, journal.now())
     waiting = sum(action.state == "pending" for action in journal.actions(session_id=session.id))
-    yield session_row(session, waiting, console.signs, view.now)
+    yield session_row(session, short(journal, session.id), waiting, console.signs, view.now)
     used = f"{tokens(session.usage.total_tokens)} tokens"
     yield f"  {session.workspace}, {session.provider}, {used}, id {session.id}"
     for event in journal.events(session.id):

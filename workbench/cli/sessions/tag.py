@@ -26,12 +26,12 @@ def execute(options: Namespace, console: Console) -> int:
     """Change the tags, or only show them."""
     with opened() as (home, journal):
         session = session_named(journal, options.id)
-        tags = session.tags
+        tags, name = session.tags, named(journal, session)
         if options.add or options.remove:
             refuse_inside_agents(journal, home, "tag a session")
             tags = tag(journal, session, options.add, options.remove, person())
     if options.json:
         console.json({"id": session.id, "tags": list(tags)})
     else:
-        console.say(f"{named(session)}: {', '.join(tags) or 'no tags'}")
+        console.say(f"{name}: {', '.join(tags) or 'no tags'}")
     return DONE

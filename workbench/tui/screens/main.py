@@ -139,11 +139,11 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def load(self) -> None:
         """Read what the first frame shows."""
-        self.state.load()
+        self.state.load(self.textual.opens_on)
 
     def start_focus(self) -> None:
         """Put the focus where something waits, else where something is said."""
-        self.place = 2
+        self.place = 1 if self.textual.opens_on and not self.state.pending else 2
         if self.state.pending:
             self.approvals.focus_view.focus()
         elif not self.showing.has_model:
