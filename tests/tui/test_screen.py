@@ -137,7 +137,10 @@ def test_a_prompt_from_the_composer_is_recorded_and_a_host_is_wanted(tmp_path):
     play(stage, body, ensure_host=ensure)
 
 
-def test_a_trust_question_is_answered_by_one_key(tmp_path):
+@pytest.mark.parametrize(
+    ("key", "reads", "label"), [("t", False, "trust this"), ("T", True, "trust it, and")]
+)
+def test_a_trust_question_is_answered_by_one_key_and_keeps_showing_the_answer(tmp_path, key, reads, label):
     stage = Stage(
         tmp_path,
         recording(exchange(call("c1", "read_file", path="router.py"))),
@@ -149,9 +152,12 @@ def test_a_trust_question_is_answered_by_one_key(tmp_path):
 
     async def body(shown):
         assert [row.verb for row in shown.approvals.rows] == ["ask"]
-        await shown.press("a")
+        assert "t  ● trust this workspace" in shown.text
+        await shown.press(key)
         trust = stage.journal.trust(str(stage.workspace))
-        assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (False, [])
+        assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (reads, [])
+        (chosen,) = [line for line in shown.text.splitlines() if "● trust" in line]
+        assert f"│      ● {label}" in chosen
 
     play(stage, body)
 

@@ -117,7 +117,7 @@ def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyp
         is_chosen = offered.key == choice
         sign = glyphs.of("running" if is_chosen else "todo")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
-        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ")
+        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if detail.is_pending else " "
         head = styled(f"{letter}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
         lines += _hanging(head, [offered.label or offered.key], room, ink)
     return lines

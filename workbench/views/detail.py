@@ -86,6 +86,8 @@ class ActionDetail:
     prompt: str | None = None
     """What a gate, question or trust row asks, raw."""
     choices: tuple[Choice, ...] = ()
+    chosen: str | None = None
+    """The choice it was answered with."""
     subject: tuple[tuple[str, str], ...] = ()
     """What a trust, gate or finding row is about, as name and raw text."""
     warnings: tuple[Risk, ...] = ()
@@ -159,7 +161,7 @@ def detail(
         files=files, hunks=tuple(hunks), added=action.added, removed=action.removed, command=command,
         cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
         prompt=opened.prompt,
-        choices=opened.choices, subject=_subject(opened), bar=_bar(action),
+        choices=opened.choices, chosen=action.choice, subject=_subject(opened), bar=_bar(action),
         warnings=_risks(action, given, hunks),
         decision_sign=decision_sign, decision_word=decision_word,
         left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,

@@ -41,7 +41,9 @@ class Choosing:
         return min(self.hunks.get(detail.id, 1), len(detail.hunks)) or None
 
     def choice_of(self, detail: ActionDetail) -> str | None:
-        """Return the key of the chosen choice; None when none is offered."""
+        """Return the key of the chosen choice, once answered that of the answer; None when there is none."""
+        if not detail.is_pending:
+            return detail.chosen
         at = self.choices.get(detail.id, 0)
         return detail.choices[at].key if at < len(detail.choices) else None
 
