@@ -5,9 +5,10 @@ touch only in a trunk that both belong to; that is what makes a drawing readable
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 from workbench.graph.ordering import Ordering
 
@@ -202,19 +203,20 @@ class Channel:
         self.jogs[v] = (jog, row)
 
     def _private(self, a: int, b: int) -> None:
-        low, high = sorted((self.home[a], self.home[b]))
         wished = [self.home[a]] if self.kind[a] == "out" else []
         wished += [self.home[b]] if self.kind[b] == "in" else []
-        free = self._rows.between(low, high)
-        if self.home[a] > self.home[b]:
-            free.reverse()
-        for row in (*wished, *free):
+        for row in chain(wished, self._between(a, b)):
             if self._fits(row, a, b):
                 break
         else:
             row = self._rows.beside(self.home[a], self.home[b])
             self.on_row[row] = [(a, b)]
         self.private[a, b] = row
+
+    def _between(self, a: int, b: int) -> Iterator[Key]:
+        """Yield the rows between the homes of two trunks, those near the first one first."""
+        low, high = self.home[a], self.home[b]
+        yield from self._rows.between(low, high) if low <= high else reversed(self._rows.between(high, low))
 
     def _fits(self, row: Key, a: int, b: int) -> bool:
         """Put the piece from a to b on the row if it touches nothing foreign there."""

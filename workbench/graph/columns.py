@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import NamedTuple
 
 from workbench.graph.channel import LEFT, RIGHT, Channel, Key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trunk:
+class Trunk(NamedTuple):
     """A vertical line."""
 
     column: int
@@ -68,13 +68,16 @@ def place(channel: Channel, rank: Mapping[Key, int], *, apart: bool) -> Gap:
         rank: Row keys to whole rows.
         apart: Two trunks share a column only with a free row between them (for ASCII).
     """
-    pieces = [(rank[key], a, b) for key, row in channel.on_row.items() for a, b in row]
+    pieces: list[tuple[int, int, int]] = []
     ends: list[list[int]] = [[] for _ in channel.home]
-    for row, a, b in pieces:
-        if a != LEFT:
-            ends[a].append(row)
-        if b != RIGHT:
-            ends[b].append(row)
+    for key, across in channel.on_row.items():
+        row = rank[key]
+        for a, b in across:
+            pieces.append((row, a, b))
+            if a != LEFT:
+                ends[a].append(row)
+            if b != RIGHT:
+                ends[b].append(row)
     spans = [(min(rows), max(rows)) for rows in ends]
     columns = _columns(channel, spans, rank, 1 if apart else 0)
     return Gap(

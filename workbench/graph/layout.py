@@ -36,13 +36,15 @@ class Layout:
     gaps: tuple[Gap, ...]
     height: int
     """Rows in use."""
-    seed: Mapping[tuple[str, str, int], float]
-    """What the next layout of a changed structure needs to keep these places."""
 
     @property
     def layers(self) -> int:
         """The number of layers."""
         return len(self.gaps) + 1
+
+    def seed(self) -> dict[tuple[str, str, int], int]:
+        """Return the row of every vertex by a name that outlives a change of the structure."""
+        return {_named(self.graph, self.net, key): self.row[v] for v, key in enumerate(self.net.key)}
 
     def cost(self) -> int:
         """Weigh crossings, detours, rows and columns; lower is better."""
@@ -121,9 +123,10 @@ def _finish(
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v, layer in enumerate(net.layer):
         layers[layer].append(v)
+    junctions = _junctions(net)
     for at, hops in enumerate(net.hops):
         channel = Channel(key, used, net.steps)
-        channel.route(hops, _junctions(net, at), layers[at + 1])
+        channel.route(hops, junctions.get(at, ()), layers[at + 1])
         channels.append(channel)
     used_rows = set(key)
     for channel in channels:
@@ -132,25 +135,23 @@ def _finish(
     rank = {key: at for at, key in enumerate(keys)}
     gaps = tuple(columns.place(channel, rank, apart=apart) for channel in channels)
     gone = frozenset(hidden)
-    ranked = tuple(rank[at] for at in key)
     return Layout(
         graph=graph,
         drawn=tuple(edge for edge in graph.edges() if edge not in gone),
         hidden=hidden,
         net=net,
-        row=ranked,
+        row=tuple(rank[at] for at in key),
         gaps=gaps,
         height=len(keys),
-        seed={_named(graph, net, name): ranked[v] for v, name in enumerate(net.key)},
     )
 
 
-def _junctions(net: Net, gap: int) -> list[Junction]:
-    return [
-        Junction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
-        for at, bus in enumerate(net.buses)
-        if bus.gap == gap
-    ]
+def _junctions(net: Net) -> dict[int, list[Junction]]:
+    found: dict[int, list[Junction]] = {}
+    for at, bus in enumerate(net.buses):
+        junction = Junction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
+        found.setdefault(bus.gap, []).append(junction)
+    return found
 
 
 def _named(graph: Graph, net: Net, key: tuple[str, int, int]) -> tuple[str, str, int]:
@@ -164,12 +165,13 @@ def _named(graph: Graph, net: Net, key: tuple[str, int, int]) -> tuple[str, str,
 
 
 def _seeded(graph: Graph, hidden: tuple[tuple[int, int], ...], before: Layout, *, apart: bool) -> Layout:
-    old = {name: layer for kind, name, layer in before.seed if kind == "step"}
+    seed = before.seed()
+    old = {name: layer for kind, name, layer in seed if kind == "step"}
     net = _net(graph, hidden, [old.get(step.id, -1) for step in graph.steps])
     joined = order.links(net)
     known: dict[tuple[str, int, int], float] = {}
     for key in net.key:
-        at = _old_row(_named(graph, net, key), before.seed, old)
+        at = _old_row(_named(graph, net, key), seed, old)
         if at is not None:
             known[key] = at
     layers = order.seeded(net, joined, known)

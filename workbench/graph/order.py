@@ -18,6 +18,13 @@ _SWITCHED = 400
 """Vertices up to which neighbours are switched to a fixed point."""
 
 
+_MANY, _LARGE = 500, 2000
+"""Vertices from which the first sweeps are not counted, and from which there are fewer of them."""
+_LONG, _SHORT = "221122211222", "1122222"
+"""The sweeps, each with 2 or with 1 side of a vertex. Those with one find a way out where those with both
+have settled; those with both make something of it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Links:
     """Neighbours of each vertex in the layer before (`ups`) and after (`downs`)."""
@@ -84,7 +91,7 @@ def components(net: Net, joined: Links) -> list[list[int]]:
 
 
 def arrange(net: Net, joined: Links, group: Sequence[int], plan: Plan) -> list[list[int]]:
-    """Order one component: start, 8 two-sided sweeps, 2 one-sided, 2 two-sided, best of all kept."""
+    """Order one component: start, two-sided sweeps with one-sided ones among them, best of all kept."""
     start = (
         _depth_first(net, joined, group, plan) if plan.depth_first else sorted(group, reverse=plan.mirrored)
     )
@@ -116,22 +123,19 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
     for row in rows:
         _number(row, place)
     index = [0] * size
-    best, fewest, idle = [list(row) for row in rows], crossings(rows, joined, index), 0
-    for turn in range(_turns(size)):
-        if not fewest or idle == 3:
+    turns, counted = (_LONG, 0) if size < _MANY else (_LONG, 5) if size < _LARGE else (_SHORT, 5)
+    best, fewest = rows, None if counted else crossings(rows, joined, index)
+    for turn, sides in enumerate(turns):
+        if fewest == 0:
             break
-        one_sided = turn in (8, 9)
-        _sweep(rows, joined, (place, value), forward=(turn % 2 == 0) == plan.forward, one_sided=one_sided)
-        count = crossings(rows, joined, index, fewest)
-        idle += 1
-        if count < fewest:
-            best, fewest, idle = [list(row) for row in rows], count, 0
+        rows = [list(row) for row in rows]
+        forward = (turn % 2 == 0) == plan.forward
+        _sweep(rows, joined, (place, value), forward=forward, one_sided=sides == "1")
+        if turn >= counted:
+            count = crossings(rows, joined, index, fewest)
+            if fewest is None or count < fewest:
+                best, fewest = rows, count
     return best
-
-
-def _turns(size: int) -> int:
-    """Return how many sweeps a graph gets: very many vertices have to do with few."""
-    return 12 if size < 2000 else 6 if size < 8000 else 3
 
 
 def _sweep(

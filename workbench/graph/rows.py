@@ -10,8 +10,8 @@ from math import ceil, floor
 from workbench.graph.order import Links
 
 _LANE, _CHAIN, _PLAIN = 8.0, 3.5, 1.0
-_MANY = 1500
-"""Vertices from which rows are settled in one round less."""
+_MANY = 2000
+"""Vertices from which the last pass alone has to do: more of them were tried and made no line shorter."""
 
 
 def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[int, int]:
@@ -27,7 +27,7 @@ def assign(layers: Sequence[Sequence[int]], joined: Links, steps: int) -> dict[i
         for at, v in enumerate(layer):
             row[v] = at
     back, forth = layers[::-1], layers
-    for _ in range(3 if len(row) < _MANY else 2):
+    for _ in range(3 if len(row) < _MANY else 0):
         moved = _pass(back, joined.downs, joined.ups, row, steps)
         if not _pass(forth, joined.ups, joined.downs, row, steps) and not moved:
             break
