@@ -4,8 +4,9 @@ Owns the order of the phases and the choice among several layouts. It must never
 same structure always gives the same layout.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from workbench.graph import columns, levels, order, rows
 from workbench.graph.channel import Channel, Junction, Key, RowKeys
@@ -17,6 +18,10 @@ _TRIED = 120
 """Steps up to which several layouts are compared."""
 _FEW = 40
 """Steps up to which all plans are carried through; above, only the two with the fewest crossings."""
+_SMALL, _MOVES = 24, 40
+"""Steps up to which a layout with crossings is improved, and how many other ones are made for it."""
+_LOOKED_AT = 400
+"""Moves from one order that are thought of at most."""
 _LANES = 3
 """Lanes a step from which it is better to have fewer lanes than early steps on the left."""
 
@@ -46,11 +51,14 @@ class Layout:
         """Return the row of every vertex by a name that outlives a change of the structure."""
         return {_named(self.graph, self.net, key): self.row[v] for v, key in enumerate(self.net.key)}
 
+    def crossed(self) -> int:
+        """Count the cells at which two lines cross."""
+        return sum(columns.crossings(gap) for gap in self.gaps)
+
     def cost(self) -> int:
         """Weigh crossings, detours, rows and columns; lower is better."""
-        crossed = sum(columns.crossings(gap) for gap in self.gaps)
         private = sum(len(gap.private) for gap in self.gaps)
-        return 4 * crossed + 3 * private + 2 * self.height + sum(gap.columns for gap in self.gaps)
+        return 4 * self.crossed() + 3 * private + 2 * self.height + sum(gap.columns for gap in self.gaps)
 
 
 def arrange(
@@ -71,7 +79,7 @@ def arrange(
     net = _net(graph, hidden, None)
     joined = order.links(net)
     groups = order.components(net, joined)
-    tried: list[list[list[list[int]]]] = []
+    tried: list[order.Parts] = []
     for plan in _plans(len(graph.steps)):
         parts = [order.arrange(net, joined, group, plan) for group in groups]
         if parts not in tried:
@@ -80,8 +88,35 @@ def arrange(
         index = [0] * len(net.layer)
         tried.sort(key=lambda parts: sum(order.crossings(rows, joined, index) for rows in parts))
         tried = tried[:2]
-    found = [_finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart) for parts in tried]
-    return min(found, key=Layout.cost) if len(found) > 1 else found[0]
+
+    def finish(parts: order.Parts) -> Layout:
+        return _finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart)
+
+    found = [finish(parts) for parts in tried]
+    costs = [layout.cost() for layout in found] if len(found) > 1 else [0]
+    at = costs.index(min(costs))
+    is_small = len(graph.steps) <= _SMALL
+    return _improved(tried[at], found[at], finish, joined) if is_small else found[at]
+
+
+def _improved(
+    parts: order.Parts, best: Layout, finish: Callable[[order.Parts], Layout], joined: order.Links
+) -> Layout:
+    """Move single vertices within their layers as long as the whole gets cheaper.
+
+    What a line costs is only known once it is routed, so finished layouts are weighed, and not too many.
+    """
+    cost, left, moves = best.cost(), _MOVES, islice(order.moves(parts, joined), _LOOKED_AT)
+    while left and best.crossed():
+        moved = next(moves, None)
+        if moved is None:
+            break
+        left -= 1
+        found = finish(moved)
+        if found.cost() < cost:
+            best, cost = found, found.cost()
+            moves = islice(order.moves(moved, joined), _LOOKED_AT)
+    return best
 
 
 def _plans(steps: int) -> Sequence[order.Plan]:

@@ -5,9 +5,10 @@ arguments: sorts are stable, no set is iterated.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import permutations
 from operator import add
 
 from workbench.graph.levels import Net
@@ -23,6 +24,13 @@ _MANY, _LARGE = 500, 2000
 _LONG, _SHORT = "221122211222", "1122222"
 """The sweeps, each with 2 or with 1 side of a vertex. Those with one find a way out where those with both
 have settled; those with both make something of it."""
+
+
+_SLACK = 1
+"""How many more hops may cross after a move: routing may need fewer detours in return."""
+
+Parts = list[list[list[int]]]
+"""Components, each with the vertices of its layers from above to below."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -251,6 +259,21 @@ def _below(ends: list[int], at: int) -> int:
             break
         count += 1
     return count
+
+
+def moves(parts: Parts, joined: Links) -> Iterator[Parts]:
+    """Yield orders in which one vertex stands elsewhere in its layer and hardly more hops cross."""
+    index = [0] * len(joined.ups)
+    most = sum(crossings(rows, joined, index) for rows in parts) + _SLACK
+    for part, rows in enumerate(parts):
+        for layer, row in enumerate(rows):
+            for here, there in permutations(range(len(row)), 2):
+                if here == there + 1:
+                    continue  # neighbours change places in either direction
+                moved = [[list(one) for one in other] for other in parts]
+                moved[part][layer].insert(there, moved[part][layer].pop(here))
+                if sum(crossings(one, joined, index) for one in moved) <= most:
+                    yield moved
 
 
 def seeded(net: Net, joined: Links, rows: dict[tuple[str, int, int], float]) -> list[list[int]]:
