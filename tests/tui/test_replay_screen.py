@@ -12,6 +12,7 @@ from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
+from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.services import Services
 
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
@@ -107,6 +108,47 @@ def test_each_kind_of_mark_has_keys_that_go_to_all_of_them(name, tmp_path):
                 assert player.index == wanted[-2]
 
     replayed(name, tmp_path, body, size=(100, 30))
+
+
+@pytest.mark.parametrize("keys", [("n",), ("full_stop", "n"), ("f",), ("t", *"100%", "enter"), ("L",)])
+def test_a_key_that_comes_while_the_rest_is_read_goes_where_it_would_go(keys, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 4)
+    monkeypatch.setattr(ReplayScreen, "_build", lambda self: None)
+    reached = []
+
+    async def body(app, press):
+        main = app.main
+        main.player.is_playing = False
+        assert not main.source.reel.is_whole
+        assert "its marks are being read" in text(app)
+        assert f"of {main.source.reel.count}" in text(app)
+        await press(*keys)
+        assert main.source.reel.is_whole
+        assert "being read" not in text(app)
+        reached.append(main.player.index)
+
+    async def known(app, press):
+        await press(*keys)
+        reached.append(app.main.player.index)
+
+    replayed("rename-handler", tmp_path / "one", body, at=None)
+    replayed("rename-handler", tmp_path / "other", known)
+    assert reached[0] == reached[1] > 1
+
+
+def test_a_fast_player_does_not_stop_where_the_beginning_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 4)
+    monkeypatch.setattr(ReplayScreen, "_build", lambda self: None)
+
+    async def body(app, press):
+        main = app.main
+        assert main.player.is_playing
+        app.monotonic.waits(30)
+        main._frame()
+        assert main.source.reel.is_whole
+        assert main.player.index > 4
+
+    replayed("rename-handler", tmp_path, body, at=None)
 
 
 def test_time_passes_only_while_it_plays(tmp_path):

@@ -110,3 +110,25 @@ def test_the_graph_at_a_moment_has_the_states_of_then(name, tmp_path):
                 seen.add((shown.status, shown.done))
         assert len(seen) > 4
         assert {done for _, done in seen} >= {0, 1}
+
+
+@pytest.mark.spec(140)
+@pytest.mark.parametrize("name", ["rename-handler", "release-run"])
+def test_a_beginning_that_was_completed_is_the_recording(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 5)
+    journal, _, session = opened(name, tmp_path)
+    with journal:
+        whole, part = ReplaySource(journal, session), ReplaySource(journal, session, is_whole=False)
+        assert (part.reel.is_whole, len(part.reel)) == (False, 5)
+        assert (part.reel.count, part.reel.ends) == (len(whole.reel), whole.reel.ends)
+        part.seek(5)
+        whole.seek(5)
+        assert part.rows == whole.rows
+        assert part.complete()
+        assert not part.complete()
+        assert list(part.reel.marks) == list(whole.reel.marks)
+        for index in (len(whole.reel), 5):
+            part.seek(index)
+            whole.seek(index)
+            assert part.rows == whole.rows
+            assert (part.now(), part.position()) == (whole.now(), whole.position())

@@ -4,7 +4,8 @@ Owns which sessions belong to a recording: the session and what it began (steps 
 sessions of its workspace, which the queue and the rail show too. It reads, and never writes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from workbench.domain.events import Event, FileChanged
@@ -25,6 +26,12 @@ _FAMILY: Final = """
 WITH RECURSIVE family(id) AS (
     SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
 ) SELECT id FROM family"""
+_COLUMNS: Final = """
+SELECT json_group_array(position), json_group_array(at), json_group_array(position) FILTER ({told}),
+    json_group_array(kind) FILTER ({told}), json_group_array({fact}) FILTER ({told})
+FROM (SELECT * FROM event WHERE {where} ORDER BY {order} LIMIT ?)"""
+Columns = tuple[list[int], list[int], list[tuple[int, str, Any]]]
+"""Positions, times, and position, kind and fact of those that are told."""
 _LASTING: Final = f"kind NOT IN ({', '.join(repr(kind) for kind in STREAMED)})"
 
 
@@ -36,30 +43,31 @@ class ReelReader:
         session = journal.session(session_id)
         self._workspace = session.workspace if session else ""
 
-    def entries(self, facts: Mapping[str, str], after: int = 0) -> Iterator[tuple[int, int, str, Any]]:
-        """Yield position, time, kind and one fact of each event of the recording, in order.
+    def columns(self, facts: Mapping[str, str | None], after: int = 0, limit: int = -1) -> Columns:
+        """Return positions and times of the recording's events, in order, and a fact of some of them.
 
-        The fact of `turn.ended` is its number and its session.
+        The database writes each column as one text: a row an event would take four times as long, and no
+        other thread could run meanwhile. The fact of `turn.ended` is its number and its session.
 
         Args:
-            facts: kind to the field of its body that is the fact; None for all other kinds.
+            facts: The kinds of which a fact is wanted, and the field of the body that is it; None for none.
             after: Only events behind this position.
+            limit: At most so many events; negative for all.
         """
-        # Which turn ended is told by its number and session, whatever else there is to say.
-        cases = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id "
-        cases += " ".join(
-            f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items()
-        )
         with self._reader.snapshot() as database:
             ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
-            marks = ", ".join("?" * len(ids))
-            # Alone, the session's own index is walked and nothing of others is read or sorted.
-            order = "sequence_number" if len(ids) == 1 else "position"
-            yield from database.execute(
-                f"SELECT position, at, kind, CASE kind {cases} END FROM event"  # noqa: S608 our own names
-                f" WHERE session_id IN ({marks}) AND position > ? ORDER BY {order}",
-                (*ids, after),
-            )
+            where, order, given = _events_of(database, ids, after)
+            statement = _COLUMNS.format(where=where, order=order, **_cases(facts))
+            found = database.execute(statement, (*given, limit))
+            positions, times, *told = [json.loads(column) for column in found.fetchone() or ()]
+        return positions, times, list(zip(*told, strict=True))
+
+    def outlook(self) -> tuple[int, int]:
+        """Return how many events the recording has, and when the last of them was."""
+        with self._reader.snapshot() as database:
+            ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
+            lasts = [database.execute(_LAST, (key,)).fetchone() or (0, 0) for key in ids]
+        return sum(count for count, _ in lasts), max(at for _, at in lasts)
 
     def lasting(self, after: int, until: int, limit: int) -> list[Event]:
         """Return what changes rows in the workspace: events between two positions that are no pieces."""
@@ -111,6 +119,29 @@ class ReelReader:
             return [decode(values) for values in database.execute(f"{EVENTS} WHERE {where}", given)]
 
 
+def _cases(facts: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the SQL of which events are told, and of the fact of each; names are our own."""
+    # Which turn ended is told by its number and session, whatever else there is to say.
+    ended = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id"
+    cases = (f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items() if name)
+    told = f"WHERE kind IN ({', '.join(map(repr, facts))})"
+    return {"told": told, "fact": f"CASE kind {ended} {' '.join(cases)} END"}
+
+
+def _events_of(database: Database, ids: Sequence[str], after: int) -> tuple[str, str, tuple[Value, ...]]:
+    """Return condition, order and values for the events of sessions behind a position."""
+    marks = ", ".join("?" * len(ids))
+    if len(ids) > 1:
+        # Few are behind what was read; of all, the sessions' own indexes are read and sorted.
+        plus = "+" if after else ""
+        return f"position > ? AND {plus}session_id IN ({marks})", "position", (after, *ids)
+    if not after:
+        return "session_id = ?", "sequence_number", tuple(ids)
+    # Alone, the session's own index is walked from there, and nothing of others is read or sorted.
+    number = _value(database, _NUMBER, ids[0], after) or 0
+    return "session_id = ? AND sequence_number > ?", "sequence_number", (*ids, number)
+
+
 def file_changes(journal: Journal, workspace: str) -> Iterator[tuple[int, FileChanged]]:
     """Yield what was written in a workspace with the position of each, in order, but of imports."""
     where = (
@@ -136,6 +167,12 @@ def _put_settled(rows: Tables, database: Database, session: Session, *, has_deci
             rows.put(tables.load(Call, call))
 
 
+_NUMBER: Final = (
+    "SELECT sequence_number FROM event WHERE +session_id = ? AND position <= ? ORDER BY position DESC LIMIT 1"
+)
+_LAST: Final = (
+    "SELECT sequence_number, at FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
+)
 _POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND sequence_number = ?"
 
 

@@ -53,6 +53,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         screen.player.speed = self._speed
         if self._at is not None:
             screen.player.toggle()
+            screen.source.complete()
             screen.player.seek(self._at)
         if self._remark:
             screen.call_after_refresh(screen.say, self._remark)

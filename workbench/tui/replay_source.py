@@ -4,6 +4,7 @@ Owns the moment. Rows come from a fold with checkpoints, conversations from the 
 ones, cut off at the moment. Sealed bytes are never read (DESIGN section 2): proposals are as recorded.
 """
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
@@ -19,7 +20,8 @@ from workbench.journal.reel import ReelReader
 from workbench.tui.live import MOST_CALLS, JournalSource
 from workbench.tui.runevents import RunEvents
 from workbench.views import rewind
-from workbench.views.reel import FACTS, Reel
+from workbench.views.marks import WANTED
+from workbench.views.reel import Outlook, Reel
 from workbench.views.rewind import Rewind
 from workbench.views.transport import words
 
@@ -27,6 +29,8 @@ _ORDER: Final = attrgetter("requested_at", "ordinal")
 _SESSIONS_LOOKED_AT: Final = 12
 STORED_FROM: Final = 5_000
 """Events from which on checkpoints are stored: below, all of it is folded in a tenth of a second."""
+BEGINNING: Final = 1_000
+"""Events that are read before the first frame where the rest may wait."""
 FORWARD: Final = 500
 """Events up to which going on is folded instead of looked up."""
 
@@ -34,11 +38,20 @@ FORWARD: Final = 500
 class ReplaySource(JournalSource):
     """One session and its workspace at a moment of its recording."""
 
-    def __init__(self, journal: Journal, session: Session) -> None:
+    def __init__(self, journal: Journal, session: Session, *, is_whole: bool = True) -> None:
+        """Read a recording.
+
+        Args:
+            journal: Where it is.
+            session: Whose.
+            is_whole: Whether all of it is read at once; else a beginning, until `read` and `complete`.
+        """
         super().__init__(journal, session.workspace)
         self.session_id = session.id
         self._from = ReelReader(journal, session.id)
-        self.reel = Reel(self._from.entries(FACTS))
+        self._reading = threading.Lock()
+        self._whole: Reel | None = None
+        self.reel = Reel(columns=self._from.columns(WANTED)) if is_whole else self._beginning()
         begins = self.reel.position(0)
         self.checkpoints = Checkpoints(journal, session.id, begins, rewind.STRETCH)
         self.rewind = self._rewound(begins)
@@ -46,8 +59,29 @@ class ReplaySource(JournalSource):
         self._rows = self.rewind.at(begins)
         self._now = self.reel.time(0)
 
+    def _beginning(self) -> Reel:
+        columns = self._from.columns(WANTED, limit=BEGINNING)
+        if len(columns[0]) < BEGINNING:
+            return Reel(columns=columns)
+        count, ends = self._from.outlook()
+        return Reel(columns=columns, outlook=Outlook(count=count, ends=ends))
+
+    def read(self) -> None:
+        """Read all of the recording, if it was not yet; any thread may, and a second one waits."""
+        with self._reading:
+            if self._whole is None and not self.reel.is_whole:
+                self._whole = Reel(columns=self._from.columns(WANTED))
+
+    def complete(self) -> bool:
+        """Take over what was read; False if it was there before. Not while another thread asks something."""
+        self.read()
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            self.reel.become(whole)
+        return whole is not None
+
     def _rewound(self, begins: int) -> Rewind:
-        is_long = len(self.reel) >= STORED_FROM
+        is_long = self.reel.count >= STORED_FROM
         stored = self.checkpoints.load() if is_long else []
         first = self._from.before(begins, self.reel.time(0))
         keep = self.checkpoints.keep if is_long else None
@@ -55,7 +89,7 @@ class ReplaySource(JournalSource):
 
     def store(self) -> None:
         """Store the checkpoints of a long recording as they are made; `close` ends that."""
-        if len(self.reel) >= STORED_FROM:
+        if self.reel.count >= STORED_FROM:
             self.checkpoints.begin()
 
     def close(self) -> None:
@@ -117,7 +151,7 @@ class ReplaySource(JournalSource):
 
     def grow(self) -> int:
         """Take in what the session recorded since; return how many events came."""
-        return self.reel.extend(self._from.entries(FACTS, self.reel.position(len(self.reel))))
+        return self.reel.extend(columns=self._from.columns(WANTED, self.reel.position(len(self.reel))))
 
     def now(self) -> int:
         """Return the time of the moment."""

@@ -8,7 +8,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from workbench.views.reel import Jump, Mark, Reel
+from workbench.views.marks import Jump, Mark
+from workbench.views.reel import Reel
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, math.inf)
 """Times as fast as it was; the last is as fast as it can be shown."""
@@ -51,6 +52,17 @@ class Player:
         return max(0, self.now - self.reel.time(0))
 
     # --- time goes on ---------------------------------------------------------------------------
+
+    def outruns(self, seconds: float) -> bool:
+        """Return whether so much more time leads behind what was read of the recording so far."""
+        if self.reel.is_whole or not self.is_playing:
+            return False
+        return self.played + max(0.0, seconds) * _SECOND * self.speed >= self.reel.length
+
+    def completed(self) -> None:
+        """Be told that all of the recording is read: its times may turn out to be others."""
+        if self.reel.index_played(self.played) != self.index:
+            self._stand(self.index)
 
     def tick(self, seconds: float) -> int:
         """Let time pass and return the moment; at the end it is paused."""

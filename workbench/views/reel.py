@@ -1,7 +1,7 @@
 """A recorded session as a strip of moments: when each event was, which are marks, where nothing happened.
 
-Pure: made from entries (position, time, kind, one fact), it knows no event's body. Two times run through it:
-*recorded* time as the clocks said, and *played* time, in which long idle gaps are short.
+Pure: made from columns (positions, times, and a fact of some), it knows no event's body. Two times run
+through it: *recorded* time as the clocks said, and *played* time, in which long idle gaps are short.
 """
 
 import itertools
@@ -9,13 +9,10 @@ import operator
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from workbench.records import dataclass
-from workbench.views.signs import SignName
-
-Jump = Literal["approval", "edit", "error", "expiry", "prompt", "step", "note"]
-"""What a mark is, and what there are keys for."""
+from workbench.views.marks import TOLD, TURN_ENDED, Jump, Mark, Marks, mark_of
 
 IDLE: Final = 30_000_000
 """Microseconds without an event from which on a gap is shortened."""
@@ -27,24 +24,11 @@ STEADY: Final = 1_000_000
 """Microseconds between events where the recording has no times of its own."""
 
 Entry = tuple[int, int, str, object]
-"""Position, time in microseconds, kind, and a fact: see `FACTS`."""
-
-FACTS: Final = {
-    "call.finished": "state",
-    "action.approved": "selection",
-    "step.changed": "state",
-}
-"""Kinds whose mark needs a field of their body, and which."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """An event worth a place on the bar."""
-
-    index: int
-    """How many events are shown when it has just happened."""
-    jump: Jump
-    sign: SignName
+"""Position, time in microseconds, kind, and a fact: see `marks.FACTS`."""
+Told = tuple[int, str, object]
+"""Position, kind and fact of an event that may be a mark."""
+Columns = tuple[Sequence[int], Sequence[int], Sequence[Told]]
+"""Positions and times of all events, in order, and those that are more than a moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,44 +43,55 @@ class Gap:
     """Recorded less played microseconds."""
 
 
-RANK: Final[tuple[SignName, ...]] = (
-    "failed", "waiting", "expired", "rejected", "partly", "ok", "prompt", "running", "todo", "cancelled",
-)  # fmt: skip
-"""Signs by importance: of several marks on one cell the first is drawn (UX section 6)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What is known of a recording of which only the beginning was read."""
+
+    count: int
+    """Events, all together."""
+    ends: int
+    """When the last one was, microseconds since the epoch."""
 
 
 class Reel:
     """The moments of one recording. A moment is an index: how many of its events are shown, 0 to `len`."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(
+        self, entries: Iterable[Entry] = (), *, columns: Columns | None = None, outlook: Outlook | None = None
+    ) -> None:
+        """Make it from entries, or from columns, which a long recording is read as.
+
+        Args:
+            entries: Its events.
+            columns: The same, instead.
+            outlook: What is known of the rest, where these are only the first ones.
+        """
+        self._outlook = outlook
         self._positions, self._times = array("q"), array("q")
         self._played = array("q")
-        self.marks: list[Mark] = []
+        self.marks = Marks()
         self.gaps: list[Gap] = []
         self.is_steady = False
         """Whether the recording has no times, so that its events are played a second apart."""
         self.went_back = 0
         """How many events have a time before the one above them; they are shown at its time."""
         self._turn_ends: dict[str, array[int]] = {}
-        found = list(entries)
-        self.extend(_in_order(found) if _is_late(found) else found)
+        positions, times, told = columns or _columns(entries)
+        self.extend(columns=(positions, _in_order(times) if _is_late(times) else times, told))
         if len(self) > 1 and self._times[-1] == self._times[0]:
             self._make_steady()
 
-    def extend(self, entries: Iterable[Entry]) -> int:
+    def extend(self, entries: Iterable[Entry] = (), *, columns: Columns | None = None) -> int:
         """Add events that came since; return how many. Times that go back stand still instead."""
-        found = list(entries)
-        if not found:
+        positions, times, told = columns or _columns(entries)
+        if not positions:
             return 0
-        before = len(self)
         # A long recording is opened while somebody waits: whole columns instead of a step an event.
-        positions, times, kinds, facts = zip(*found, strict=True)
         self._positions.extend(positions)
         self._add_times(times)
-        for at, kind in enumerate(kinds):
-            if kind in _TOLD:
-                self._note(before + at + 1, kind, facts[at])
-        return len(found)
+        for position, kind, fact in told:
+            self._note(position, kind, fact)
+        return len(positions)
 
     def _add_times(self, given: Sequence[int]) -> None:
         """Add recorded times, and the played ones, in which long gaps are short."""
@@ -109,24 +104,23 @@ class Reel:
         times = list(itertools.accumulate(given, max, initial=last))
         self.went_back += sum(map(operator.ne, times[1:], given))
         shift = (self._played[-1] if self._played else 0) - last
+        passed = list(map(operator.sub, times[1:], times))
         begins, before = 1, len(self._times)
-        for at, (one, other) in enumerate(itertools.pairwise(times)):
-            if other - one > IDLE:
-                self._played.extend([time + shift for time in times[begins : at + 1]])
-                saved = other - one - SHORT
-                self.gaps.append(Gap(index=before + at, begins=one + shift, saved=saved))
-                shift, begins = shift - saved, at + 1
+        for at in [at for at, one in enumerate(passed) if one > IDLE]:
+            self._played.extend([time + shift for time in times[begins : at + 1]])
+            saved = passed[at] - SHORT
+            self.gaps.append(Gap(index=before + at, begins=times[at] + shift, saved=saved))
+            shift, begins = shift - saved, at + 1
         self._played.extend([time + shift for time in times[begins:]])
         self._times.extend(times[1:])
 
-    def _note(self, index: int, kind: str, fact: object) -> None:
-        if kind == "turn.ended":
+    def _note(self, position: int, kind: str, fact: object) -> None:
+        if kind == TURN_ENDED:
             number, _, session_id = str(fact).partition(" ")
             self._turn_ends.setdefault(session_id, array("q")).append(int(number or 0))
-            return
-        mark = mark_of(kind, fact)
-        if mark is not None:
-            self.marks.append(Mark(index=index, jump=mark[0], sign=mark[1]))
+        elif (pair := mark_of(kind, fact)) is not None:
+            # How many events there are up to this one.
+            self.marks.add(bisect_right(self._positions, position), pair)
 
     def turns_before(self, session_id: str, number: int) -> int:
         """Return how many turns of a session of the recording ended before its event of a number."""
@@ -142,6 +136,31 @@ class Reel:
     def __len__(self) -> int:
         """Return how many events there are."""
         return len(self._positions)
+
+    # --- a beginning, until all of it is read ---------------------------------------------------
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all of it was read."""
+        return self._outlook is None
+
+    def become(self, whole: "Reel") -> None:
+        """Take over what was read of the whole recording meanwhile."""
+        self.__dict__.update(whole.__dict__)
+
+    @property
+    def count(self) -> int:
+        """Return how many events there are, read or not."""
+        return len(self) if self._outlook is None else self._outlook.count
+
+    @property
+    def ends(self) -> int:
+        """Return when the last event was, microseconds since the epoch."""
+        return (
+            self.time(len(self))
+            if self._outlook is None
+            else max(self.time(0), min(self._outlook.ends, LATEST))
+        )
 
     # --- where a moment is ------------------------------------------------------------------------
 
@@ -167,7 +186,7 @@ class Reel:
     @property
     def recorded(self) -> int:
         """Return the whole in recorded time, microseconds."""
-        return self._times[-1] - self._times[0] if self._times else 0
+        return self.ends - self.time(0)
 
     @property
     def saved(self) -> int:
@@ -197,62 +216,23 @@ class Reel:
 
     def jump(self, index: int, kind: Jump | None, step: int) -> Mark | None:
         """Return the next (1) or previous (-1) mark of a kind, or of any; None when there is none."""
-        if step > 0:
-            first = bisect_right(self.marks, index, key=lambda mark: mark.index)
-            found = iter(self.marks[first:])
-        else:
-            last = bisect_left(self.marks, index, key=lambda mark: mark.index)
-            found = reversed(self.marks[:last])
-        return next((mark for mark in found if kind is None or mark.jump == kind), None)
+        return self.marks.jump(index, kind, step)
 
 
-def _is_late(entries: Sequence[Entry]) -> bool:
+def _columns(entries: Iterable[Entry]) -> Columns:
+    found = list(entries)
+    told = [(position, kind, fact) for position, _, kind, fact in found if kind in TOLD]
+    return [entry[0] for entry in found], [entry[1] for entry in found], told
+
+
+def _is_late(times: Sequence[int]) -> bool:
     """Return whether most times are before one above: then a few early ones are wrong, not all the rest."""
-    times = [entry[1] for entry in entries]
-    if times == sorted(times):
+    if all(map(operator.le, times, itertools.islice(times, 1, None))):
         return False
     newest = list(itertools.accumulate(times, max))
     return sum(map(operator.ne, times, newest)) * 2 > len(times)
 
 
-def _in_order(entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries none of which has a time after one that follows."""
-    found: list[Entry] = []
-    latest = entries[-1][1]
-    for position, at, kind, fact in reversed(entries):
-        latest = min(latest, at)
-        found.append((position, latest, kind, fact))
-    return found[::-1]
-
-
-def mark_of(kind: str, fact: object) -> tuple[Jump, SignName] | None:
-    """Return what an event is marked as; None for most."""
-    match kind:
-        case "call.finished":
-            return ("error", "failed") if fact in ("failed", "interrupted") else None
-        case "action.approved":
-            return "approval", "partly" if fact else "ok"
-        case "step.changed":
-            return _STEPS.get(str(fact))
-        case _:
-            return _MARKS.get(kind)
-
-
-_MARKS: Final[dict[str, tuple[Jump, SignName]]] = {
-    "prompt.submitted": ("prompt", "prompt"),
-    "action.opened": ("approval", "waiting"),
-    "action.rejected": ("approval", "rejected"),
-    "action.expired": ("expiry", "expired"),
-    "action.cancelled": ("approval", "cancelled"),
-    "file.changed": ("edit", "ok"),
-    "error.raised": ("error", "failed"),
-    "mark.added": ("note", "ok"),
-}
-_TOLD: Final = frozenset({*_MARKS, "call.finished", "action.approved", "step.changed", "turn.ended"})
-"""Kinds that are more than a moment: all others are only counted."""
-_STEPS: Final[dict[str, tuple[Jump, SignName]]] = {
-    "running": ("step", "running"),
-    "completed": ("step", "ok"),
-    "failed": ("error", "failed"),
-    "waiting": ("step", "waiting"),
-}
+def _in_order(times: Sequence[int]) -> list[int]:
+    """Return times none of which is after one that follows."""
+    return list(itertools.accumulate(reversed(times), min))[::-1]

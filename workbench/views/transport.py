@@ -4,7 +4,7 @@ Pure. A cell of the bar is a share of played time, in which idle gaps are short.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
 from typing import Final
 
 from workbench.domain import events as e
@@ -15,7 +15,7 @@ from workbench.records import dataclass
 from workbench.text.human import countdown, duration
 from workbench.text.safe import one_line
 from workbench.views.player import Player
-from workbench.views.reel import RANK, Mark, Reel
+from workbench.views.reel import Reel
 from workbench.views.signs import SignName
 
 _SECOND: Final = 1_000_000
@@ -51,10 +51,10 @@ def transport(player: Player, next_words: str = "") -> Transport:
         speed="max" if math.isinf(player.speed) else f"{player.speed:g}",
         is_playing=player.is_playing,
         is_live=player.is_following and player.is_at_end,
-        share=min(1.0, player.played / reel.length) if reel.length else float(player.is_at_end),
+        share=_share(player),
         elapsed=_length(player.elapsed),
         length=_length(reel.recorded),
-        event=f"event {player.index:,} of {len(reel):,}" if len(reel) else "no events",
+        event=f"event {player.index:,} of {reel.count:,}" if len(reel) else "no events",
         next_sign=mark.sign if mark else None,
         next_words=next_words if mark else "",
         next_in=duration(round(max(0.0, away))) if away >= 0.5 else "now",
@@ -62,11 +62,20 @@ def transport(player: Player, next_words: str = "") -> Transport:
     )
 
 
+def _share(player: Player) -> float:
+    reel = player.reel
+    if not reel.is_whole:
+        return min(1.0, player.played / reel.recorded) if reel.recorded else 0.0
+    return min(1.0, player.played / reel.length) if reel.length else float(player.is_at_end)
+
+
 def _length(micros: int) -> str:
     return countdown(micros // _SECOND)
 
 
 def _saved(reel: Reel) -> str:
+    if not reel.is_whole:
+        return "its marks are being read"
     if reel.is_steady:
         return "no times recorded: a second an event"
     if reel.went_back and not reel.gaps:
@@ -86,22 +95,30 @@ def cell_of(played: float, reel: Reel, width: int) -> int:
     return min(width - 1, max(0, round(share * (width - 1))))
 
 
-def mark_cells(marks: Iterable[Mark], reel: Reel, width: int) -> dict[int, SignName]:
+def mark_cells(reel: Reel, width: int) -> dict[int, SignName]:
     """Return which sign stands on which cell; of several on one cell the most important."""
     found: dict[int, SignName] = {}
-    for mark in marks:
-        cell = cell_of(reel.played(mark.index), reel, width)
-        other = found.get(cell)
-        if other is None or _RANKS[mark.sign] < _RANKS[other]:
-            found[cell] = mark.sign
+    if not reel.is_whole:
+        return found
+    moments, before = range(1, len(reel) + 1), 0
+    for cell in range(width):
+        # Cells go up with the moments, so that each has a stretch of them.
+        until = bisect_left(moments, cell + 1, lo=before, key=lambda at: _cell(reel, at, width))
+        sign = reel.marks.best(before, until)
+        if sign is not None:
+            found[cell] = sign
+        before = until
     return found
 
 
-_RANKS: Final[Mapping[SignName, int]] = {sign: rank for rank, sign in enumerate(RANK)}
+def _cell(reel: Reel, index: int, width: int) -> int:
+    return cell_of(reel.played(index), reel, width)
 
 
 def gap_cells(reel: Reel, width: int) -> frozenset[int]:
     """Return the cells at which time was shortened."""
+    if not reel.is_whole:
+        return frozenset()
     middles = {cell_of(reel.played(gap.index + 1), reel, width) for gap in reel.gaps}
     reach = _GAP_CELLS if len(middles) * 8 < width else 0
     return frozenset(

@@ -143,10 +143,11 @@ def forked(journal: Journal, session: Session, wish: Wish, actor: Actor) -> Fork
 def _position(journal: Journal, session: Session, given: str | None) -> int | None:
     if given is None:
         return None
+    from workbench.views.marks import WANTED
     from workbench.views.player import moment
-    from workbench.views.reel import FACTS, Reel
+    from workbench.views.reel import Reel
 
-    reel = Reel(ReelReader(journal, session.id).entries(FACTS))
+    reel = Reel(columns=ReelReader(journal, session.id).columns(WANTED))
     index = moment(given, reel)
     if index is None:
         why = f"“{one_line(given, 40)}” is no moment of it"

@@ -20,7 +20,7 @@ from workbench.tui.panes.header import Header, SessionStrip
 from workbench.tui.theme import glyphs, ink
 from workbench.views import transport as views
 from workbench.views.header import HeaderFacts
-from workbench.views.reel import Mark, Reel
+from workbench.views.reel import Reel
 from workbench.views.sessions import SessionRow
 from workbench.views.signs import SignName
 from workbench.views.transport import Transport
@@ -116,11 +116,6 @@ class TransportBar(Widget):
             self._shown = shown
             self.refresh()
 
-    @property
-    def marks(self) -> Sequence[Mark]:
-        """Return the marks there are."""
-        return self._reel.marks
-
     def render_line(self, y: int) -> Strip:
         """Draw a row."""
         shown, width = self._shown, self.size.width
@@ -139,7 +134,7 @@ class TransportBar(Widget):
         """Say on which cells marks and gaps are, again only in another width or after growth."""
         if self._made != (room, len(self._reel)):
             self._made = (room, len(self._reel))
-            self._signs = views.mark_cells(self._reel.marks, self._reel, room)
+            self._signs = views.mark_cells(self._reel, room)
             self._gaps = views.gap_cells(self._reel, room)
 
     def on_click(self, event: events.Click) -> None:

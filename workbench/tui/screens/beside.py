@@ -29,8 +29,8 @@ from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider
 from workbench.views import transport
 from workbench.views.instep import InStep
+from workbench.views.marks import Jump
 from workbench.views.player import Player
-from workbench.views.reel import Jump
 
 _KEYS: Final = (
     "replay.play", "replay.event-previous", "replay.time-back", "replay.slower", "replay.mark-next",

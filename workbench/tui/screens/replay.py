@@ -31,8 +31,8 @@ from workbench.tui.screens.showing import Showing
 from workbench.tui.services import ForkWanted, Services
 from workbench.tui.state import State
 from workbench.views import transport
+from workbench.views.marks import Jump
 from workbench.views.player import Player, moment
-from workbench.views.reel import Jump
 
 TAIL: Final = 300
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
@@ -42,6 +42,10 @@ _OFF: Final = frozenset({
     "app.compose", "app.session-new", "app.agent-stop",
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
+_IN_PLACE: Final = frozenset({
+    "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.leave", "replay.time",
+})  # fmt: skip
+"""Keys of the replay that need no more of the recording than what is shown."""
 _LOOKING: Final = frozenset({"answer.choose-previous", "answer.choose-next", "conversation.log"})
 
 
@@ -159,11 +163,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def load(self) -> None:
         """Read the moment it begins at."""
-        self.source.store()
         self.source.seek(self.player.index)
         self.state.load(self.session_id, TAIL)
-        self._timer = self.set_interval(1 / FRAMES, self._frame, pause=not self.player.is_playing)
-        self._ticked = self.drawing.monotonic()
         self.show_moment()
 
     def start_focus(self) -> None:
@@ -172,14 +173,28 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.approvals.focus_view.focus()
 
     def after_first_frame(self) -> None:
-        """Make checkpoints in the background."""
+        """Begin to play, now that its beginning is seen, and make checkpoints in the background."""
+        self._timer = self.set_interval(1 / FRAMES, self._frame, pause=True)
+        self._moved()
         self.run_worker(
             self._build, thread=True, group="checkpoints", description="make checkpoints", exit_on_error=False
         )
 
     def _build(self) -> None:
+        self.source.read()
+        if self._is_closed.is_set():
+            return
+        self.textual.call_from_thread(self.complete)
+        self.source.store()
         while not self._is_closed.is_set() and self.source.rewind.build():
             pass
+
+    def complete(self) -> None:
+        """Know all of the recording, whose beginning was shown before."""
+        if self.source.complete():
+            self.player.completed()
+            self.source.grow()
+            self.show_moment()
 
     def on_unmount(self) -> None:
         """Make no more checkpoints."""
@@ -198,7 +213,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         """Take in what the session recorded since."""
         self._looks_soon = False
         self._looked_at = self.drawing.monotonic()
-        if self._feed.fresh() and self.source.grow():
+        if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
             self.go(self.player.grown())
         self.show_moment()
 
@@ -246,6 +261,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if self.player.is_following:
             self.show_moment()
             return
+        if self.player.outruns(passed):
+            self.complete()
         self.go(self.player.tick(passed))
         if not self.player.is_playing:
             self._moved()
@@ -296,6 +313,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self._fork(text.strip())
         if purpose != "time" or not is_final or not text:
             return
+        self.complete()
         index = moment(text, self.player.reel)
         if index is None:
             self.say("No moment of this recording. Type 12:01:31, 35 % or #412.", is_error=True)
@@ -324,6 +342,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     @on(TransportBar.Clicked)
     def _bar_clicked(self, message: TransportBar.Clicked) -> None:
+        self.complete()
         reel = self.player.reel
         self.went(self.player.seek(reel.index_played(reel.length * message.share)))
 
@@ -361,6 +380,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if is_off(key_id):
             self.post_message(Said(self._why))
             return
+        if key_id.startswith("replay.") and key_id not in _IN_PLACE:
+            self.complete()
         super().action_do(key_id)
 
     # --- where things are -----------------------------------------------------------------------
@@ -392,8 +413,8 @@ def span(source: ReplaySource) -> str:
     reel = source.reel
     if not len(reel):
         return "nothing recorded"
-    first, last = (datetime.fromtimestamp(reel.time(at) // _MICROS) for at in (0, len(reel)))
-    end = words.clock(reel.time(len(reel))) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
+    first, last = (datetime.fromtimestamp(at // _MICROS) for at in (reel.time(0), reel.ends))
+    end = words.clock(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
     return f"{first.day} {first:%b %H:%M} to {end}, {source.workspace.rpartition('/')[2]}"
 
 
@@ -406,7 +427,7 @@ def replay_of(journal: Journal, session: Session, home: str, live: Services | No
         home: the user's home folder.
         live: what reaches outside; a replay takes over the clipboard and the fork, and nothing else.
     """
-    source = ReplaySource(journal, session)
+    source = ReplaySource(journal, session, is_whole=False)
     services = Services() if live is None else Services(clipboard=live.clipboard, fork=live.fork)
     made: list[ReplayScreen] = []
     feed = Feed(journal, lambda: made[0].post_message(SourceChanged()))
