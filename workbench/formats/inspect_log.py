@@ -1,13 +1,13 @@
 """Inspect logs: an evaluation with its samples, each a session; as JSON, or as a zip of JSON.
 
-Pure. Owns what of a log is a conversation. Attachments are put back where strings name them; compression that
-this Python cannot read is reported.
+Pure. Owns what of a log is a conversation. Attachments are put back where strings name them; entries that
+cannot be unpacked are reported.
 """
 
 import io
-import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Final
+from zipfile import ZipFile
 
 import orjson
 
@@ -26,6 +26,7 @@ from workbench.formats.foreign import (
     Reply,
     Result,
 )
+from workbench.formats.unpacking import damaged, zip_module
 
 MOST_ENTRY: Final = 128 << 20
 """Bytes of one entry of a zip, unpacked."""
@@ -59,9 +60,9 @@ def read_zip(data: bytes, name: str) -> Iterator[Item]:
         ValueError: It is no zip, or no log.
     """
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        archive = zip_module().ZipFile(io.BytesIO(data))
         entries = set(archive.namelist())
-    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
+    except (EOFError, *damaged()) as error:
         raise ValueError(f"it begins like a zip and is none: {error}") from None
     head = next((one for one in ("header.json", "_journal/start.json") if one in entries), None)
     if head is None:
@@ -69,7 +70,7 @@ def read_zip(data: bytes, name: str) -> Iterator[Item]:
     return _entries(archive, head, sorted(entries), name)
 
 
-def _entries(archive: zipfile.ZipFile, head: str, entries: list[str], name: str) -> Iterator[Item]:
+def _entries(archive: ZipFile, head: str, entries: list[str], name: str) -> Iterator[Item]:
     header, why = _entry(archive, head)
     if why:
         yield Problem(line=1, why=why)
@@ -96,7 +97,7 @@ def _entries(archive: zipfile.ZipFile, head: str, entries: list[str], name: str)
             yield from _sample(sample, header, name, number)
 
 
-def _entry(archive: zipfile.ZipFile, entry: str) -> tuple[JsonObject, str]:
+def _entry(archive: ZipFile, entry: str) -> tuple[JsonObject, str]:
     """Return one entry as JSON, or why it cannot be read."""
     if archive.getinfo(entry).file_size > MOST_ENTRY:
         return {}, f"{entry} is over {MOST_ENTRY >> 20} MB unpacked; it was left out"
@@ -106,7 +107,7 @@ def _entry(archive: zipfile.ZipFile, entry: str) -> tuple[JsonObject, str]:
         return obj(orjson.loads(data)), ""
     except NotImplementedError:
         return {}, f"{entry} is compressed in a way that this Python cannot read"
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, RuntimeError) as error:
+    except (EOFError, *damaged()) as error:
         return {}, f"{entry} is damaged: {error}"
 
 

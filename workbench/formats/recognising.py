@@ -6,7 +6,7 @@ Owns the order of the tests. The name of a file is never looked at. Reading is l
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeVar
 
 from workbench.domain.values import Json, JsonObject
 from workbench.formats import (
@@ -24,6 +24,7 @@ from workbench.formats import (
     pi,
     seeds,
     swe_agent,
+    unpacking,
 )
 from workbench.formats.fields import obj
 from workbench.formats.foreign import Item, Problem
@@ -40,10 +41,6 @@ from workbench.formats.lines import (
 HEAD: Final = 1 << 18
 """Bytes that are looked at."""
 
-_COMPRESSED: Final = (
-    (b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-)  # fmt: skip
 _MOST_ROWS: Final = 64 << 20
 """Bytes of a document that is tried as rows, which takes several times its size."""
 
@@ -156,8 +153,10 @@ def recognise(stream: BinaryIO, name: str, wanted: str | None = None) -> Recogni
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\0\x1e")
     if not start:
         raise NotRecognised("it holds NUL bytes only" if head.strip() else "it is empty")
-    if packed := next((what for magic, what in _COMPRESSED if head.startswith(magic)), None):
-        raise NotRecognised(f"it is compressed ({packed}): unpack it, and import what is in it")
+    if command := next((how for magic, how in unpacking.OTHERS.items() if head.startswith(magic)), ""):
+        raise NotRecognised(f"it is compressed: {command} {name} unpacks it, then import what is in it")
+    if packed := next((what for magic, what in unpacking.MAGIC.items() if head.startswith(magic)), ""):
+        return _unpacked(whole, packed, name, wanted)
     if start[:4] == b"PK\x03\x04":
         return _packed(whole, name, "inspect", "zip", inspect_log.read_zip)
     if start.startswith(opencode_store.MAGIC):
@@ -189,6 +188,29 @@ def _transcoded(whole: "_Replayed", encoding: str, name: str, wanted: str | None
         raise NotRecognised(f"it is UTF-16, and over {MOST_DOCUMENT >> 20} MB")
     text = data.decode(encoding, "replace").encode("utf-8", "replace")
     return recognise(io.BytesIO(text), name, wanted)
+
+
+def _unpacked(whole: "_Replayed", kind: str, name: str, wanted: str | None) -> Recognised:
+    """Recognise what is in a compressed file; what is wrong with its packing is told behind what was read."""
+    raw = unpacking.Unpacked(whole, kind)
+    stream = io.BufferedReader(raw, HEAD)
+    if any(stream.peek(8).startswith(magic) for magic in (*unpacking.MAGIC, *unpacking.OTHERS)):
+        raise NotRecognised(f"it is compressed twice: unpack it ({kind}), then import what is in it")
+    try:
+        found = recognise(stream, name, wanted)
+    except NotRecognised as error:
+        raise NotRecognised(raw.why or str(error)) from None
+    lines = None if found.lines is None else _told_behind(found.lines, raw)
+    return Recognised(format=found.format, items=_told_behind(found.items, raw), lines=lines)
+
+
+_Found = TypeVar("_Found")
+
+
+def _told_behind(found: Iterator[_Found], raw: unpacking.Unpacked) -> Iterator[_Found | Problem]:
+    yield from found
+    if raw.why:
+        yield Problem(line=raw.line, why=raw.why)
 
 
 def _packed(
