@@ -60,9 +60,12 @@ def _started(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
     run = look.pipeline_state(event.session_id)
     if run is None or run.status == "completed":
         return ()
+    # Where a route led back the run went on all the time.
+    worked = max(0, event.at - run.moved_at) // 1000 if body.returned_by and run.status == "running" else 0
     now = replace(
         run, status="running", round=body.round, updated_at=event.at, moved_at=event.at, finished_at=None,
-        error_message="", started_at=event.at if run.started_at is None else run.started_at,
+        started_at=event.at if run.started_at is None else run.started_at, error_message="",
+        duration_ms=run.duration_ms + worked,
     )  # fmt: skip
     steps = (_begun(event, body, plan, ordinal, look) for ordinal, plan in enumerate(body.steps))
     items = (_item_begun(event, key, look) for key in body.reset if "[" in key)

@@ -13,8 +13,9 @@ from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Count, Json, JsonObject, Milliseconds, Usage
 from workbench.records import dataclass
 
-StepKind = Literal["prompt", "command", "gate", "pipeline"]
-"""What runs: an agent, a shell command, nothing (a human answers), or another pipeline."""
+StepKind = Literal["prompt", "command", "gate", "pipeline", "route", "aggregate"]
+"""What runs: an agent, a shell command, nothing (a human answers), another pipeline; or nothing but a choice
+of the way on, or files put together."""
 
 ContractOutcome = Literal["passed", "failed", "warned", "not_checked"]
 """`warned` failed without blocking; `not_checked` had nothing to check with and is never a pass."""
@@ -106,6 +107,8 @@ class RunStarted(Body):
     kept: tuple[str, ...] = ()
     """Steps of round 1 that count as completed because `from_run` completed them."""
     from_run: str = ""
+    returned_by: str = ""
+    """The gate or route that leads back and so begins this round; empty where a human did."""
     workers: Annotated[int, AtLeast(1)] = 1
     """How many steps may run at once."""
     workspace_root: str = ""
@@ -137,6 +140,8 @@ class StepChanged(Body):
     """Why it failed, is tried again, waits, was skipped; scrubbed."""
     is_warned: bool = False
     """It counts as completed although it failed: `on_failure` was warn or continue."""
+    has_failed: bool = False
+    """It failed and counts as completed for the route that takes its failure, and for nothing else."""
     duration_ms: Milliseconds = 0
     """Working time of this attempt so far."""
     session_id: str | None = None

@@ -114,3 +114,15 @@ def _question(journal: Journal, workspace: str, found: str) -> ActionOpened:
         expires_at=None, verb="ask", cwd=workspace, prompt=words, choices=policy.CHOICES,
         subject=subject,
     )  # fmt: skip
+
+
+def is_governed(file: str, workspace: str) -> bool:
+    """Say whether trust covers a file: commands in what an agent wrote elsewhere would run without asking."""
+    root = os.path.realpath(workspace)
+    try:
+        known = policy.governing_files(root)
+    except policy.TrustRefused:
+        return False
+    # A link counts by its own name, as trust counts it, and by what it leads to.
+    ways = (os.path.normpath(f"{root}/{os.path.relpath(file, workspace)}"), os.path.realpath(file))
+    return any(os.path.relpath(way, root) in known for way in ways)

@@ -21,6 +21,8 @@ MOST_FILES: Final = 2_000
 """Files of a folder that is an artifact."""
 SHOWN: Final = 102_400
 """Characters of an artifact that a template puts into a prompt."""
+WHOLE: Final = 1 << 40
+"""As many as there are."""
 
 
 class ArtifactGone(Exception):
@@ -151,15 +153,15 @@ def put(ledger: Ledger, artifact: ArtifactStored, workspace: str, path: str) -> 
         put_file(workspace, f"{path}/{name}", found)
 
 
-def text(ledger: Ledger, artifact: ArtifactStored) -> str:
+def text(ledger: Ledger, artifact: ArtifactStored, longest: int = SHOWN) -> str:
     """Return an artifact as a template shows it: its text, or the names of a folder's files."""
     data = read(ledger, artifact)
     if artifact.artifact_kind == "folder":
         return "\n".join(sorted(cast("dict[str, str]", json.loads(data))))
     found = data.decode("utf-8", "replace")
-    if len(found) <= SHOWN:
+    if len(found) <= longest:
         return found
-    return f"{found[:SHOWN]}\n… {len(found) - SHOWN:,} more characters; the whole is in its file"
+    return f"{found[:longest]}\n… {len(found) - longest:,} more characters; the whole is in its file"
 
 
 def parsed(data: bytes) -> Json:

@@ -16,13 +16,14 @@ from workbench.effects.faults import point
 from workbench.effects.files import FileRefused
 from workbench.effects.hook import run_hook
 from workbench.effects.spawn import NotStarted
-from workbench.pipelines import artifacts, contracts, relay, templates
+from workbench.pipelines import aggregating, artifacts, contracts, relay, templates
 from workbench.pipelines.definition import Definition
 from workbench.pipelines.executor import Ledger, OnStepEvent, StepExecutor
 from workbench.pipelines.files import OutsideRoot
 from workbench.pipelines.model import (
     Adapter,
     ArtifactSpec,
+    Branch,
     Contract,
     Manifest,
     Persona,
@@ -34,8 +35,11 @@ from workbench.pipelines.plan import timeout_seconds
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.values import Values
 from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
+from workbench.text.safe import one_line
 from workbench.views.pipeline import run_title
 
+SKIP = "skip"
+"""The case of a branch that runs nothing."""
 CHECK_SECONDS = 1800.0
 """How long a test suite of a contract may take."""
 
@@ -60,6 +64,8 @@ class RunParts:
     workspaces: Workspaces
     state: RunState
     row: PipelineState
+    rounds: tuple[frozenset[str], ...] = ()
+    """Steps that a way back does again, one set for each (`expanding.rounds`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ class Attempt:
                 self.spec = self._ready(spent_ms, is_resumed)
             else:
                 self.spec = await asyncio.to_thread(self._ready, spent_ms, is_resumed)
-        except templates.Unresolved as error:
+        except (templates.Unresolved, aggregating.NotMerged) as error:
             raise NotReady(f"{error}") from None
         except (WorkspaceFailed, artifacts.ArtifactGone, FileRefused, NotStarted, OutsideRoot) as error:
             raise NotReady(str(error)) from None
@@ -124,7 +130,7 @@ class Attempt:
         # An item of a matrix gets a folder of its own even where the step names one folder for all.
         self.workspace = parts.workspaces.path_of(step, parts.pipeline, self.found.id, values.fill)
         values = self._values(self.workspace)
-        if step.kind in ("prompt", "command") and not is_resumed:
+        if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
             parts.workspaces.prepare(step, self.workspace, values.fill, self._project_files())
             self._inject(values)
             self._require(values)
@@ -140,7 +146,7 @@ class Attempt:
         return Values(
             ledger=parts.ledger, definition=parts.definition, pipeline=parts.pipeline,
             manifest=parts.manifest, state=parts.state, step=self.step, item=self.found.item,
-            attempt=self.number, workspace=workspace,
+            attempt=self.number, workspace=workspace, rounds=parts.rounds,
         )  # fmt: skip
 
     def _inject(self, values: Values) -> None:
@@ -195,8 +201,16 @@ class Attempt:
                 source, variables = templates.shell(self._source(), values.of)
                 return replace(spec, source=source, environment={**variables, **self._feedback()})
             case "pipeline":
-                name, given = values.fill(step.source), values.fill(step.pipeline_input)
-                return replace(spec, source=name, environment={"input": given})
+                written = step.source if step.branch is None else self._case(step.branch, values)
+                if written == SKIP and step.branch is not None:
+                    return replace(spec, kind="route")
+                given = values.fill(step.pipeline_input)
+                facts: dict[str, Json] = {"input": given, "is_computed": "{{" in written}
+                return replace(spec, source=values.fill(written), environment=facts)
+            case "route":
+                return spec
+            case "aggregate":
+                return replace(spec, source=aggregating.merged(step.aggregate, values))
             case "prompt":
                 full = relay.of_step(step, self.parts.manifest)
                 return replace(
@@ -207,6 +221,17 @@ class Attempt:
                 prompt = step.gate.prompt if step.gate else ""
                 return replace(spec, source=values.fill(prompt) or f"{self.found.id}?")
 
+    def _case(self, branch: Branch, values: Values) -> str:
+        """Return the pipeline that stands for what the branch comes to."""
+        found = values.fill(branch.on).strip()
+        for name in (found, "_default", "default"):
+            if name in branch.cases:
+                return branch.cases[name]
+        known = ", ".join(branch.cases)
+        raise NotReady(
+            f"the branch has no case for {one_line(found, 80) or 'nothing'}, only {known}, and no default"
+        )
+
     def _source(self) -> str:
         if not self.step.source_path or self.step.source:
             return self.step.source
@@ -216,7 +241,19 @@ class Attempt:
         return text
 
     def _feedback(self) -> dict[str, Json]:
-        return {"WORKBENCH_LAST_FAILURE": self.found.detail} if self.found.detail else {}
+        said = self.found.detail or "\n".join(f"{name}: {why}" for name, why in self._failures_before())
+        return {"WORKBENCH_LAST_FAILURE": said} if said else {}
+
+    def _failures_before(self) -> list[tuple[str, str]]:
+        """Return the steps of the same round whose failure led here, with why they failed."""
+        steps, around = self.parts.state.steps, set(self.step.tolerates)
+        for one in self.parts.rounds:
+            around |= one if self.step.id in one else frozenset()
+        return [
+            (name, steps[name].last_failure)
+            for name in steps
+            if name in around and name != self.found.id and steps[name].last_failure
+        ]
 
     def _prompt(self, values: Values) -> str:
         parts = [templates.filled(self._source(), values.of)]
@@ -228,6 +265,7 @@ class Attempt:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
         if self.found.detail and self.number > 1:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.found.detail}")
+        parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
 
     def relayed(self, spec: StepSpec, transcript: str) -> StepSpec:

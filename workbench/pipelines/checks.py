@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.pipelines import forges, templates
+from workbench.pipelines.checks_composition import check_composition
 from workbench.pipelines.checks_contract import check_contracts
+from workbench.pipelines.expanding import ENDS, rounds
 from workbench.pipelines.files import Files, OutsideRoot
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
 from workbench.pipelines.order import Needs, ancestors, cycles, joined
@@ -25,12 +27,14 @@ class Check:
     files: Files
     needs: Needs
     steps: Mapping[str, Step]
-    places: Mapping[int, Place]
-    """Of each step, by its identity: two may have one id."""
+    places: Mapping[str, Place]
+    """Of each step, by its path: two may have one id."""
+    rounds: tuple[frozenset[str], ...] = ()
+    """Steps that a way back does again, one set for each."""
 
     def at(self, step: Step) -> Place:
         """Return the place of a step in its file."""
-        return self.places.get(id(step), self.place)
+        return self.places.get(step.path, self.place)
 
     def before(self, step: Step) -> frozenset[str]:
         """Return what ends before a step begins."""
@@ -56,7 +60,7 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
     steps: dict[str, Step] = {}
     check = Check(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
-        places=_places(pipeline, place),
+        places=dict(_places(place)), rounds=rounds(pipeline.steps),
     )  # fmt: skip
     for step in pipeline.steps:
         if step.id in steps:
@@ -73,6 +77,7 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
         _templates(check, step)
         _paths(check, step)
         _routes(check, step)
+        check_composition(check, step)
         check_contracts(check, step)
     for circle in cycles(needs):
         first = steps[circle[0]]
@@ -81,10 +86,14 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
         )
 
 
-def _places(pipeline: Pipeline, place: Place) -> dict[int, Place]:
+def _places(place: Place) -> Iterator[tuple[str, Place]]:
+    """Yield the path and the place of every step, also of those within loops."""
     steps = place.member("steps")
-    mine = [one for one in (steps.items() if steps else ()) if one.node.members is not None]
-    return {id(step): one for step, one in zip(pipeline.steps, mine, strict=False)}
+    for one in steps.items() if steps else ():
+        yield one.path, one
+        loop = one.member("loop")
+        if loop is not None:
+            yield from _places(loop)
 
 
 def _outputs(check: Check) -> None:
@@ -103,7 +112,8 @@ def _outputs(check: Check) -> None:
 
 def _may_leave_more(step: Step) -> bool:
     """Return whether a step hands on what another pipeline says, or what only another program knows."""
-    return step.kind == "pipeline" or bool(step.unrunnable)
+    is_iteration = step.matrix is not None and step.matrix.is_iteration
+    return step.kind == "pipeline" or is_iteration or bool(step.unrunnable)
 
 
 def _member(place: Place, name: str) -> Place:
@@ -212,6 +222,10 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str, ...], str]]:
     if step.kind == "pipeline":
         yield ("pipeline",), step.source
         yield ("input",), step.pipeline_input
+    if step.branch:
+        yield ("branch", "on"), step.branch.on
+    if step.aggregate:
+        yield ("aggregate", "from"), step.aggregate.source
     if step.gate:
         yield ("gate", "prompt"), step.gate.prompt
     yield ("workspace", "root"), step.workspace.root
@@ -231,7 +245,7 @@ def _templates(check: Check, step: Step) -> None:
     known = known_names(step)
     for path, text in template_texts(step):
         for name in dict.fromkeys(templates.names(text)):
-            why = _unresolved(check, step, name, known)
+            why = unresolved(check, step, name, known)
             if why:
                 check.within(step, *path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
         for text_of_it in templates.expressions(text):
@@ -245,7 +259,9 @@ def known_names(step: Step) -> frozenset[str]:
     return templates.ALWAYS | injected | {f"artifacts.{name}" for name in injected}
 
 
-def _unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> str:
+def unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> str:
+    """Return why a template names nothing that the step has; empty if it does."""
+    name = templates.canonical(name)
     if name in known or name.startswith("input."):
         return ""
     first, _, rest = name.partition(".")
@@ -258,8 +274,10 @@ def _unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> s
     if first in ("forge", "ontology", "gate"):
         return _unresolved_fact(check, step, first, rest)
     other, is_output, _ = name.partition(".output")
+    if not is_output:
+        other, is_output = name.removesuffix(".outcome"), name.endswith(".outcome")
     if is_output and other in check.steps:
-        return "" if other in check.before(step) else f"{other} does not end before this step begins"
+        return "" if _is_before(check, other, step) else f"{other} does not end before this step begins"
     other, slash, artifact = name.partition("/")
     if not slash:
         return "no artifact is injected under this name, and no step has it"
@@ -267,7 +285,12 @@ def _unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> s
         return f"there is no step {other}"
     if output_named(check.steps[other], artifact) is None and not _may_leave_more(check.steps[other]):
         return f"{other} declares no artifact {artifact}"
-    return "" if other in check.before(step) else f"{other} does not end before this step begins"
+    return "" if _is_before(check, other, step) else f"{other} does not end before this step begins"
+
+
+def _is_before(check: Check, other: str, step: Step) -> bool:
+    """Return whether a step ends before another begins, or does so in a round before."""
+    return other in check.before(step) or any(other in one and step.id in one for one in check.rounds)
 
 
 def _unresolved_fact(check: Check, step: Step, kind: str, rest: str) -> str:
@@ -343,7 +366,7 @@ def _routes(check: Check, step: Step) -> None:
     elif rework and rework not in check.steps:
         place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
     for key, target in (step.gate.targets if step.gate else {}).items():
-        if target != "_fail" and target not in check.steps:
+        if target not in ENDS and target not in check.steps:
             check.within(step, "gate", "choices").error(
                 "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is no step"
             )

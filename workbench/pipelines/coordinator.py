@@ -12,7 +12,7 @@ from workbench.domain.events import ErrorRaised, Event, OutputStreamed, ProcessS
 from workbench.domain.machines import RunStatus
 from workbench.domain.runs import RunChanged, StepChanged, StepEvent, StepOutcome, StepSpec
 from workbench.effects.faults import point
-from workbench.pipelines import due, failing, gates, matrix, relaying
+from workbench.pipelines import aggregating, due, failing, gates, matrix, relaying, routes
 from workbench.pipelines.attempt import Attempt, NotReady, Result, RunParts
 from workbench.pipelines.executor import PAGE, Ledger
 from workbench.pipelines.frontier import Frontier
@@ -112,6 +112,7 @@ class Coordinator:
         else:
             await self._skip()
             await gates.settle(self)
+            await routes.settle(self)
             await matrix.settle(self)
             self._start()
         if self.frontier.is_over and not self._tasks:
@@ -175,7 +176,7 @@ class Coordinator:
             if found.id in self._tasks or found.id in self._delays:
                 continue
             step = self.pipeline.step(due.base(found.id, self.state))
-            if step.kind == "gate" or (step.matrix is not None and not found.matrix):
+            if step.kind in ("gate", "route") or (step.matrix is not None and not found.matrix):
                 continue
             if found.state == "retrying" and self._is_delayed(step, found):
                 continue
@@ -277,7 +278,10 @@ class Coordinator:
         if step.kind != "command":
             await self.ledger.append(*running)
             point("step.running")
-        outcome = await self.executed(spec, recorder.take)
+        if spec.kind in ("route", "aggregate"):
+            outcome = await aggregating.done_here(spec, step.aggregate.into if step.aggregate else "")
+        else:
+            outcome = await self.executed(spec, recorder.take)
         if outcome.is_full:
             outcome = await relaying.relayed(self, attempt, spec, outcome, recorder.take, begun)
         await recorder.flush()

@@ -49,18 +49,31 @@ def _is_wanted(step: Step, steps: Sequence[Step], state: RunState) -> bool:
     return _is_called(step, steps, state) if step.is_rework_only else _may_begin(step, state)
 
 
+def is_met(need: str, step: Step, state: RunState) -> bool:
+    """Return whether a step has what it needs of another: it is done, and its failure not only a route's."""
+    found = state.steps.get(need)
+    return found is not None and found.is_done and (not found.has_failed or need in step.tolerates)
+
+
 def _may_begin(step: Step, state: RunState) -> bool:
-    return all(need in state.steps and state.steps[need].is_done for need in step.needs)
+    return all(is_met(need, step, state) for need in step.needs)
 
 
 def _items(state: RunState, step: Step) -> Iterator[StepRun]:
     items = state.items_of(step.id)
+    if step.matrix and step.matrix.is_stopping and any(is_broken(item) for item in items):
+        return
     running = sum(item.state in ("running", "waiting") for item in items)
     limit = step.matrix.limit if step.matrix and step.matrix.limit else len(items)
     for item in items:
         if item.state in ("pending", "retrying") and running < limit:
             running += 1
             yield item
+
+
+def is_broken(item: StepRun) -> bool:
+    """Return whether an item ended in a way that its matrix does not go on from."""
+    return item.has_ended and not item.is_done and not item.is_warned
 
 
 def is_reworked(found: StepRun, step: Step) -> bool:
@@ -88,15 +101,19 @@ def _is_called(step: Step, steps: Sequence[Step], state: RunState) -> bool:
 def skips(state: RunState, doomed: Sequence[Step]) -> list[Skip]:
     """Return the steps that can never begin, because what they need will not be there."""
     return [
-        Skip(step=step.id, why=f"it needs {', '.join(need for need in step.needs if _is_lost(need, state))}")
+        Skip(
+            step=step.id,
+            why=f"it needs {', '.join(need for need in step.needs if is_lost(need, step, state))}",
+        )
         for step in doomed
         if not step.is_rework_only and state.steps[step.id].state == "pending"
     ]
 
 
-def _is_lost(name: str, state: RunState) -> bool:
-    found = state.steps.get(name)
-    return found is not None and found.has_ended and not found.is_done
+def is_lost(need: str, step: Step, state: RunState) -> bool:
+    """Return whether a step can never have what it needs of another in this round."""
+    found = state.steps.get(need)
+    return found is not None and found.has_ended and not is_met(need, step, state)
 
 
 def unused(state: RunState, steps: Sequence[Step]) -> list[Skip]:
@@ -116,9 +133,15 @@ def finished_matrices(state: RunState, steps: Sequence[Step]) -> list[Step]:
         if step.matrix is not None
         and state.steps[step.id].state == "running"
         and state.steps[step.id].items is not None
-        and all(item.has_ended for item in state.items_of(step.id))
+        and _are_over(state.items_of(step.id), step)
         and len(state.items_of(step.id)) == len(state.steps[step.id].items or ())
     ]
+
+
+def _are_over(items: Sequence[StepRun], step: Step) -> bool:
+    """Return whether no item goes on or may begin."""
+    is_stopped = step.matrix is not None and step.matrix.is_stopping and any(map(is_broken, items))
+    return all(item.has_ended or (is_stopped and item.state == "pending") for item in items)
 
 
 def verdict(state: RunState, pipeline: Pipeline) -> tuple[RunStatus, str]:

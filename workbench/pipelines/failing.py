@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from workbench.domain.events import Event
 from workbench.domain.runs import StepChanged, StepId, StepSpec
+from workbench.pipelines import expanding
 from workbench.pipelines.attempt import Attempt, Result
 from workbench.pipelines.executor import Ledger
-from workbench.pipelines.model import Failing, Step
+from workbench.pipelines.model import Failing, Pipeline, Step
 from workbench.pipelines.state import StepRun
 
 
@@ -66,12 +67,21 @@ def _moved(attempt: Attempt, result: Result, spent: int, ledger: Ledger) -> Step
         return replace(plain, state="retrying", detail=why_text)
     if policy.then == "rework" and attempt.tried == policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
-    return _given_up(plain, result, policy, why_text)
+    return _given_up(plain, result, policy, why_text, is_taken=is_taken(attempt.step, attempt.parts.pipeline))
 
 
-def _given_up(plain: StepChanged, result: Result, policy: Failing, why: str) -> StepChanged:
+def is_taken(step: Step, pipeline: Pipeline) -> bool:
+    """Return whether a route goes on from the failure of a step."""
+    return step.id in expanding.taken(pipeline.steps)
+
+
+def _given_up(
+    plain: StepChanged, result: Result, policy: Failing, why: str, *, is_taken: bool
+) -> StepChanged:
     must_pass = result.failed_contract is None or result.failed_contract.must_pass
     if policy.then in ("warn", "continue") or not must_pass:
         return replace(plain, state="completed", is_warned=True, detail=why)
+    if is_taken:
+        return replace(plain, state="completed", is_warned=True, has_failed=True, detail=why)
     # `skip`: the run does not fail for it, and what needs it is skipped.
     return replace(plain, state="failed", is_warned=policy.then == "skip", detail=why)

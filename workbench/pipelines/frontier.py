@@ -6,6 +6,7 @@ and of a thousand. What may happen there is said by `due`; it folds nothing and 
 
 from workbench.domain.events import Event
 from workbench.domain.runs import RunStarted, StepChanged
+from workbench.pipelines import due
 from workbench.pipelines.model import Pipeline, Step
 from workbench.pipelines.state import RunState
 
@@ -16,6 +17,7 @@ class Frontier:
     def __init__(self, pipeline: Pipeline, state: RunState) -> None:
         self.pipeline, self.state = pipeline, state
         self._place = {step.id: number for number, step in enumerate(pipeline.steps)}
+        self._steps = {step.id: step for step in pipeline.steps}
         self._feeds: dict[str, list[str]] = {step.id: [] for step in pipeline.steps}
         for step in pipeline.steps:
             for need in set(step.needs):
@@ -55,10 +57,9 @@ class Frontier:
         self._left.discard(name)
         self._open.discard(name)
         self._doomed.discard(name)
-        is_lost = not self.state.steps[name].is_done
         for other in self._feeds[name]:
             self._unmet[other] -= 1
-            if is_lost:
+            if due.is_lost(name, self._steps[other], self.state):
                 self._doomed.add(other)
             if not self._unmet[other]:
                 self._open.add(other)

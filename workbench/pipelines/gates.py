@@ -4,17 +4,16 @@ Owns the words of a gate's row and what an answer means for the steps behind it.
 takes a default.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.changes.digest import action_digest
-from workbench.domain.events import ActionCancelled, ActionOpened, Event
+from workbench.domain.events import ActionCancelled, ActionOpened
 from workbench.domain.rows import Action
 from workbench.domain.runs import StepChanged
-from workbench.pipelines import due
+from workbench.pipelines import due, routes
 from workbench.pipelines.attempt import Attempt, NotReady
+from workbench.pipelines.expanding import ENDS, FAIL
 from workbench.pipelines.model import GateSpec, Step
-from workbench.pipelines.order import ancestors, descendants
 from workbench.pipelines.state import StepRun
 from workbench.views.pipeline import run_title
 
@@ -99,15 +98,20 @@ async def _decided(run: "Coordinator", step: Step, found: StepRun, action: Actio
     target = gate.targets.get(action.choice or "")
     said = f": {action.reason or action.text}" if action.reason or action.text else ""
     running = StepChanged(state="running", attempt=found.attempt)
-    if action.state == "approved" and target and target != "_fail" and _is_behind(run, step, target):
+    if (
+        action.state == "approved"
+        and target
+        and target not in ENDS
+        and routes.leads_back(run, step.id, target)
+    ):
         await _back(run, found, target)
         return
-    if action.state == "approved" and target != "_fail":
+    if action.state == "approved" and target != FAIL:
         bodies = [running, StepChanged(state="completed", attempt=found.attempt)]
         rest = gate.targets.values() if target else ()
-        others = {one for one in rest if one not in (target, "_fail")}
+        others = {one for one in rest if one not in (target, *ENDS)}
         events = [ledger.event(body, step=found.id) for body in bodies]
-        await ledger.append(*events, *_not_chosen(run, others, action.choice or ""))
+        await ledger.append(*events, *routes.not_chosen(run, others, f"not chosen ({action.choice})"))
         return
     why = {
         "approved": f"the choice {action.choice} fails it",
@@ -119,38 +123,15 @@ async def _decided(run: "Coordinator", step: Step, found: StepRun, action: Actio
     await ledger.append(ledger.event(failed, step=found.id))
 
 
-def _is_behind(run: "Coordinator", gate: Step, target: str) -> bool:
-    """Return whether an answer leads back to a step before its gate, or to the gate itself."""
-    needs = {step.id: step.needs for step in run.pipeline.steps}
-    return target == gate.id or target in ancestors(gate.id, needs)
-
-
 async def _back(run: "Coordinator", found: StepRun, target: str) -> None:
     """Begin a later round from a step before the gate, which asks again when its turn comes."""
-    needs = {step.id: step.needs for step in run.pipeline.steps}
-    names = {target, *descendants(target, needs)}
-    reset = tuple(
-        name
-        for name, step in run.state.steps.items()
-        if (name in names or step.matrix in names) and step.state != "pending"
-    )
-    started = run.state.started
-    assert started is not None
-    again = replace(started, round=run.state.round + 1, reset=reset, kept=(), from_run="")
+    reset = routes.again(run, target)
+    if any(run.state.steps[name].state in ("running", "retrying") for name in reset):
+        return  # what is done again has to have ended; its end rings
     moved = [StepChanged(state=state, attempt=found.attempt) for state in ("running", "completed")]
     events = [run.ledger.event(body, step=found.id) for body in moved]
-    await run.ledger.append(*events, run.ledger.event(again))
+    await run.ledger.append(*events, *routes.back(run, found.id, reset))
     run.catch_up()
-
-
-def _not_chosen(run: "Coordinator", steps: set[str], choice: str) -> list[Event]:
-    """Return the skips of the branches that an answer did not take."""
-    why = f"not chosen ({choice})"
-    return [
-        run.ledger.event(StepChanged(state="skipped", detail=why), step=one)
-        for one in sorted(steps)
-        if one in run.state.steps and run.state.steps[one].state == "pending"
-    ]
 
 
 async def withdraw(run: "Coordinator", found: StepRun) -> None:

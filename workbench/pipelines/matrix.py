@@ -5,14 +5,15 @@ Owns how items are named and what the step as a whole hands on.
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from workbench.domain.events import Event
 from workbench.domain.runs import StepChanged
 from workbench.domain.values import Json
-from workbench.pipelines import artifacts, due, templates
+from workbench.pipelines import artifacts, due, failing, templates
 from workbench.pipelines.attempt import Attempt, combined
-from workbench.pipelines.model import Matrix, Step
+from workbench.pipelines.model import ArtifactSpec, Matrix, Step
 from workbench.pipelines.state import StepRun
 from workbench.text.safe import one_line
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from workbench.pipelines.coordinator import Coordinator
 
 MOST_ITEMS: Final = 1_000
+RESULTS: Final = "results"
+"""The artifact of an iteration: the last that each item left, in their order."""
 
 
 class NoItems(ValueError):
@@ -68,6 +71,8 @@ def _items(run: "Coordinator", step: Step, found: StepRun) -> list[Json]:
     assert matrix is not None
     if matrix.items is not None:
         items: Json = list(matrix.items)
+    elif matrix.over:
+        items = _over(run, step, found, matrix.over)
     else:
         values = Attempt(run.parts, step, found, 1).values
         artifact = values.produced(matrix.step, matrix.artifact)
@@ -78,11 +83,20 @@ def _items(run: "Coordinator", step: Step, found: StepRun) -> list[Json]:
             items = templates.member(items, ".".join(matrix.keys))
     if not isinstance(items, list):
         where = ".".join(matrix.keys) or "the artifact"
-        raise NoItems(f"{where} of {matrix.step}/{matrix.artifact} is no list of items")
+        raise NoItems(f"{matrix.over or f'{where} of {matrix.step}/{matrix.artifact}'} is no list of items")
     listed = cast("list[Json]", items)
     if len(listed) > MOST_ITEMS:
         raise NoItems(f"it has {len(listed)} items; {MOST_ITEMS} are the most")
     return listed
+
+
+def _over(run: "Coordinator", step: Step, found: StepRun, over: str) -> Json:
+    """Return what the templates of `over` come to, read as JSON and never cut."""
+    values = replace(Attempt(run.parts, step, found, 1).values, longest=artifacts.WHOLE)
+    try:
+        return artifacts.parsed(values.fill(over).encode("utf-8", "surrogatepass"))
+    except templates.Unresolved as error:
+        raise NoItems(str(error)) from None
 
 
 def _names(step: str, matrix: Matrix, items: list[Json]) -> tuple[str, ...]:
@@ -101,26 +115,51 @@ def _names(step: str, matrix: Matrix, items: list[Json]) -> tuple[str, ...]:
 
 async def _end(run: "Coordinator", step: Step) -> None:
     found, items = run.state.steps[step.id], run.state.items_of(step.id)
-    failed = [item for item in items if item.state != "failed" and not item.is_done]
-    broken = [item for item in items if item.state == "failed" and not item.is_warned]
     number = max(1, found.attempt)
-    if broken or failed:
-        names = ", ".join(item.id for item in (*broken, *failed)[:4])
-        why = f"{len(broken) + len(failed)} of {len(items)} items failed: {names}"
-        body = StepChanged(state="failed", attempt=number, detail=why)
-        if step.failing.then in ("warn", "continue"):
-            body = StepChanged(state="completed", attempt=number, detail=why, is_warned=True)
-        stored: list[Event] = []
+    why = _what_failed(items)
+    is_gone_on = step.failing.then in ("warn", "continue")
+    if why and not is_gone_on:
+        is_taken = failing.is_taken(step, run.pipeline)
+        body = StepChanged(
+            state="completed" if is_taken else "failed", attempt=number, detail=why, is_warned=is_taken,
+            has_failed=is_taken,
+        )  # fmt: skip
+    elif why:
+        body = StepChanged(state="completed", attempt=number, detail=why, is_warned=True)
     else:
-        stored = await asyncio.to_thread(_stored, run, step, items, number)
         is_warned = any(item.is_warned for item in items)
         state = "completed" if items else "completed_empty"
         body = StepChanged(state=state, attempt=number, is_warned=is_warned)
-    await run.ledger.append(*stored, run.ledger.event(body, step=step.id))
+    left = [
+        run.ledger.event(
+            StepChanged(state="skipped", detail="an item before it failed", matrix=step.id, item=one.item),
+            step=one.id,
+        )
+        for one in items
+        if one.state == "pending"
+    ]
+    is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
+    stored = await asyncio.to_thread(_stored, run, step, items, number) if is_whole else []
+    await run.ledger.append(*left, *stored, run.ledger.event(body, step=step.id))
+
+
+def _what_failed(items: list[StepRun]) -> str:
+    """Return which items failed, in words; empty if none did."""
+    lost = [item for item in items if item.state == "failed" and not item.is_warned]
+    lost += [item for item in items if item.state not in ("failed", "pending") and not item.is_done]
+    left = sum(item.state == "pending" for item in items)
+    if not lost:
+        return ""
+    names = ", ".join(item.id for item in lost[:4])
+    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not begun' if left else ''}"
 
 
 def _stored(run: "Coordinator", step: Step, items: list[StepRun], number: int) -> list[Event]:
     """Return, for each artifact that the step declares, one that holds those of all items."""
+    if step.matrix is not None and step.matrix.is_iteration and not step.outputs:
+        listed = [_last(run, item) for item in items]
+        body = artifacts.value(run.ledger, ArtifactSpec(name=RESULTS, type="json"), listed, number)
+        return [run.ledger.event(body, step=step.id)]
     events: list[Event] = []
     for output in step.outputs:
         values: dict[str, Json] = {}
@@ -131,3 +170,9 @@ def _stored(run: "Coordinator", step: Step, items: list[StepRun], number: int) -
         body = artifacts.value(run.ledger, output, combined(items, values), number)
         events.append(run.ledger.event(body, step=step.id))
     return events
+
+
+def _last(run: "Coordinator", item: StepRun) -> Json:
+    """Return what an item left last, as JSON or as text; None if it left nothing."""
+    artifact = next(reversed(item.artifacts.values()), None)
+    return None if artifact is None else artifacts.parsed(artifacts.read(run.ledger, artifact))

@@ -249,9 +249,15 @@ class Matrix:
     artifact: str = ""
     keys: tuple[str, ...] = ()
     """Where in the artifact the list is; empty: the artifact is the list."""
+    over: str = ""
+    """A text whose templates come to a JSON list; empty where the list is named otherwise."""
     id_key: str = ""
     limit: int = 0
     """How many at once; 0 leaves it to the run."""
+    is_iteration: bool = False
+    """It hands on the value of each item in one list, called `results`."""
+    is_stopping: bool = False
+    """No further item begins once one has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +287,53 @@ class GateSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """Where a route leads if its condition holds."""
+
+    target: str
+    """A step, `_complete` (go on) or `_fail`."""
+    condition: str = ""
+    """As it was written; empty always holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """What a step of kind route chooses from: the first edge that holds."""
+
+    edges: tuple[Edge, ...]
+    most: int = 0
+    """Rounds of a loop after which it goes on anyway; 0 where only `max_visits` counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """Steps that are done again until something holds; taken apart when the pipeline is read."""
+
+    most: int
+    until: str
+    steps: "tuple[Step, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """Which pipeline a step runs: one for each value of a text."""
+
+    on: str
+    cases: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """What several steps or items left, put together in one file."""
+
+    source: str
+    into: str
+    strategy: Literal["merge_arrays", "concat", "reduce"] = "merge_arrays"
+    key: str = ""
+    """Of each object, the member that holds its list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """S1 Step."""
 
@@ -306,6 +359,18 @@ class Step:
     pipeline_input: str = ""
     timeout_minutes: int | None = None
     is_rework_only: bool = False
+    edges: tuple[Edge, ...] = ()
+    """Of a step that does something; they become a route behind it."""
+    route: Route | None = None
+    loop: Loop | None = None
+    branch: Branch | None = None
+    aggregate: Aggregate | None = None
+    tolerates: tuple[str, ...] = ()
+    """Steps that it needs and whose failure it takes: it begins also after that."""
+    max_visits: int = 10
+    """Rounds of one run in which it may be done."""
+    path: str = ""
+    """Where it stands in its document."""
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
 
@@ -331,6 +396,8 @@ class Pipeline:
     input: InputConfig = InputConfig()
     outputs: tuple[PipelineOutput, ...] = ()
     steps: tuple[Step, ...] = ()
+    max_step_visits: int = 0
+    """Visits of all steps together; 0 leaves it to the steps."""
     _by_id: dict[str, Step] = field(default_factory=dict[str, Step], init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -4,11 +4,14 @@ Owns which field means what. What needs other steps or the manifest is checked i
 """
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from workbench.domain.runs import StepKind
+from workbench.pipelines.expanding import expanded
 from workbench.pipelines.fields import Fields, text_of
 from workbench.pipelines.model import (
+    Aggregate,
     ArtifactSpec,
     Compaction,
     Injection,
@@ -21,9 +24,16 @@ from workbench.pipelines.model import (
     WorkspaceSpec,
 )
 from workbench.pipelines.problems import Place
+from workbench.pipelines.reading_composition import (
+    read_aggregate,
+    read_branch,
+    read_edges,
+    read_loop,
+    read_route,
+)
 from workbench.pipelines.reading_gates import read_gate
 from workbench.pipelines.reading_handover import read_handover
-from workbench.pipelines.reading_matrix import read_matrix
+from workbench.pipelines.reading_matrix import ChildPipeline, read_matrix
 from workbench.text.safe import one_line
 
 KIND: Final = "WavePipeline"
@@ -33,21 +43,17 @@ _PERCENT: Final = re.compile(r"token_limit_(\d{1,3})%")
 
 _ROOT: Final = {
     "requires": "requirements", "hooks": "lifecycle hooks", "chat_context": "chat context",
-    "skills": "skills", "max_step_visits": "a limit of loops",
+    "skills": "skills",
 }  # fmt: skip
 _METADATA: Final = {
     "version": "a version", "created": "a date", "author": "an author", "release": "a release mark",
     "category": "a category", "disabled": "a mark", "tags": "tags", "complexity": "a size",
 }  # fmt: skip
 _STEP: Final = {
-    "thread": "a shared conversation", "fidelity": "how much of it", "max_visits": "a limit of loops",
-    "outcomes": "outcomes", "max_concurrent_agents": "a limit of agents", "concurrency": "a limit",
+    "thread": "a shared conversation", "fidelity": "how much of it", "outcomes": "outcomes",
+    "max_concurrent_agents": "a limit of agents", "concurrency": "a limit",
     "output_schema": "a schema", "config": "settings of the pipeline below", "skills": "skills",
     "description": "a description", "contexts": "contexts", "tier": "a model tier", "budget": "a budget",
-}  # fmt: skip
-_UNRUN: Final = {
-    "edges": "routing by edges", "branch": "branches", "loop": "loops", "iterate": "iteration",
-    "aggregate": "aggregation",
 }  # fmt: skip
 
 
@@ -68,11 +74,12 @@ def read_pipeline(place: Place) -> Pipeline | None:
     if len(places) > MOST_STEPS:
         place.error("wrong_value", f"it has {len(places)} steps; {MOST_STEPS} are the most")
         places = places[:MOST_STEPS]
-    found = tuple(step for item in places if (step := _step(item)) is not None)
+    found = expanded([step for item in places if (step := _step(item)) is not None])
     pipeline = Pipeline(
         name=metadata.text("name", required=True) if metadata else "", file=place.file,
         description=metadata.text("description") if metadata else "",
         input=_input(top), outputs=_pipeline_outputs(top), steps=found,
+        max_step_visits=top.whole("max_step_visits", 0, 1, 100_000),
     )  # fmt: skip
     if metadata:
         metadata.unknown(_METADATA)
@@ -137,59 +144,86 @@ def _step(place: Place) -> Step | None:
     if step_id and not _ID.fullmatch(step_id):
         where = place.member("id") or place
         where.error("wrong_value", f"{one_line(step_id, 60)} cannot be an id; use letters, digits, - _ .")
-    kind, unrunnable = _kind(fields, place)
-    source, source_path, problem = _exec(fields, kind)
+    loop, branch, aggregate = read_loop(fields, _step), read_branch(fields), read_aggregate(fields)
+    kind = _kind(fields, is_loop=loop is not None)
+    matrix, child = read_matrix(fields)
+    kind = "pipeline" if child else kind
+    source, source_path, problem = _exec(fields, kind, child)
     handover = read_handover(fields)
+    edges = read_edges(fields)
+    outputs = _outputs(fields)
     step = Step(
         id=step_id, line=place.node.line, kind=kind, name=fields.text("name"), persona=fields.text("persona"),
         adapter=fields.text("adapter"), model=fields.text("model"),
         needs=tuple(text_of(item) for item in fields.texts("dependencies")), source=source,
         source_path=source_path, injections=_memory(fields), workspace=_workspace(fields),
-        outputs=_outputs(fields), contracts=handover.contracts, failing=handover.failing,
-        compaction=_compaction(handover.compaction), matrix=read_matrix(fields),
+        outputs=_aggregated(aggregate) if aggregate and not outputs else outputs,
+        contracts=handover.contracts, failing=handover.failing,
+        compaction=_compaction(handover.compaction), matrix=matrix,
         validation=_validation(fields), gate=read_gate(fields) if kind == "gate" else None,
-        pipeline_input=fields.text("input") if kind == "pipeline" else "",
+        pipeline_input=_pipeline_input(fields, kind, child), branch=branch, aggregate=aggregate, loop=loop,
+        route=read_route(fields, edges) if kind == "route" and loop is None else None,
+        edges=() if kind == "route" else edges, path=place.path,
+        max_visits=fields.whole("max_visits", 10, 1, 1000),
         timeout_minutes=fields.whole("timeout_minutes", 0, 1, 100_000) or None,
-        is_rework_only=fields.flag("rework_only", False), unrunnable=unrunnable or problem,
+        is_rework_only=fields.flag("rework_only", False), unrunnable=problem,
     )  # fmt: skip
+    if loop is not None and step.kind == "route" and not loop.steps:
+        (place.member("loop") or place).error("missing_field", "the loop needs steps, or a pipeline to run")
+    if kind == "route":
+        step = replace(step, tolerates=step.needs)
     if kind == "prompt" and not step.unrunnable:
         fields.required("persona")
     fields.unknown(_STEP)
     return step
 
 
-def _kind(fields: Fields, place: Place) -> tuple[StepKind, str]:
+def _kind(fields: Fields, *, is_loop: bool) -> StepKind:
     written = fields.text("type")
-    unrun = [name for name in _UNRUN if fields.has(name)]
-    for name in unrun:
-        place.key(name).warn("not_run", f"{name} ({_UNRUN[name]}) is not run here", stops_run=True)
-    why = f"it uses {', '.join(unrun)}" if unrun else ""
     if written == "conditional":
-        (place.member("type") or place).warn("not_run", "conditional steps are not run here", stops_run=True)
-        return "gate", "it is a conditional step"
+        return "route"
     if fields.has("gate") or written == "gate":
-        return "gate", why
-    if fields.has("pipeline") or written == "pipeline":
-        return "pipeline", why
+        return "gate"
+    if fields.has("aggregate"):
+        return "aggregate"
+    if fields.has("pipeline") or fields.has("branch") or written == "pipeline":
+        return "pipeline"
     execution = fields.below("exec")
     kind = execution.text("type") if execution else ""
-    return ("command" if written == "command" or fields.has("script") or kind == "command" else "prompt"), why
+    if written == "command" or fields.has("script") or kind == "command":
+        return "command"
+    return "route" if is_loop and execution is None and not fields.has("persona") else "prompt"
 
 
-def _exec(fields: Fields, kind: StepKind) -> tuple[str, str, str]:
+def _aggregated(aggregate: Aggregate) -> tuple[ArtifactSpec, ...]:
+    """Return the artifact that an aggregating step leaves where it declares none."""
+    name = aggregate.into.rstrip("/").rpartition("/")[2]
+    return (ArtifactSpec(name=name.rpartition(".")[0] or name, path=aggregate.into),)
+
+
+def _pipeline_input(fields: Fields, kind: StepKind, child: ChildPipeline | None) -> str:
+    """Return what a pipeline below is given: what the step says, else what this run was given."""
+    if kind != "pipeline":
+        return ""
+    return (
+        (child.input if child else "") or fields.text("input") or ("{{ item }}" if child else "{{ input }}")
+    )
+
+
+def _exec(fields: Fields, kind: StepKind, child: ChildPipeline | None) -> tuple[str, str, str]:
     """Return source, source path, and why it cannot run here."""
     for name in ("script", "pipeline", "gate", "exec"):
         fields.has(name)
-    if kind == "gate":
+    if kind in ("gate", "route", "aggregate"):
         return "", "", ""
+    if child is not None:
+        return child.name, "", ""
     if kind == "pipeline":
-        return fields.text("pipeline", required=True), "", ""
+        return fields.text("pipeline", required=not fields.has("branch")), "", ""
     if fields.has("script"):
         return fields.text("script"), "", ""
     execution = fields.below("exec")
     if execution is None:
-        if any(fields.has(name) for name in _UNRUN):
-            return "", "", "it has no exec"
         fields.required("exec")
         return "", "", ""
     return _execution(execution)

@@ -3,22 +3,58 @@
 Owns the ways in which files name that list.
 """
 
+import re
+from dataclasses import dataclass
 from typing import Final
 
 from workbench.pipelines.fields import Fields
 from workbench.pipelines.model import Matrix
+from workbench.pipelines.reading_composition import read_iterate
 
-_ELSEWHERE: Final = {
-    "dependency_key": "order of items", "stacked": "order of items", "child_pipeline": "a pipeline an item",
-    "input_template": "its input",
-}  # fmt: skip
+_ELSEWHERE: Final = {"dependency_key": "order of items", "stacked": "order of items"}
+_MEMBER: Final = re.compile(r"\{\{\s*\.([A-Za-z0-9_.]{0,100})\s*\}\}")
+"""How other programs name a member of the item: `{{ .repo }}`."""
 
 
-def read_matrix(step: Fields) -> Matrix | None:
-    """Return the matrix of a step; None without one."""
+@dataclass(frozen=True, slots=True)
+class ChildPipeline:
+    """The pipeline that each item of a matrix runs."""
+
+    name: str
+    input: str
+
+
+def read_matrix(step: Fields) -> tuple[Matrix | None, ChildPipeline | None]:
+    """Return the matrix of a step and the pipeline that its items run, where it names one."""
     fields = step.below("strategy")
+    if step.has("iterate"):
+        if fields is not None:
+            step.place.key("strategy").error(
+                "wrong_value", "strategy and iterate cannot both say what the items are"
+            )
+        return read_iterate(step), None
     if fields is None:
+        return None, None
+    child = _child(step, fields)
+    return _matrix(fields), child
+
+
+def _child(step: Fields, fields: Fields) -> ChildPipeline | None:
+    name, given = fields.text("child_pipeline"), fields.text("input_template")
+    if not name:
+        if given:
+            message = "input_template is not used: it is the input of child_pipeline, which is not named"
+            fields.place.key("input_template").warn("not_run", message)
         return None
+    if step.has("exec"):
+        message = "exec is not used: every item runs the pipeline that child_pipeline names"
+        step.place.key("exec").warn("not_run", message)
+    return ChildPipeline(
+        name, _MEMBER.sub(lambda one: f"{{{{ item{'.' if one[1] else ''}{one[1]} }}}}", given)
+    )
+
+
+def _matrix(fields: Fields) -> Matrix:
     fields.word("type", {"matrix": "matrix"}, "matrix")
     items, source = fields.get("items"), fields.text("items_source")
     if items is not None and items.node.items is None:

@@ -24,7 +24,7 @@ from workbench.domain.runs import (
     StepChanged,
     StepRetryRequested,
 )
-from workbench.domain.values import Json, Usage
+from workbench.domain.values import BlobRef, Json, Usage
 
 
 @dataclass(slots=True)
@@ -53,6 +53,17 @@ class StepRun:
     artifacts: dict[str, ArtifactStored] = field(default_factory=dict[str, ArtifactStored])
     process: ProcessStarted | None = None
     """What may be left of it if its coordinator died."""
+    has_failed: bool = False
+    """It failed, and only a route that takes failures goes on from it."""
+    last_failure: str = ""
+    """Why it failed when it was done last, also in a round before."""
+    alike: int = 0
+    """Rounds in a row in which it failed with these words."""
+    visits: int = 0
+    """Rounds that a route or a gate led back from."""
+    printed: str = ""
+    """The end of what a command printed."""
+    printed_ref: BlobRef | None = None
 
     @property
     def is_done(self) -> bool:
@@ -64,11 +75,27 @@ class StepRun:
         """Return whether nothing of it goes on."""
         return self.state in ENDED_STEPS
 
-    def begin_anew(self) -> None:
-        """Forget what happened before a later round, but not how often it was tried."""
+    def begin_anew(self, *, is_returned: bool = False) -> None:
+        """Forget what happened before a later round, but not how often it was tried.
+
+        Args:
+            is_returned: a route or a gate led back; what the step left then is still there to be read.
+        """
+        if is_returned:
+            self.visits += self.has_ended and self.state != "skipped"
+        else:
+            self.artifacts, self.last_failure, self.printed, self.printed_ref = {}, "", "", None
         self.state, self.failures, self.detail, self.is_warned = "pending", 0, "", False
-        self.items, self.action_id, self.working_ms, self.artifacts = None, None, 0, {}
+        self.items, self.action_id, self.working_ms, self.has_failed = None, None, 0, False
         self.process = None
+
+    def note_end(self, why: str) -> None:
+        """Take how an attempt ended: why it failed, or empty."""
+        words = " ".join(why.split())[:500]
+        self.alike = (
+            (self.alike + 1 if words == " ".join(self.last_failure.split())[:500] else 1) if words else 0
+        )
+        self.last_failure = why
 
 
 @dataclass(slots=True)
@@ -130,6 +157,8 @@ def _requested(state: RunState, _event: Event, body: RunRequested) -> None:
 
 
 def _started(state: RunState, event: Event, body: RunStarted) -> None:
+    if body.returned_by and state.status == "running":
+        state.working_ms += max(0, event.at - state.moved_at) // 1000  # it went on all the time
     state.started, state.round, state.status = body, body.round, "running"
     state.is_cancelled, state.is_word_given, state.moved_at = False, False, event.at
     state.retries = set()
@@ -137,9 +166,12 @@ def _started(state: RunState, event: Event, body: RunStarted) -> None:
         step = state.steps.setdefault(plan.id, StepRun(id=plan.id))
         if plan.id in body.kept and body.round == 1:
             step.state = "completed"
+    if not body.returned_by:
+        for step in state.steps.values():
+            step.visits = step.alike = 0
     for name in body.reset:
         if name in state.steps:
-            state.steps[name].begin_anew()
+            state.steps[name].begin_anew(is_returned=bool(body.returned_by))
             state.waiting.pop(name, None)
 
 
@@ -151,6 +183,8 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
     step.state, step.moved_at, step.detail = body.state, event.at, body.detail
+    if body.state == "running" and body.attempt != step.attempt:
+        step.artifacts, step.printed, step.printed_ref = {}, "", None  # of a round before
     if body.state not in ("skipped", "cancelled"):
         step.attempt = body.attempt  # what never began was not tried
     step.working_ms, step.is_warned = body.duration_ms, body.is_warned
@@ -168,9 +202,16 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     if body.state in (*ENDED_STEPS, "retrying", "waiting"):
         step.usage = step.usage.plus(body.usage)
     if body.state in (*ENDED_STEPS, "retrying"):
-        step.process = None
+        _attempt_ended(step, body)
+
+
+def _attempt_ended(step: StepRun, body: StepChanged) -> None:
+    step.process, step.has_failed = None, body.has_failed
+    step.printed, step.printed_ref = body.output, body.output_ref
     if body.state == "retrying":
         step.failures += 1
+    elif body.state not in ("skipped", "cancelled"):
+        step.note_end(body.detail if body.has_failed or body.state == "failed" else "")
 
 
 def _stored(state: RunState, event: Event, body: ArtifactStored) -> None:

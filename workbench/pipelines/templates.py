@@ -44,6 +44,18 @@ def names(text: str) -> Iterator[str]:
         yield match[1]
 
 
+def canonical(name: str) -> str:
+    """Return a name in its short form: `steps.x.artifacts.n` and `steps.x.results` are outputs of x."""
+    if not name.startswith("steps."):
+        return name
+    short = name.removeprefix("steps.")
+    step, is_artifact, rest = short.partition(".artifacts.")
+    if is_artifact:
+        return f"{step}.output.{rest}"
+    step, is_results, rest = short.partition(".results")
+    return f"{step}.output{rest}" if is_results else short
+
+
 def filled(text: str, value: Callable[[str], str]) -> str:
     """Return a text with the value of each template in its place; values are not looked into again.
 

@@ -30,6 +30,10 @@ class Values:
     item: Json = None
     attempt: int = 1
     workspace: str = ""
+    longest: int = artifacts.SHOWN
+    """Characters of an artifact that a template puts in its place."""
+    rounds: tuple[frozenset[str], ...] = ()
+    """Steps that a way back does again, one set for each."""
 
     def of(self, name: str) -> str:
         """Return the value of a template.
@@ -38,13 +42,36 @@ class Values:
             Unresolved: It names nothing.
             ArtifactGone: It names an artifact whose bytes are gone.
         """
+        name = templates.canonical(name)
         plain = self._plain(name)
         if plain is not None:
             return plain
         artifact = self.artifact(name)
-        if artifact is None:
-            raise templates.Unresolved(name)
-        return artifacts.text(self.ledger, artifact)
+        if artifact is not None:
+            return artifacts.text(self.ledger, artifact, self.longest)
+        if self._is_to_come(name):
+            return ""
+        raise templates.Unresolved(name)
+
+    def asked(self, name: str) -> str:
+        """Return what a condition compares: as `of`, but a field that is not there is empty.
+
+        Raises:
+            Unresolved: it names no step.
+        """
+        name = templates.canonical(name)
+        try:
+            return self.of(name)
+        except templates.Unresolved:
+            step = name.partition(".output")[0]
+            if step in self.state.steps:
+                return ""
+            raise
+
+    def _is_to_come(self, name: str) -> bool:
+        """Return whether a name is of a step that is done again with this one, and was not done yet."""
+        step = name.partition(".output")[0].partition("/")[0].removesuffix(".outcome")
+        return any(step in one and self.step.id in one for one in self.rounds)
 
     @property
     def fill(self) -> Callable[[str], str]:
@@ -90,6 +117,8 @@ class Values:
         step, is_output, path = name.partition(".output")
         if is_output and step in self.state.steps:
             return self._output(self.state.steps[step], path.removeprefix("."))
+        if name.endswith(".outcome") and name.removesuffix(".outcome") in self.state.steps:
+            return outcome(self.state.steps[name.removesuffix(".outcome")])
         return self._facts().get(name.removeprefix("pipeline_context."))
 
     def _answer(self, step: str, what: str) -> str | None:
@@ -111,12 +140,18 @@ class Values:
         first, _, rest = path.partition(".")
         if first in run.artifacts:
             artifact = run.artifacts[first]
-            return self._field(artifact, rest) if rest else artifacts.text(self.ledger, artifact)
+            return self._field(artifact, rest) if rest else self._text(artifact)
         for artifact in reversed(run.artifacts.values()):
-            found = self._field(artifact, path) if path else artifacts.text(self.ledger, artifact)
+            found = self._field(artifact, path) if path else self._text(artifact)
             if found is not None:
                 return found
-        return None
+        if path or run.artifacts or not (run.printed or run.printed_ref):
+            return None
+        data = self.ledger.unseal(run.printed_ref) if run.printed_ref else None
+        return data.decode("utf-8", "replace") if data is not None else run.printed
+
+    def _text(self, artifact: ArtifactStored) -> str:
+        return artifacts.text(self.ledger, artifact, self.longest)
 
     def _field(self, artifact: ArtifactStored, path: str) -> str | None:
         found = templates.member(artifacts.parsed(artifacts.read(self.ledger, artifact)), path)
@@ -129,6 +164,13 @@ class Values:
             "timestamp": self.definition.started_at, "workspace": self.workspace,
             "branch_name": self.definition.branch or self.pipeline.name, "attempt": str(self.attempt),
         }  # fmt: skip
+
+
+def outcome(step: StepRun) -> str:
+    """Return how a step ended, as conditions ask for it; empty before it has."""
+    if step.has_failed or step.state == "failed":
+        return "failure"
+    return "success" if step.is_done else step.state if step.has_ended else ""
 
 
 def _term(ontology: Json, name: str) -> str | None:

@@ -206,7 +206,7 @@ def test_a_long_chain_is_checked_without_exhausting_the_stack(tmp_path, count):
 
 WARNED = [
     ("- id: a\n  persona: builder\n  exec: {type: slash_command, command: /x}\n", "not_run"),
-    (command("a", edges="[{target: a}]"), "not_run"),
+    (command("a", strategy="{items: [1], dependency_key: d}"), "not_run"),
     (command("a", outcomes="[]"), "not_run"),
     (command("a", surprise="1"), "unknown_key"),
     (command("a", handover="{contract: {type: llm_judge, source: x}}"), "not_run"),

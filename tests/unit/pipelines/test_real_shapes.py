@@ -39,6 +39,23 @@ FINE = {
         "a", validation="[{type: schema, target: x, schema: '{}', message: no x}]"
     ),
     "expressions of other programs": AGENT.format("a", "run: ${{ matrix.os }} and {{.Names}} and {{#each}}"),
+    "iterate": "- {id: a, pipeline: '{{ item }}', input: '{{item.owner}}', iterate: {over: '[1]', mode: parallel}}\n",
+    "aggregate": "- {id: x, pipeline: below, iterate: {over: [1], mode: sequential}}\n"
+    "- {id: a, dependencies: [x], aggregate: {from: '{{ x.output }}', into: d/m.json, strategy: merge_arrays}}\n"
+    + command("z", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: m, as: m}]}"),
+    "branch": "- {id: x, pipeline: below}\n"
+    "- {id: a, dependencies: [x], branch: {on: '{{ x.output.y }}', cases: {one: impl, default: skip}}}\n",
+    "loop": "- {id: a, pipeline: x, loop: {max_iterations: 3, until: \"{{ a.output.v == 'OK' }}\"}}\n"
+    "- {id: b, pipeline: x, dependencies: [a], input: '{{ a.output.v }}'}\n",
+    "loop that reads its last round": "- {id: l, loop: {max_iterations: 2, steps: ["
+    "{id: a, pipeline: x, input: '{{ b.output.v }}'}, {id: b, pipeline: x}]}}\n",
+    "a pipeline an item": "- {id: a, persona: builder, strategy: "
+    "{type: matrix, items: [1], child_pipeline: impl, input_template: '{{ .repo }}'}}\n",
+    "conditional": command("x")
+    + "- {id: a, type: conditional, dependencies: [x], edges: [{target: _complete, condition: outcome=success}, "
+    "{target: x}]}\n",
+    "edges": command("x", edges="[{target: y, condition: outcome=success}, {target: x}]", max_visits="3")
+    + command("y"),
     "artifact of a pipeline": "- {id: a, pipeline: below}\n"
     + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x, as: x}]}"),
 }
@@ -52,23 +69,15 @@ def test_what_is_run_is_no_problem(tmp_path, name):
 
 
 NAMED = {
-    "iterate": "- {id: a, pipeline: '{{ item }}', input: '{{item.owner}}', iterate: {over: '[1]', mode: parallel}}\n",
-    "aggregate": "- {id: a, aggregate: {from: '{{ x.output }}', into: m.json, strategy: merge_arrays}}\n",
-    "branch": "- {id: a, branch: {on: '{{ x.output.y }}', cases: {one: impl}}}\n",
-    "loop": "- {id: a, pipeline: x, loop: {max_iterations: 3, until: \"{{ a.output.v == 'OK' }}\"}}\n",
-    "a pipeline an item": "- {id: a, persona: builder, exec: {type: prompt, source: x}, strategy: "
-    "{type: matrix, items: [1], child_pipeline: impl, input_template: '{{ .repo }}'}}\n",
     "order of items": "- {id: a, exec: {type: command, source: x}, strategy: {items: [1], dependency_key: d}}\n",
-    "conditional": "- {id: a, type: conditional, edges: [{target: _complete, condition: outcome=success}]}\n",
+    "a slash command": "- {id: a, persona: builder, exec: {type: slash_command, command: /x, args: y}}\n",
     "gate that polls": "- {id: g, gate: {type: ci_pass, timeout: 2h}}\n",
 }
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_not_run_is_a_warning_that_stops_a_run_and_nothing_else(tmp_path, name):
-    after = command("z", dependencies=f"[{'g' if name.startswith('gate') else 'a'}]",
-                    memory="{inject_artifacts: [{step: a, artifact: m, as: m}]}"
-                    if name == "aggregate" else "{strategy: fresh}")  # fmt: skip
+    after = command("z", dependencies=f"[{'g' if name.startswith('gate') else 'a'}]")
     loaded, found = problems(tmp_path, NAMED[name] + after)
     assert loaded.report.is_ok, list(map(str, loaded.report.errors))
     assert {code for _, code in found} == {"not_run"}
@@ -83,6 +92,30 @@ WRONG = [
     (command("a", "echo {{ b.output.x }}") + command("b"), "unresolved_template"),
     (command("a", "echo {{ task }}"), "unresolved_template"),
     (command("a", handover="{contract: {type: testsuites, command: x}}"), "unknown_contract"),
+    ("- {id: a, pipeline: x, iterate: {over: 'a b', mode: parallel}}\n", "wrong_value"),
+    ("- {id: a, pipeline: x, iterate: {over: '{{ b.output }}', mode: parallel}}\n", "unresolved_template"),
+    ("- {id: a, pipeline: x, iterate: {mode: parallel}}\n", "missing_field"),
+    ("- {id: a, pipeline: x, iterate: {over: [1], mode: wild}}\n", "wrong_value"),
+    ("- {id: a, pipeline: x, iterate: {over: [1]}, strategy: {items: [1]}}\n", "wrong_value"),
+    ("- {id: a, iterate: {over: [1]}}\n", "missing_field"),
+    ("- {id: a, branch: {on: '{{ input }}'}}\n", "missing_field"),
+    ("- {id: a, branch: {on: '{{ input }}', cases: {}}}\n", "missing_field"),
+    ("- {id: a, aggregate: {from: '{{ input }}', into: ../m, strategy: concat}}\n", "path_outside"),
+    ("- {id: a, aggregate: {from: '{{ input }}', into: m, strategy: sum}}\n", "wrong_value"),
+    ("- {id: a, aggregate: {from: '{{ input }}', into: m}}\n", "missing_field"),
+    ("- {id: a, loop: {max_iterations: 3}}\n", "missing_field"),
+    ("- {id: a, loop: {max_iterations: 0, steps: [{id: b, pipeline: x}]}}\n", "wrong_value"),
+    ("- {id: a, loop: {steps: [{id: b, pipeline: x}]}}\n", "missing_field"),
+    ("- {id: a, loop: {max_iterations: 2, until: x > 2, steps: [{id: b, pipeline: x}]}}\n", "bad_condition"),
+    (
+        "- {id: a, loop: {max_iterations: 2, until: '{{ c.output }}', steps: [{id: b, pipeline: x}]}}\n",
+        "unresolved_template",
+    ),
+    ("- {id: a, loop: {max_iterations: 2, steps: [{id: a, pipeline: x}]}}\n", "duplicate_step"),
+    ("- {id: a, type: conditional}\n", "missing_field"),
+    ("- {id: a, type: conditional, edges: [{target: b}]}\n", "unknown_step"),
+    (command("x", edges="[{target: x, condition: exit=1}]"), "bad_condition"),
+    (command("x", edges="[{condition: outcome=success}]"), "missing_field"),
     ("- id: a\n  persona: '{{ input }}'\n  exec: {type: prompt, source: x}\n", "wrong_value"),
     ("- id: a\n  persona: '{{ forge.type }}-x'\n  exec: {type: prompt, source: x}\n", "unknown_persona"),
 ]

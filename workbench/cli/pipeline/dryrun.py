@@ -9,7 +9,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
 from workbench.cli.render.facts import Facts
 from workbench.pipelines.load import LoadedPipeline
-from workbench.pipelines.model import Manifest, Pattern, Pipeline, Step
+from workbench.pipelines.model import Manifest, Pattern, Pipeline, Route, Step
 from workbench.pipelines.order import waves
 from workbench.pipelines.plan import timeout_seconds
 
@@ -39,9 +39,15 @@ def wait_words(step: Step) -> str:
 
 def step_words(step: Step, manifest: Manifest | None) -> list[str]:
     """Return what is special about a step, in words: items, contracts, attempts, failing, its time."""
+    if step.route is not None:
+        return [_route_words(step.route)]
     if step.gate and step.gate.type == "timer":
         return []
     found: list[str] = []
+    if step.aggregate is not None:
+        return [f"{step.aggregate.strategy} into {step.aggregate.into}"]
+    if step.branch is not None:
+        found.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
     if step.matrix is not None:
         found.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
     if step.contracts:
@@ -51,6 +57,13 @@ def step_words(step: Step, manifest: Manifest | None) -> list[str]:
     if step.failing.then != "fail":
         found.append(f"then {step.failing.then}")
     return [*found, f"{timeout_seconds(step, manifest) // 60} min"]
+
+
+def _route_words(route: Route) -> str:
+    """Return where a route leads, in words: `finish if outcome=success, else implement`."""
+    ways = [f"{edge.target} if {edge.condition}" if edge.condition else edge.target for edge in route.edges]
+    most = f", at most {route.most} rounds" if route.most else ""
+    return f"→ {', else '.join(ways)}{most}"
 
 
 def tell_plan(loaded: LoadedPipeline, options: Namespace, console: Console) -> int:

@@ -196,6 +196,8 @@ def _asks(step: "Step", manifest: "Manifest | None") -> tuple[str, bool]:
             return "runs without asking", False
         case "pipeline":
             return "asks as that pipeline does", True
+        case "route" | "aggregate":
+            return "runs nothing and asks nobody", False
         case _:
             pass
     persona = manifest.personas.get(step.persona) if manifest else None

@@ -216,7 +216,9 @@ async def _later(
     bodies = [*_processing(state)]
     events = [ledger.event(body) for body in bodies]
     if is_new_round:
-        again = replace(before, round=state.round + 1, reset=_reset(state, pipeline), kept=(), from_run="")
+        again = replace(
+            before, round=state.round + 1, reset=_reset(state, pipeline), kept=(), from_run="", returned_by=""
+        )
         events.append(ledger.event(again))
     if events:
         await ledger.append(*events)

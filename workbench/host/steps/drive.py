@@ -22,12 +22,14 @@ from workbench.host.steps.executor import EmbeddedExecutor, Nested
 from workbench.host.steps.ledger import RunLedger
 from workbench.host.steps.requests import RunRefused, Wish, find, require_runnable
 from workbench.host.steps.trace import Trace
+from workbench.host.trusting import is_governed
 from workbench.journal.errors import JournalError
 from workbench.journal.lease import DriverIdentity, guard, release, take
 from workbench.pipelines import artifacts
 from workbench.pipelines.attempt import NotReady, RunParts
 from workbench.pipelines.coordinator import Coordinator, Options, Slots
 from workbench.pipelines.definition import Definition
+from workbench.pipelines.expanding import rounds
 from workbench.pipelines.model import MetaLimits
 from workbench.pipelines.state import fold
 from workbench.pipelines.workspaces import Workspaces
@@ -118,6 +120,7 @@ def _coordinator(driving: Driving, ledger: RunLedger, begun: Begun, rung: asynci
         ledger=ledger, definition=begun.definition, pipeline=begun.pipeline, manifest=begun.manifest,
         executor=executor, state=begun.state, row=_row(kit, ledger.run_id),
         workspaces=Workspaces(project=begun.definition.root, base=begun.base, environment=kit.environment),
+        rounds=rounds(begun.pipeline.steps),
     )  # fmt: skip
     options = Options(
         slots=slots, window_minutes=kit.loaded().config.approvals.window_minutes, sleep=kit.sleep,
@@ -172,6 +175,11 @@ class _Below:
         except RunRefused as error:
             raise NotReady(str(error)) from None
         assert loaded.pipeline is not None
+        if spec.environment.get("is_computed") and not is_governed(loaded.file, workspace):
+            raise NotReady(
+                f"{spec.source} comes from a template and does not lie where trust covers it; "
+                "put it into .workbench/pipelines or .wave/pipelines, or name it in the step"
+            )
         self._require_room(len(loaded.pipeline.steps))
         run_id, name = journal.clock.new_id(), loaded.pipeline.name
         numbers = [r.number or 0 for r in journal.pipeline_states(workspace) if r.pipeline_name == name]
@@ -194,7 +202,8 @@ class _Below:
         if used + steps > limits.max_total_steps:
             raise NotReady(
                 f"it would come to {used + steps} steps; "
-                f"meta_pipeline.max_total_steps is {limits.max_total_steps}"
+                f"meta_pipeline.max_total_steps is {limits.max_total_steps}; "
+                "the manifest's runtime may allow more"
             )
 
     def _used(self) -> int:

@@ -11,9 +11,9 @@ from workbench.domain.runs import RunRequested
 from workbench.domain.values import Actor
 from workbench.host.desk import Desk
 from workbench.host.steps.requests import RunRefused, Wish, cancel, find, request, require_runnable
+from workbench.host.trusting import is_governed
 from workbench.journal.lease import DriverIdentity
 from workbench.pipelines.model import MetaLimits
-from workbench.policy.trust import TrustRefused, governing_files
 from workbench.text import canonical
 from workbench.tools.base import Output, ToolRefused
 
@@ -35,7 +35,7 @@ class DeskPipelines:
             require_runnable(loaded)
         except RunRefused as error:
             raise ToolRefused(f"{error.why}; {error.remedy}") from None
-        if not _is_governed(loaded.file, self._desk.kit.governor):
+        if not is_governed(loaded.file, self._desk.kit.governor):
             raise ToolRefused(
                 f"{name} does not lie where trust covers it, so an agent cannot start it; "
                 "pipelines in .workbench/pipelines or .wave/pipelines can be started"
@@ -102,15 +102,3 @@ def _cancelled(desk: Desk, run_id: str, actor: Actor) -> None:
         cancel(desk.kit.journal, run_id, actor, "the call was stopped")
     except RunRefused:
         return  # it is over already
-
-
-def _is_governed(file: str, workspace: str) -> bool:
-    """Say whether trust covers a file: commands in what an agent wrote elsewhere would run without asking."""
-    root = os.path.realpath(workspace)
-    try:
-        known = governing_files(root)
-    except TrustRefused:
-        return False
-    # A link counts by its own name, as trust counts it, and by what it leads to.
-    ways = (os.path.normpath(f"{root}/{os.path.relpath(file, workspace)}"), os.path.realpath(file))
-    return any(os.path.relpath(way, root) in known for way in ways)
