@@ -61,7 +61,8 @@ def _started(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
     if run is None or run.status == "completed":
         return ()
     # Where a route led back the run went on all the time.
-    worked = max(0, event.at - run.moved_at) // 1000 if body.returned_by and run.status == "running" else 0
+    is_going_on = bool(body.returned_by) and run.status == "running"
+    worked = max(0, event.at - (run.moved_at or event.at)) // 1000 if is_going_on else 0
     now = replace(
         run, status="running", round=body.round, updated_at=event.at, moved_at=event.at, finished_at=None,
         started_at=event.at if run.started_at is None else run.started_at, error_message="",

@@ -47,7 +47,7 @@ def merged(aggregate: Aggregate | None, values: Values) -> str:
 
 
 def _listed(text: str, aggregate: Aggregate) -> list[Json]:
-    found = artifacts.parsed(text.encode("utf-8", "surrogatepass"))
+    found: Json = artifacts.parsed(text.encode("utf-8", "surrogatepass"))
     if not isinstance(found, list):
         raise NotMerged(f"{one_line(aggregate.source, 80)} comes to no JSON list, so nothing can be merged")
     return cast("list[Json]", found)
@@ -57,7 +57,7 @@ def _joined(parts: list[Json], key: str) -> list[Json]:
     """Return the items of several lists as one; what left nothing adds nothing."""
     joined: list[Json] = []
     for number, part in enumerate(parts, 1):
-        found: Json = templates.member(part, key) if key and not isinstance(part, list) else part
+        found = _list_of(part, key)
         if isinstance(found, list):
             joined += found
         elif found is not None:
@@ -65,6 +65,10 @@ def _joined(parts: list[Json], key: str) -> list[Json]:
             hint = "" if key else "; key says which member of an object holds the list"
             raise NotMerged(f"part {number} is no list: {where} is {one_line(json.dumps(found), 60)}{hint}")
     return joined
+
+
+def _list_of(part: Json, key: str) -> Json:
+    return part if isinstance(part, list) or not key else templates.member(part, key)
 
 
 def _concatenated(text: str) -> str:
