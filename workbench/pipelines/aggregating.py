@@ -68,7 +68,7 @@ def _joined(parts: list[Json], key: str) -> list[Json]:
 
 
 def _list_of(part: Json, key: str) -> Json:
-    return part if isinstance(part, list) or not key else templates.member(part, key)
+    return templates.member(part, key) if key and isinstance(part, dict) else part
 
 
 def _concatenated(text: str) -> str:
