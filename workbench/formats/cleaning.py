@@ -49,22 +49,34 @@ def _clean_short(text: str) -> str:
 
 _ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
-    r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
-    r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-": r"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-",
+    r"A(?:(?<![A-Za-z0-9]A)": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
+    r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
         r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]"
     ),
     r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
-    r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)""": r"://[^\s/:@]*:[^\s/@]",
+    r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>""": r"://[^\s/:@]*:[^\s]",
     r"pat(?:(?<!": r"pat[a-z0-9]{14}\.",
     r"SK(?:(?<!": r"sk[a-f0-9]{32}",
     r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$": r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$",
-    rf"{_ALONE}[a-f0-9]{{32}}-us": r"[a-f0-9]{32}-us",
-    rf"{_ALONE}(?:[MNO]": r"(?:[mno][dtjz][a-z][a-z0-9]){5,6}[a-z0-9]{0,3}\.[a-z0-9_-]{6}\.",
-    r"(?i:(?<![A-Za-z])name)": (
-        r"""name["']?[ \t]{0,4}:[ \t]{0,4}["']?[a-z0-9_.-]{0,60}(?:pass|pwd|secret|cred|key|token)"""
+    r"[MNO](?:(?<![A-Za-z0-9_-].)": r"(?:[mno][dtjz][a-z][a-z0-9]){5,6}[a-z0-9]{0,3}\.[a-z0-9_-]{6}\.",
+    r"(?i:;[ \t]{0,4}(?:password|pwd))": r";[ \t]{0,4}(?:password|pwd)",
+    r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?": (
+        r"""(?:key|token|secret)(?:[ \t]{1,4}(?:is|was)|[ \t]{0,4}[:=]|)[ \t]{1,4}["'`]?[a-z0-9+/=_-]{16}"""
     ),
-    r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key)>)": (
+    r"(?:(?i:setenv|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)": (
+        r"(?:setenv|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set|env|arg)[ \t]{1,8}[a-z0-9_]{0,60}"
+        r"(?:pass|pwd|secret|token|key)"
+    ),
+    r"#[ \t]{0,4}define": r"define[ \t]{1,8}[a-z0-9_]{0,60}(?:pass|pwd|secret|token|key)",
+    r"(?i:machine\s{1,9}\S{1,99}|default)": r"(?:machine\s{1,9}\S{1,99}|default)\s{1,9}login",
+    r"""(?<=\s)(?:-b|--cookie)""": r"""(?:-b|--cookie)[ =]["']?[\w.-]{1,64}=""",
+    r"(?<=\s)(?:-[uU][ =]?": r"""(?:-u[ =]?|--(?:proxy-)?user[ =]|-a |--auth[ =])["']?[^\s:"'/]{1,64}:""",
+    r"""\([ \t]{0,4}["'](?:[A-Z]""": r"""(?:pass|passwd|password|pwd|secret|token|key|salt)["'][ \t]{0,4},""",
+    r"(?i:(?<![A-Za-z])(?:name|key))": (
+        r"""(?:name|key)["']?[ \t]{0,4}:[ \t]{0,4}["']?[a-z0-9_.-]{0,60}(?:pass|pwd|secret|cred|key|token)"""
+    ),
+    r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)>)": (
         r"(?:passw(?:or)?d|secret|token|key)>"
     ),
 }
@@ -74,10 +86,13 @@ A pattern that begins otherwise is looked for by its hints, as scrubbing does, s
 """
 
 
+_MANIFEST: Final = r"""kind["']?[ \t]*:[ \t]*["']?secret"""
+
+
 @cache
 def _secrets() -> tuple[Finder, ...]:
     """Return the few expressions that find in one pass each what may be a secret, and a little more."""
-    parts = sorted({part for pattern in PATTERNS for part in _quick(pattern)})
+    parts = sorted({_MANIFEST, *(part for pattern in PATTERNS for part in _quick(pattern))})
     groups: list[list[str]] = [[]]
     for part in parts:
         if sum(map(len, groups[-1])) + len(groups[-1]) + len(part) > _LONGEST:

@@ -1,6 +1,6 @@
 r"""What a secret looks like: one table of kinds and regular expressions, as data.
 
-Owns the table and the checks that tell a secret from ordinary text. A pattern must never be able to
+Owns the table; the checks are in `text.lookalikes`. A pattern must never be able to
 take more than linear time: it begins with a fixed text or a keyword, repetitions are possessive or
 bounded, and nothing that can fail stands behind an unbounded one, unless the next try starts beyond it.
 
@@ -14,9 +14,28 @@ pattern of fixed length.
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
+from workbench.text.given import EARLY, GIVEN, SAID
+from workbench.text.lookalikes import (
+    compiled,
+    is_assigned,
+    is_assigned_pass,
+    is_assigned_token,
+    is_call_value,
+    is_database_password,
+    is_dense,
+    is_flag_value,
+    is_key,
+    is_key_block,
+    is_literal,
+    is_login_of_client,
+    is_login_password,
+    is_mixed,
+    is_quoted_secret,
+    is_store_password,
+    is_tangled,
+)
 from workbench.text.vendors import SERVICES
 
 _WORD = "[A-Za-z0-9_-]"
@@ -38,13 +57,7 @@ _SUFFIX = r"(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|hash|base64
 _ANNOTATION = r"(?>(?::[ \t]{0,4}[A-Za-z][A-Za-z0-9_.| \[\]]{0,40}(?==))?)"
 _VALUE = (
     r"""(?:"(?P<double>[^"\s\\⟨⟩]{3,}+)|'(?P<single>[^'\s\\⟨⟩]{3,}+)"""
-    r"""|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\⟨⟩=][^\s"'`,;&|<>(){}\[\]\\⟨⟩]{3,}+))"""
-)
-_PLACEHOLDER = (
-    r"\$\{?\w*\}?|\$\(.*|!\w+|%\w*%?|\{.*|<.*|\*+|[xX]+|\.+|…+|[\W_]+"
-    r"|(?i:none|null|nil|undefined|true|false|string|str|text|object|bytes|required|optional|redacted"
-    r"|\S*your[_-]\S*|\S*[_-]here|change[_-]?me\d*|placeholder|dummy\S{0,9}|insert[_-]\S*|replace[_-]\S*"
-    r"|u?int\d*|float\d*|bytes\d+|pass(?:word|wd|phrase|code)?|pwd|secret|token|(?:api)?[_-]?key|credentials?)"
+    r"""|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\⟨⟩=][^\s"'`,;&|<>(){}\[\]\\⟨⟩]{1,}+))"""
 )
 
 
@@ -64,137 +77,7 @@ class Pattern(NamedTuple):
 
     def regex(self) -> re.Pattern[str]:
         """Compile the expression, once."""
-        return _compiled(self.source)
-
-
-@cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source, re.ASCII)
-
-
-def _secret(found: re.Match[str]) -> str:
-    return found[found.lastgroup] if found.lastgroup else found.group()
-
-
-def _is_literal(found: re.Match[str]) -> bool:
-    """Not a template, not a star row: something that stands for itself."""
-    return not _compiled(_PLACEHOLDER).fullmatch(_secret(found))
-
-
-def _is_key(found: re.Match[str]) -> bool:
-    """Not a row of one sign, nor words, behind the beginning that tells a key."""
-    body = _secret(found)[3:]
-    return len(set(body.lower()) - set("x*.0_-")) > 1 and "your" not in body.lower()
-
-
-def _has_signs(found: re.Match[str]) -> bool:
-    """A quoted text with blanks is a sentence unless digits and signs stand in it."""
-    text = _secret(found)
-    return (
-        " " in text and bool(_compiled("[0-9]").search(text)) and bool(_compiled("[@#$%^&*=+]").search(text))
-    )
-
-
-def _is_login(found: re.Match[str]) -> bool:
-    return _is_literal(found) and not _secret(found).isdigit()
-
-
-def _is_tangled(found: re.Match[str]) -> bool:
-    """Digits or capitals inside, as no word of a sentence has."""
-    text = _secret(found)
-    return len(text) >= 8 and bool(_compiled(r"[0-9=]|[a-z][A-Z]").search(text))
-
-
-def _is_mixed(found: re.Match[str]) -> bool:
-    """Small letters, capitals and digits inside, in no form that names have."""
-    text = _secret(found)
-    return all(_compiled(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]")) and not _compiled(
-        r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*"
-    ).fullmatch(text)
-
-
-def _is_dense(found: re.Match[str]) -> bool:
-    """A long run of letters and digits, as no name made of words has."""
-    runs = _compiled(r"[A-Za-z0-9]{16,}").findall(_secret(found))
-    return any(_compiled("[0-9]").search(run) and _compiled("[A-Za-z]").search(run) for run in runs)
-
-
-def _is_assigned(found: re.Match[str]) -> bool:
-    """What stands right of a password is taken unless it is a name, a template or a type."""
-    if found.lastgroup != "bare":
-        return _is_closed(found) and _is_literal(found)
-    return _is_bare_secret(found, 6)
-
-
-def _is_assigned_token(found: re.Match[str]) -> bool:
-    """Tokens and keys are named as often as they are given: a quoted one has to look like one, too."""
-    if found.lastgroup == "bare":
-        return _is_bare_secret(found, 8)
-    text = _secret(found)
-    return len(text) >= 8 and _is_closed(found) and not _is_name(text) and _is_literal(found)
-
-
-def _is_closed(found: re.Match[str]) -> bool:
-    """The quote ends right behind the value; a value of several words is a sentence."""
-    return found.string[found.end() : found.end() + 1] in ("\\", '"' if found.lastgroup == "double" else "'")
-
-
-def _is_bare_secret(found: re.Match[str], shortest: int) -> bool:
-    text = _secret(found)
-    if found.string[found.end() : found.end() + 1] in ("(", "[", "{", "⟨"):
-        return False
-    if _is_environment(found):
-        names = rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH}|\d{{1,5}}"
-        return not _compiled(names).fullmatch(text) and _is_literal(found)
-    return len(text) >= shortest and not _is_name(text) and _is_literal(found)
-
-
-def _is_environment(found: re.Match[str]) -> bool:
-    """`NAME=value` as in an environment file: what stands there is a value, whatever it looks like."""
-    key = found.string[found.start() : found.start(found.lastgroup or 0)]
-    return key.endswith("=") and key.isupper()
-
-
-def _is_behind(found: re.Match[str], *programs: str) -> bool:
-    """One of the programs stands before it in the same command."""
-    before = _compiled(r"[\n|;&]").split(found.string[max(0, found.start() - 200) : found.start()])[-1]
-    return any(program in f" {before.lower()}" for program in programs)
-
-
-def _is_store_password(found: re.Match[str]) -> bool:
-    """Behind `vault login`, or `-a` of `redis-cli`."""
-    return _is_tangled(found) and (found[0][0] == "v" or _is_behind(found, "redis-cli"))
-
-
-def _is_database_password(found: re.Match[str]) -> bool:
-    return _is_behind(found, "mysql", "mariadb")
-
-
-def _is_login_password(found: re.Match[str]) -> bool:
-    return _is_login(found) and _is_behind(found, " login ")
-
-
-def _is_flag_value(found: re.Match[str]) -> bool:
-    """What stands before it ends the name of a long option."""
-    before = found.string[max(0, found.start() - 24) : found.start()]
-    is_flag = _compiled(r"(?<!-)--(?:(?!-)[a-z-]{0,20})?\Z").search(before)
-    return bool(is_flag) and _is_assigned_token(found)
-
-
-_PATH = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
-
-
-def _is_name(text: str) -> bool:
-    """Words, dotted names, paths, numbers and versions: things one writes instead of a secret."""
-    if not _compiled("[0-9]").search(text) and not _compiled("[a-z][A-Z].*[a-z][A-Z]|[^\\w.:/-]").search(
-        text
-    ):
-        return True
-    names = (
-        r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\d.,:]+"
-        r"|(?:[a-z]+\d?|\d{1,2})(?:_(?:[a-z]+\d?|\d{1,2}))+|[a-z]+(?:[A-Z][a-z]+)+\d?"
-    )
-    return bool(_compiled(rf"{names}|{_PATH}").fullmatch(text))
+        return compiled(self.source)
 
 
 def _assignment(keyword: str) -> str:
@@ -206,8 +89,9 @@ def _assignment(keyword: str) -> str:
 
 
 _CALL = (
-    r"""\([ \t]{0,4}["'][A-Z][A-Z0-9_]{0,60}?_(?:PASSWORD|PASS|SECRET|TOKEN|KEY)["'][ \t]{0,4},[ \t]{0,4}"""
-    r"""(?:"(?P<double>[^"\s\\⟨⟩]{8,}+)|'(?P<single>[^'\s\\⟨⟩]{8,}+))"""
+    r"""\([ \t]{0,4}["'](?:[A-Z][A-Z0-9_]{0,60}?_)?(?:PASSWORD|PASSWD|PASS|PWD|SECRET|TOKEN|KEY|SALT)["']"""
+    r"""[ \t]{0,4},[ \t]{0,16}"""
+    r"""(?:"(?P<double>[^"\n\\⟨⟩]{1,200}+)(?=")|'(?P<single>[^'\n\\⟨⟩]{1,200}+)(?='))"""
 )
 """`define('DB_PASSWORD', '…')`, `os.Setenv("API_TOKEN", "…")`."""
 
@@ -215,50 +99,55 @@ _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
 _SECRET_WORDS = "secret|credentials?|creds"
 _KEYS = (
     "api", "access", "account", "subscription", "private", "signing", "encryption", "master", "auth",
-    "service", "shared",
+    "service", "shared", "application", "unseal", "secret",
 )  # fmt: skip
 _KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_.-]?key"
 _KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-", "."))
 _NAMES = f"{_PASSWORD_WORDS}|{_SECRET_WORDS}|{_KEY_WORDS}|token"
 
 PATTERNS: tuple[Pattern, ...] = (
-    Pattern("pem", _PEM, ("-----begin",)),
-    Pattern("github-token", rf"gh[opsur]_{_WORD}{{20,}}+", ("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), _is_key),
-    Pattern("github-token", rf"github_pat_{_WORD}{{20,}}+", ("github_pat_",), _is_key),
-    Pattern("gitlab-token", rf"gl(?:pat|rt|dt|ptt|cbt|soat|ft|imt|agent)-{_WORD}{{16,}}+", ("gl",)),
-    Pattern("slack-token", rf"xox[abeoprs]-{_WORD}{{10,}}+", ("xox",), _is_key),
+    Pattern("pem", _PEM, ("-----begin",), is_key_block),
+    *(Pattern(*row) for row in EARLY),
+    Pattern("github-token", rf"gh[opsur]_{_WORD}{{20,}}+", ("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), is_key),
+    Pattern("github-token", rf"github_pat_{_WORD}{{20,}}+", ("github_pat_",), is_key),
+    Pattern("gitlab-token", rf"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-{_WORD}{{16,}}+", ("gl",)),
+    Pattern("slack-token", r"xox[a-eoprs]-[A-Za-z0-9%_-]{10,}+", ("xox",), is_key),
     Pattern("slack-token", rf"xapp-[0-9]-{_WORD}{{10,}}+", ("xapp-",)),
     Pattern("slack-webhook", r"hooks\.slack\.com/services/(?P<s>[A-Za-z0-9/_-]{20,}+)", ("hooks.slack.com",)),
     Pattern("google-key", rf"AIza{_WORD}{{30,}}+", ("aiza",)),
     Pattern("stripe-key", rf"[rs]k_(?:live|test)_{_WORD}{{16,}}+", ("k_live_", "k_test_")),
     Pattern("stripe-key", rf"whsec_{_WORD}{{16,}}+", ("whsec_",)),
     Pattern("npm-token", r"npm_[A-Za-z0-9]{30,}+", ("npm_",)),
-    Pattern("pypi-token", rf"pypi-{_WORD}{{40,}}+", ("pypi-",), _is_dense),
+    Pattern("pypi-token", rf"pypi-{_WORD}{{40,}}+", ("pypi-",), is_dense),
     Pattern("huggingface-token", r"hf_[A-Za-z0-9]{30,}+", ("hf_",)),
     Pattern("sendgrid-key", rf"SG\.{_WORD}{{16,}}+\.{_WORD}{{16,}}+", ("sg.",)),
     Pattern("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+", ("age-secret-key-",)),
     Pattern("anthropic-key", rf"sk-ant-{_WORD}{{16,}}+", ("sk-ant-",)),
-    Pattern("aws-key", r"A(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA|3T[A-Z0-9])[A-Z0-9]{16}", ("a",)),
-    Pattern("openai-key", rf"sk-{_START.format('sk-')}{_WORD}{{20,}}+", ("sk-",), _is_dense),
+    Pattern(
+        "aws-key",
+        r"A(?:(?<![A-Za-z0-9]A)|(?<=\\[nrt]A)|(?<=%[0-9A-F]{2}A))(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA|3T[A-Z0-9])[A-Z0-9]{16,}+",
+        ("akia", "asia", "abia", "acca", "agpa", "aida", "aroa", "aipa", "anpa", "anva", "a3t"),
+    ),
+    Pattern("openai-key", rf"sk-{_START.format('sk-')}{_WORD}{{20,}}+", ("sk-",), is_dense),
     Pattern(
         "jwt",
         rf"eyJ{_START.format('eyJ')}{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?>(?:\.{_WORD}*+){{0,3}})",
         ("eyj",),
     ),
-    *(Pattern(kind, source, hints, _is_key) for kind, source, hints in SERVICES),
-    Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@)""", ("://",), _is_dense),
+    *(Pattern(kind, source, hints, is_key) for kind, source, hints in SERVICES),
+    Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@|:[\w-]{0,40}@)""", ("://",), is_dense),
     Pattern(
         "url-password",
-        r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/@"'`<>⟨⟩]++)(?=@)""",
+        r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/?#"'`<>⟨⟩]{1,200}|(?![0-9]{1,5}[/?#])[^\s@"'`<>⟨⟩]{1,200})(?=@)""",
         ("://",),
-        _is_literal,
+        is_literal,
     ),
     Pattern(
         "bearer",
         r"""(?i:authorization)["'\\\]]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,3}"""
-        r"(?i:bearer|token|apikey|digest|negotiate)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=:-]{4,}+)",
+        r"(?i:bearer|token|apikey|negotiate)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=:-]{4,}+)",
         ("authorization",),
-        _is_tangled,
+        is_tangled,
         ("authorization",),
     ),
     Pattern(
@@ -266,51 +155,54 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?i:authorization)["'\\\]]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,3}"""
         r"(?i:basic)[ \t]{1,4}(?P<s>[A-Za-z0-9+/=_-]{4,}+)",
         ("authorization",),
-        _is_tangled,
+        is_tangled,
         ("authorization",),
     ),
     Pattern(
         "bearer",
         r"(?i:bearer)[ \t]{1,4}(?P<s>[A-Za-z0-9._~+/=-]{16,}+)",
         ("bearer",),
-        _is_tangled,
+        is_tangled,
         ("bearer",),
     ),
     Pattern(
         "basic-auth",
-        r"""(?<=\s)(?:-u|--user)[ =]["']?[^\s:"'⟨⟩]{1,64}:(?P<s>[^\s"'⟨⟩]++)""",
+        r"""(?<=\s)(?:-[uU][ =]?|--(?:proxy-)?user[ =]|-a |--auth[ =])["']?"""
+        r"""[^\s:"'⟨⟩/]{1,64}:(?P<s>[^\s"'⟨⟩]++)""",
         ("curl", "wget", "http"),
-        _is_login,
+        is_login_of_client,
+        ("-u", "--", "-a"),
     ),
     Pattern(
         "authorization",
         r"""(?i:(?<![A-Za-z])authorization)["'\\]{0,3}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,3}"""
         r"(?P<s>[A-Za-z0-9._~+/=:-]{16,}+)",
         ("authorization",),
-        _is_dense,
+        is_dense,
         ("authorization",),
     ),
+    *(Pattern(*row) for row in GIVEN),
     Pattern(
         "url-token",
         r"[?&#](?i:key|auth|sig|signature|x-amz-signature|x-goog-signature|code|session|sessionid|sid|jwt)="
         r"(?P<s>[A-Za-z0-9%._~+/-]{16,}+)",
         ("key=", "auth=", "sig=", "signature=", "code=", "session=", "sessionid=", "sid=", "jwt="),
-        _is_dense,
+        is_dense,
     ),
     Pattern(
         "named-value",
-        rf"""(?i:(?<![A-Za-z])name)["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?(?i:{_NAMES})"""
-        r"""["']?,?\s{1,40}"""
+        rf"""(?i:(?<![A-Za-z])(?:name|key))["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?(?i:{_NAMES})"""
+        r"""["']?(?:,|\s)\s{0,40}"""
         rf"""["']?(?i:value)["']?[ \t]{{0,4}}:[ \t]{{0,4}}{_VALUE}""",
         ("value:", '"value"', "'value'"),
-        _is_assigned,
-        ("name",),
+        is_assigned,
+        ("name", "key"),
     ),
     Pattern(
         "named-value",
         rf"""(?i:(?:name|key)="[\w.:-]{{0,60}}?(?:{_NAMES})"\s{{1,8}}value)="(?P<s>[^"\s⟨⟩]{{4,}}+)(?=")""",
         ("value=",),
-        _is_literal,
+        is_literal,
         ("name=", "key="),
     ),
     Pattern(
@@ -318,7 +210,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?:client-key-data|(?<![A-Za-z0-9])_auth|"auth"|"identitytoken")[ \t]{0,4}[:=][ \t]{0,4}["']?"""
         r"(?P<s>[A-Za-z0-9+/=_-]{16,}+)",
         ("client-key-data", "_auth", '"auth"', "identitytoken"),
-        _is_dense,
+        is_dense,
         ("client-key-data", "_auth", '"auth"', '"identitytoken"'),
     ),
     Pattern(
@@ -332,7 +224,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "password",
         r"(?:(?<=\s)-a|vault[ \t]{1,4}login)[ \t]{1,4}(?P<s>[^\s\"'⟨⟩-][^\s\"'⟨⟩]{7,}+)",
         ("redis-cli", "vault login"),
-        _is_store_password,
+        is_store_password,
         ("-a", "vault"),
     ),
     Pattern(
@@ -340,7 +232,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"""(?i:{_PASSWORD_WORDS})(?:[ \t]{{1,4}}(?i:is|to|as))?[ \t]{{1,4}}["'`]?"""
         r"""(?P<s>[^\s"'`⟨⟩]{8,}+)""",
         ("pass", "pwd"),
-        _is_mixed,
+        is_mixed,
         ("pass", "pwd"),
     ),
     Pattern(
@@ -355,7 +247,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?i:(?<![A-Za-z])set-cookie)["'\\]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,2}[\w.-]{1,64}="""
         r"""(?P<s>[^;\s"'⟨⟩]{8,}+)""",
         ("set-cookie",),
-        _is_tangled,
+        is_tangled,
         ("set-cookie",),
     ),
     Pattern(
@@ -363,16 +255,16 @@ PATTERNS: tuple[Pattern, ...] = (
         r"""(?i:(?<![A-Za-z-])cookie)["'\\]{0,2}[ \t]{0,4}:[ \t]{0,4}["'\\]{0,2}"""
         r"""(?P<s>[\w.-]{1,64}=[^\r\n"'\\⟨⟩]{8,}+)""",
         ("cookie",),
-        _is_tangled,
+        is_tangled,
         ("cookie",),
     ),
     Pattern(
         "password",
-        r"(?i:machine)\s{1,9}\S{1,99}\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}(?i:password)"
+        r"(?i:machine\s{1,9}\S{1,99}|default)\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}(?i:password)"
         r"\s{1,9}(?P<s>[^\s⟨⟩]++)",
-        ("machine",),
-        None,
-        ("machine",),
+        ("machine", "default"),
+        is_literal,
+        ("machine", "default"),
     ),
     Pattern(
         "password",
@@ -383,7 +275,7 @@ PATTERNS: tuple[Pattern, ...] = (
         "password",
         r"""(?<=\s)-p(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
         ("mysql", "mariadb"),
-        _is_database_password,
+        is_database_password,
         ("-p",),
     ),
     Pattern("password", r"""sshpass[ \t]{1,4}-p[ \t]{0,4}["']?(?P<s>[^\s"'⟨⟩]++)""", ("sshpass",)),
@@ -391,48 +283,59 @@ PATTERNS: tuple[Pattern, ...] = (
         "password",
         r"""(?<=\s)-p[ \t]{1,4}["']?(?P<s>[^\s"'⟨⟩]{4,}+)""",
         ("login",),
-        _is_login_password,
+        is_login_password,
         ("-p",),
     ),
     Pattern(
         "password",
-        r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key)>)(?P<s>[^<\s⟨⟩]{4,}+)(?=</)",
+        r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)>)(?P<s>[^<\s⟨⟩]{4,}+)(?=</)",
         ("</",),
-        _is_literal,
+        is_literal,
     ),
     Pattern(
         "password",
         rf"""(?i:{_PASSWORD_WORDS})(?:\\?["'])?[ \t]{{0,8}}(?:=>|:=|[=:])[ \t]{{0,8}}"""
-        r"""(?:"(?P<double>[^"\n\\⟨⟩]{6,64}+)(?=")|'(?P<single>[^'\n\\⟨⟩]{6,64}+)(?='))""",
+        r"""(?:"(?=[^"\s\\⟨⟩]{0,127}+[ \t\\])(?P<double>(?:[^"\n\\⟨⟩]|\\[^\n⟨⟩]){6,128})(?=")"""
+        r"""|'(?=[^'\s\\⟨⟩]{0,127}+[ \t\\])(?P<single>(?:[^'\n\\⟨⟩]|\\[^\n⟨⟩]){6,128})(?='))""",
         ("pass", "pwd"),
-        _has_signs,
+        is_quoted_secret,
         ("pass", "pwd"),
     ),
-    Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), _is_assigned, ("pass", "pwd")),
+    Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), is_assigned, ("pass", "pwd")),
     Pattern(
-        "password", _assignment(r"(?<![A-Za-z])pass(?![A-Za-z])"), ("pass",), _is_assigned_token, ("pass",)
+        "password",
+        _assignment(r"(?:(?<![A-Za-z])|(?<=ssh))pass(?![A-Za-z])"),
+        ("pass",),
+        is_assigned_pass,
+        ("pass",),
     ),
     Pattern(
         "secret",
         _assignment(_SECRET_WORDS),
         ("secret", "credential", "creds"),
-        _is_assigned,
+        is_assigned,
         ("secret", "cred"),
     ),
-    Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, _is_assigned_token, _KEYS),
-    Pattern("token", _assignment("token"), ("token",), _is_assigned_token, ("token",)),
+    Pattern("api-key", _assignment(_KEY_WORDS), _KEY_HINTS, is_assigned_token, _KEYS),
+    Pattern("token", _assignment("token"), ("token",), is_assigned_token, ("token",)),
     Pattern(
         "secret",
         _CALL,
-        ('_password"', "_password'", '_secret"', "_secret'", '_token"', "_token'", 'key"', "key'"),
-        _is_assigned_token,
+        tuple(
+            f"{word}{quote}"
+            for word in ("pass", "word", "pwd", "secret", "token", "key", "salt")
+            for quote in "'\""
+        ),
+        is_call_value,
+        ("(",),
     ),
     Pattern(
         "password",
         rf"(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
         ("--",),
-        _is_flag_value,
+        is_flag_value,
         ("pass", "pwd", "secret", "cred", "api-key", "token"),
     ),
+    *(Pattern(*row) for row in SAID),
 )
 """Every kind that is recognised, tried in this order."""

@@ -24,13 +24,13 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("meta-token", r"EAA(?<![A-Za-z0-9_-]EAA)[A-Z][A-Za-z0-9_-]{50,}+", ("eaa",)),
     ("databricks-token", r"dapi(?<![A-Za-z0-9_-]dapi)[a-f0-9]{32}", ("dapi",)),
     ("vault-token", rf"hv[sbr]\.(?<![A-Za-z0-9_-]....){_WORD}{{24,}}+", ("hvs.", "hvb.", "hvr.")),
-    ("vault-token", rf"{_NOT_IN_WORD}s\.[A-Za-z0-9]{{24}}(?![A-Za-z0-9.])", ("vault",)),
+    ("vault-token", r"s\.(?<![A-Za-z0-9_-]s\.)[A-Za-z0-9]{24}(?![A-Za-z0-9.])", ("vault",)),
     ("terraform-token", rf"{_NOT_IN_WORD}[A-Za-z0-9]{{14}}\.atlasv1\.{_WORD}{{40,}}+", (".atlasv1.",)),
-    ("telegram-token", rf"(?<![0-9])[0-9]{{8,10}}:AA{_WORD}{{33}}", (":aa",)),
+    ("telegram-token", rf"[0-9](?<![0-9][0-9])[0-9]{{7,9}}:AA{_WORD}{{32,}}+", (":aa",)),
     # Before the first dot stands a number of 17 to 20 digits in base64, and nothing else looks like that.
     (
         "discord-token",
-        rf"{_NOT_IN_WORD}(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){{5,6}}[A-Za-z0-9]{{0,3}}\.{_WORD}{{6}}\.{_WORD}{{27,}}+",
+        rf"[MNO](?<![A-Za-z0-9_-].)[DTjz][AEIMQUYcgk][w-z0-5](?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){{4,5}}[A-Za-z0-9]{{0,3}}\.{_WORD}{{6}}\.{_WORD}{{27,}}+",
         tuple(first + second for first in "mno" for second in "dtjz"),
     ),
     ("discord-webhook", rf"/api/webhooks/[0-9]{{16,20}}/(?P<s>{_WORD}{{40,}}+)", ("/api/webhooks/",)),
@@ -67,7 +67,11 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("cloudflare-key", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}+", ("v1.0-",)),
     ("twilio-key", r"SK(?<![A-Za-z0-9_-]SK)[a-f0-9]{32}(?![a-z0-9])", ("sk",)),
     ("mailgun-key", r"key-(?<![A-Za-z0-9_-]key-)[a-f0-9]{32}(?![a-z0-9])", ("key-",)),
-    ("mailchimp-key", rf"{_NOT_IN_WORD}[a-f0-9]{{32}}-us[0-9]{{1,2}}(?![0-9])", ("-us",)),
+    (
+        "mailchimp-key",
+        r"[a-f0-9](?<![A-Za-z0-9_-].)[a-f0-9]{31}-us[0-9]{1,2}(?![0-9])",
+        tuple(f"-us{digit}" for digit in "123456789"),
+    ),
     ("password-hash", r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$[./A-Za-z0-9=,$+-]{20,}+", ("$",)),
 )  # fmt: skip
 """Kind, expression (its group `s`, or all of it, is the key), lower-case texts of which one has to occur."""
@@ -136,6 +140,18 @@ _BEGINNINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ("typeform-token", "tfp_", rf"{_WORD}{{50,}}+"), ("vercel-token", "vcp_", rf"{_AN}{{40,}}+"),
     ("yandex-key", "AQVN", rf"{_WORD}{{35,38}}(?!{_WORD})"),
     ("yandex-token", "t1.", rf"{_WORD}{{20,}}+\.{_WORD}{{86}}"),
+    ("discord-token", "mfa.", rf"{_WORD}{{80,}}+"), ("github-token", "v1.", rf"{_HEX}{{40}}(?!{_AN})"),
+    ("apify-token", "apify_api_", rf"{_AN}{{30,}}+"),
+    ("cloudflare-token", "cfk_", rf"{_WORD}{{40,}}+"), ("cloudflare-token", "cfut_", rf"{_WORD}{{40,}}+"),
+    ("cloudflare-token", "cfat_", rf"{_WORD}{{40,}}+"), ("context7-key", "ctx7sk-", rf"{_WORD}{{30,}}+"),
+    ("elevenlabs-key", "sk_", rf"{_HEX}{{48}}(?!{_AN})"), ("firecrawl-key", "fc-", rf"{_HEX}{{32}}(?!{_AN})"),
+    ("postman-key", "PMAT-", r"[A-Z0-9]{26}(?![A-Z0-9])"), ("segment-token", "sgp_local_", rf"{_HEX}{{40}}"),
+    ("slack-token", "xwfp-", rf"{_WORD}{{20,}}+"), ("together-key", "tgp_v1_", rf"{_WORD}{{40,}}+"),
+    ("vercel-token", "vck_", rf"{_AN}{{40,}}+"), ("vercel-token", "vca_", rf"{_AN}{{40,}}+"),
+    ("vercel-token", "vci_", rf"{_AN}{{40,}}+"), ("vercel-token", "vcr_", rf"{_AN}{{40,}}+"),
+    ("vercel-token", "vercel_blob_rw_", rf"{_AN}{{12,20}}_{_AN}{{28,}}+"),
+    ("voyage-key", "pa-", rf"{_WORD}{{43}}(?!{_WORD})"), ("weights-key", "wandb_v1_", rf"{_WORD}{{40,}}+"),
+    ("langsmith-key", "ls__", rf"{_HEX}{{32}}"),
     ("zuplo-key", "zpka_", rf"{_AN}{{32}}_{_HEX}{{8}}"),
 )  # fmt: skip
 """Kind, fixed beginning where no word goes on, expression of what follows it."""

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.unit.text import given_secrets
 from workbench.domain.values import Hunk
 from workbench.formats import cleaning
 from workbench.text.patterns import PATTERNS
@@ -11,6 +12,9 @@ from workbench.text.scrub import scrub
 
 WORD = "a1B2c3D4" * 8
 SECRETS = [
+    *(way.format(given_secrets.LONG) for way in given_secrets.KEYS),
+    *(way.format("made-up12") for way in given_secrets.PASSWORDS),
+    *given_secrets.SERVICES,
     f"ghp_{WORD}", f"github_pat_{WORD}", f"glpat-{WORD}", f"glsoat-{WORD}", f"xoxb-{WORD}", f"AIza{WORD}",
     f"sk_live_{WORD}", f"npm_{WORD}", f"hf_{WORD}", f"sk-ant-{WORD}", "AKIA" + "A1B2" * 4, "ASIA" + "A1B2" * 4,
     "AROA" + "A1B2" * 4, f"sk-{WORD}", f"eyJ{WORD}.{WORD}.x", "https://me:Hunter22x@host/x",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.unit.text import given_secrets as given
 from tests.unit.text.secret_forms import (
     CONTEXTS,
     HARMLESS,
@@ -48,3 +49,46 @@ def test_other_parameters_stay():
 def test_what_only_looks_like_a_secret_stays_to_the_letter(text):
     assert scrub(text).text == text
     assert scrub_value({"content": text}) == ({"content": text}, ())
+
+
+PUT = [(way, key) for ways, key in ((given.KEYS, given.LONG), (given.HASHES, given.HASH)) for way in ways]
+PUT += [(way, value) for way in given.PASSWORDS for value in ("made-up12", "Mad3#up&it")]
+PUT += [('{{"auths": {{"ghcr.io": {{"auth": "{}"}}}}}}', given.PAIR)]
+
+
+@pytest.mark.spec(202)
+@pytest.mark.parametrize(("way", "value"), PUT)
+def test_a_value_is_taken_as_programs_are_given_it(way, value):
+    shown = scrub(way.format(value)).text
+    assert value not in shown
+    assert scrub(shown).text == shown
+
+
+@pytest.mark.spec(202)
+@pytest.mark.parametrize(("text", "part"), given.WHOLE)
+def test_a_value_of_its_own_kind_is_taken(text, part):
+    shown = scrub(text).text
+    assert part not in shown
+    assert scrub(shown).text == shown
+
+
+@pytest.mark.spec(202)
+@pytest.mark.parametrize("key", given.SERVICES)
+def test_a_newer_form_of_key_is_taken(key):
+    for text in (key, f"a {key} b", f'"{key}"', f"a\\n{key}"):
+        shown = scrub(text).text
+        assert key.split()[0][-12:] not in shown
+        assert scrub(shown).text == shown
+
+
+@pytest.mark.parametrize("text", given.HARMLESS)
+def test_what_is_written_alike_stays_to_the_letter(text):
+    assert scrub(text).text == text
+    many = f"{text}\n\n" * (5_000 // len(text))
+    assert scrub(many).text == many
+
+
+def test_members_of_a_manifest_in_json_are_taken_and_the_rest_stays():
+    text = '{"kind": "Secret", "data": {"a": "made", "b": "up"}, "type": "Opaque", "x": {"a": "made"}}'
+    mark = "⟨secret: manifest-secret⟩"
+    assert scrub(text).text == text.replace('{"a": "made", "b": "up"}', f'{{"a": "{mark}", "b": "{mark}"}}')
