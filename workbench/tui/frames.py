@@ -1,16 +1,23 @@
-"""What is written to the terminal for a part of the screen: the cells that changed and no others.
+"""What is drawn and written for a part of the screen: the widgets that are in it, the cells that changed.
 
 Owns the knowledge of what the terminal shows: a countdown costs its digits and not its row, which counts over
-a slow line. The framework writes a changed part whole, and from the left edge of its widget on.
+a slow line. The framework writes a changed part whole, and from the left edge of its widget on; and for every
+part it asks every widget on the screen for all of its lines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from rich.console import Console
 from rich.control import Control
 from rich.segment import Segment
-from textual._compositor import ChopsUpdate
+from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
+
+_MOST_PARTS: Final = 16
+"""With more parts that changed, the rectangle around all of them is drawn."""
 
 
 class Shown:
@@ -32,6 +39,49 @@ class Shown:
                 del row[first, last]
         row[start, stop] = piece
         return (0, piece.cell_length) if before is None else changed_cells(before, piece)
+
+
+class Parts(Compositor):
+    """A compositor that asks only the widgets that are seen in what changed, and only for lines of it."""
+
+    _changed: Sequence[Region] = ()
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        """Return what is to be written of the parts that changed."""
+        self._changed = tuple(self._dirty_regions)
+        try:
+            return super().render_partial_update()
+        finally:
+            self._changed = ()
+
+    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        whole = crop or self.size.region
+        parts = self._changed if 0 < len(self._changed) <= _MOST_PARTS else (whole,)
+        open_parts = [(part.intersection(whole), list[Region]()) for part in parts]
+        # From front to back: what a widget covers of a part, those behind it need not draw.
+        for widget, (region, clip) in self.visible_widgets.items():
+            shown = region.intersection(clip)
+            rows = [found for part in open_parts if (found := _seen(shown, *part))]
+            if not rows:
+                continue
+            y, bottom = min(found.y for found in rows), max(found.bottom for found in rows)
+            # Whole lines: a widget keeps those, and a piece of a line would be cut anew each time.
+            place = Region(shown.x, y, shown.width, bottom - y)
+            yield place, place, widget.render_lines(place.translate(-region.offset))
+
+
+def _seen(shown: Region, part: Region, covers: list[Region]) -> Region | None:
+    """Return what of a part a widget is seen in, and note that it covers it; None if it is not seen."""
+    found = shown.intersection(part)
+    if not found or any(cover.contains_region(found) for cover in covers):
+        return None
+    covers.append(found)
+    return found
+
+
+def draw_parts(screen: Screen[Any]) -> None:
+    """Have parts of a screen drawn without asking what is not in them; before it is composed."""
+    screen._compositor = Parts()  # pyright: ignore[reportPrivateUsage] there is no public door
 
 
 class Changes(ChopsUpdate):

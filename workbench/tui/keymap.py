@@ -115,9 +115,15 @@ def table() -> Mapping[str, Key]:
     return {key.id: replace(key, keys=tuple(normal(name) for name in key.keys)) for key in KEYS}
 
 
-def of_scopes(scopes: Iterable[str]) -> list[Key]:
+def of_scopes(scopes: Iterable[str]) -> tuple[Key, ...]:
     """Return the rows of some scopes, inner scope first."""
-    return [key for scope in scopes for key in table().values() if key.scope == scope]
+    return _of_scopes(tuple(scopes))
+
+
+@cache
+def _of_scopes(scopes: tuple[str, ...]) -> tuple[Key, ...]:
+    # Asked at every key; there are as many chains of scopes as panes have modes.
+    return tuple(key for scope in scopes for key in table().values() if key.scope == scope)
 
 
 def bindings(*scopes: str, is_first: bool = False) -> list[BindingType]:

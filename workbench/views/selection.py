@@ -95,7 +95,8 @@ class TakenState:
     @property
     def taken_hunks(self) -> tuple[int, ...]:
         """Return the hunks of which at least a line is taken."""
-        return tuple(n for n in range(1, len(self.sizes) + 1) if self.state_of(n) != "left")
+        every = range(1, len(self.sizes) + 1)
+        return tuple(n for n in every if self.state_of(n) != "left") if self.left else tuple(every)
 
     def line_counts(self, hunk: int) -> tuple[int, int]:
         """Return how many changed lines of a hunk are taken, and how many it has."""

@@ -167,5 +167,5 @@ class Pane(Vertical):
         self.title_row.set_focused(True)
 
     def on_descendant_blur(self) -> None:
-        """Show in the title that they do not any more."""
-        self.title_row.set_focused(False)
+        """Show in the title that they do not any more, unless the focus only went elsewhere in here."""
+        self.title_row.set_focused(self.has_pane_focus)

@@ -320,11 +320,11 @@ class BlockView(LineView):
             text.take(block.text)
         return text
 
-    def render_line(self, y: int) -> Strip:
-        """Return a line of the screen."""
-        if not self.blocks and y < len(self.empty):
-            return cells.strip(self.empty[y], self.size.width, theme.ink(self).on("background"))
-        return super().render_line(y)
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return what is said while there are no blocks."""
+        if self.blocks or y >= len(self.empty):
+            return None
+        return cells.strip(self.empty[y], width, theme.ink(self).on("background"))
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw one line of one block."""

@@ -116,16 +116,15 @@ class CallView(LineView):
 
     # --- drawing --------------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        """Return a line of the screen; the head is always the same."""
-        width = self.size.width
-        if self.detail is None:
-            return Strip.blank(width, self.rich_style)
-        if y == 0:
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return the head, which is always the same; nothing at all without a call."""
+        if self.detail is not None and y >= HEAD_ROWS:
+            return None
+        if self.detail is not None and y == 0:
             return self._title(self.detail, width)
-        if y == 1:
+        if self.detail is not None and y == 1:
             return cells.strip(self._parts(self.detail, width), width, theme.ink(self).on("background"))
-        return Strip.blank(width, self.rich_style) if y < HEAD_ROWS else super().render_line(y)
+        return Strip.blank(width, self.rich_style)
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw a line behind the head."""

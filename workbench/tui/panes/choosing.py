@@ -4,9 +4,10 @@ Pure state of the approvals pane. An action's id always means the same bytes, so
 itself; what is gone from the queue is forgotten.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import field
 
+from workbench.domain.values import Hunk
 from workbench.records import dataclass
 from workbench.views.detail import ActionDetail
 from workbench.views.selection import Seen, TakenState
@@ -31,10 +32,17 @@ class Choosing:
     """Digests of what hides characters and was asked about once more."""
     line: int | None = None
     """The changed line under the cursor while lines are chosen."""
+    _whole: tuple[Sequence[Hunk], TakenState] = ((), TakenState(sizes=()))
+    """All taken of the hunks asked about last: an answering key asks dozens of times about the same."""
 
     def taken_of(self, detail: ActionDetail) -> TakenState:
         """Return what is taken of an action."""
-        return self.taken.get(detail.id) or TakenState.of(detail.hunks)
+        taken = self.taken.get(detail.id)
+        if taken is None:
+            if self._whole[0] is not detail.hunks:
+                self._whole = detail.hunks, TakenState.of(detail.hunks)
+            taken = self._whole[1]
+        return taken
 
     def hunk_of(self, detail: ActionDetail) -> int | None:
         """Return the hunk under the cursor; None without hunks."""

@@ -102,6 +102,7 @@ class Composer(Vertical):
         self.input = ComposerInput(self)
         self.offers = Offers()
         self._hint = Static(id="composer-hint")
+        self._said = Content(), Content()
 
     def compose(self) -> ComposeResult:
         """Yield the list, the sign, the text and the hint."""
@@ -147,8 +148,13 @@ class Composer(Vertical):
     # --- what it says ---------------------------------------------------------------------------
 
     def _say(self) -> None:
-        self.input.placeholder = self._placeholder()
-        self._hint.update(self._hint_text())
+        # Every key of every pane comes by here; what is set lays the whole screen out anew.
+        placeholder, hint = self._placeholder(), self._hint_text()
+        if not placeholder.is_same(self._said[0]):
+            self.input.placeholder = placeholder
+        if not hint.is_same(self._said[1]):
+            self._hint.update(hint, layout=hint.cell_length != self._said[1].cell_length)
+        self._said = placeholder, hint
 
     def _placeholder(self) -> Content:
         view = self._shown

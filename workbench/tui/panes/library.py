@@ -233,12 +233,6 @@ class LibraryPane(ReadingPane):
         """Say which keys count, also when the focus went from the filter to the list."""
         self.say_hint()
 
-    @on(events.DescendantBlur)
-    def _blurred(self, event: events.DescendantBlur) -> None:
-        """Keep the title as long as the focus is anywhere here, which every pane would take it from."""
-        event.prevent_default()
-        self.title_row.set_focused(self.has_pane_focus)
-
     def action_do(self, key_id: str) -> None:
         """Do what the table says; what only moves changes no key, and the footer is not made anew for it."""
         if key_id in _MOVING:

@@ -12,7 +12,7 @@ from workbench.tui.shelf import Shelf, Shown
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.views import library as views
-from workbench.views.library import SPLIT, Preview
+from workbench.views.library import Preview
 
 
 class LibraryList(RowList):
@@ -48,16 +48,6 @@ class LibraryList(RowList):
             is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
         )
-
-    def move(self, rows: int) -> None:
-        """Move the cursor by a number of rows without looking at all of them."""
-        at = self.line_of(self.cursor or "")
-        if not self.ids:
-            return
-        line = max(0, min((-1 if at is None else at) + rows, len(self.ids) - 1))
-        if self.ids[line] == SPLIT:
-            line += 1 if rows > 0 else -1
-        self.put_cursor(self.ids[line])
 
 
 class PreviewView(LineView):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
@@ -261,12 +261,12 @@ class GraphPicture(LineView):
 
     # --- drawing --------------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        """Return a line of the screen; another column to begin from draws all of them again."""
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return rows of the screen; another column to begin from draws all of them again."""
         if self._drawn_from != self.scroll_offset.x:
             self._drawn_from = self.scroll_offset.x
             self._strips.clear()
-        return super().render_line(y)
+        return super().render_lines(crop)
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw what is seen of a line."""

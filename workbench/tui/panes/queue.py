@@ -82,11 +82,11 @@ class QueueList(RowList):
         is_scrolling = self.line_count > self.size.height > 0
         return is_scrolling and self.first_line + count <= self.line_count + count - self.size.height
 
-    def render_line(self, y: int) -> Strip:
-        """Return a line of the screen; without rows what may come here."""
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return what may come here, while there are no rows."""
         if self.rows or y >= len(self.idle):
-            return super().render_line(y)
-        return cells.strip(self.idle[y], self.size.width, ink(self).on("background"))
+            return None
+        return cells.strip(self.idle[y], width, ink(self).on("background"))
 
     def draw_row(self, placed: Placed, width: int) -> Strip:
         """Draw a row or a caption."""

@@ -84,12 +84,12 @@ class ToolList(RowList):
         self._spans = dict.fromkeys(self.rows, Span())
         self._spans.update(zip((row.id for row in mine), tools.spans(mine, self._axis, now), strict=True))
 
-    def render_line(self, y: int) -> Strip:
-        """Return a line of the screen."""
-        if not self.rows and y == 1:
-            line = Content.styled(f"   {self._empty}", theme.ink(self).of("muted"))
-            return cells.strip(line, self.size.width, theme.ink(self).on("background"))
-        return super().render_line(y)
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return why there are no rows."""
+        if self.rows or y != 1:
+            return None
+        line = Content.styled(f"   {self._empty}", theme.ink(self).of("muted"))
+        return cells.strip(line, width, theme.ink(self).on("background"))
 
     def draw_heads(self, width: int) -> Strip:
         """Draw the heads that stand over the rows."""

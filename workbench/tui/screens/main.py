@@ -18,6 +18,7 @@ from workbench.domain.events import Event
 from workbench.tui import keymap
 from workbench.tui.answering import Answers
 from workbench.tui.arrangement import Arrangement, arrange
+from workbench.tui.frames import draw_parts
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
 from workbench.tui.notices import Kept, Notices
@@ -71,6 +72,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         wishes: Notify | None = None,
     ) -> None:
         super().__init__(id=self.NAME)
+        draw_parts(self)
         self.state, self.services, self.answering, self._feed = state, services, answering, feed
         self.workspace, self.home = workspace, home
         self.branch, self.trouble, self.has_model = "", "", True

@@ -50,6 +50,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     footer: Footer
     line_bar: LineBar
     _piped: str = ""
+    _says_keys: bool = False
 
     def look(self) -> None:
         """Take in what the journal has."""
@@ -90,6 +91,13 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.KeysChanged)
     def _keys_changed(self) -> None:
+        """Say what the keys do now, once the frame is out that shows what the last one did."""
+        if not self._says_keys:
+            self._says_keys = True
+            self.call_after_refresh(self._say_keys)
+
+    def _say_keys(self) -> None:
+        self._says_keys = False
         self.showing.footer()
         self.showing.composer()
 

@@ -41,7 +41,9 @@ class Divider(Widget):
         """Note the rows at which titles meet this column."""
         joints: dict[int, str] = {}
         column = self.region.x
-        titles = [title.region for title in self.screen.query(PaneTitle) if title.region.width]
+        # Not a query: matching selectors against every widget, thrice a layout, took longer than laying out.
+        regions = [title.region for title in self.screen.walk_children(PaneTitle)]
+        titles = [region for region in regions if region.width and column in (region.right, region.x - 1)]
         for y in range(self.region.y, self.region.bottom):
             left = any(region.y == y and region.right == column for region in titles)
             right = any(region.y == y and region.x == column + 1 for region in titles)
@@ -75,13 +77,19 @@ class Rule(Widget):
         super().__init__(id=key)
         self._said, self._is_error = "", False
         self._count = 0
+        self._columns: set[int] = set()
 
     def on_mount(self) -> None:
         """Draw again whenever something was laid out."""
         after_layout(self, self._look)
 
     def _look(self) -> None:
-        self.refresh()
+        """Note the columns at which dividers meet this row."""
+        dividers = (divider.region for divider in self.screen.walk_children(Divider))
+        columns = {region.x for region in dividers if region.width}
+        if columns != self._columns:
+            self._columns = columns
+            self.refresh()
 
     def say(self, text: str, *, is_error: bool = False) -> None:
         """Show a sentence for four seconds."""
@@ -107,8 +115,7 @@ class Rule(Widget):
         """Draw the line, its joints, and the sentence."""
         del y
         colours, signs = ink(self), glyphs(self)
-        columns = {divider.region.x for divider in self.screen.query(Divider) if divider.region.width}
-        line = "".join(signs.line("┴" if x in columns else "─") for x in range(self.size.width))
+        line = "".join(signs.line("┴" if x in self._columns else "─") for x in range(self.size.width))
         base = colours.on("background")
         if not self._said:
             return cells.strip(Content.styled(line, colours.of("rule")), self.size.width, base)

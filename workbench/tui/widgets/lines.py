@@ -5,11 +5,12 @@ changed row and the mouse. It knows no colours and no rows: subclasses draw stri
 """
 
 from abc import abstractmethod
+from bisect import bisect
 from collections.abc import Collection, Iterable, Sequence
-from typing import cast
+from typing import Final, cast
 
 from textual import events
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
@@ -19,6 +20,9 @@ from workbench.records import dataclass
 from workbench.tui.theme import drawing, has_motion
 
 FLASH_SECONDS = 0.15
+
+_BELOW: Final = -1
+"""Under which the blank row below the last line is kept."""
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -44,6 +48,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     @abstractmethod
     def draw_line(self, line: int, width: int) -> Strip:
         """Return the strip of one line, of exactly `width` cells."""
+
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return what stands in a row of the screen whatever is scrolled; None where the lines are."""
+        del y, width
 
     def on_width(self, width: int) -> None:
         """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
@@ -125,17 +133,41 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             self._strips.pop(line, None)
             self.refresh_line(line)
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Draw other lines; a scrollbar of no width is not told: that would lay the screen out anew."""
+        if self.styles.scrollbar_size_vertical:
+            super().watch_scroll_y(old_value, new_value)
+        elif round(old_value) != round(new_value):
+            self.refresh(self.size.region)
+
     # --- drawing --------------------------------------------------------------------------------
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return rows of the screen; whole ones without what the framework asks and keeps a row for CSS."""
+        size = self.size
+        if size != self.outer_size or crop.column_span != (0, size.width):
+            return super().render_lines(crop)
+        top, width = self.first_line, size.width
+        found = [self._screen_row(y, top, width) for y in crop.line_range]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            found = [strip.apply_filter(line_filter, background) for strip in found]
+        return found
+
     def render_line(self, y: int) -> Strip:
-        """Return a line of the screen; below the last one nothing."""
-        line, width = y + self.scroll_offset.y, self.size.width
-        if line >= self._line_count:
-            return Strip.blank(width, self.rich_style)
+        """Return a row of the screen; below the last line nothing."""
+        return self._screen_row(y, self.first_line, self.size.width)
+
+    def _screen_row(self, y: int, top: int, width: int) -> Strip:
+        fixed = self.fixed_line(y, width)
+        if fixed is not None:
+            return fixed.apply_style(self.rich_style)
+        line = y + top if y + top < self._line_count else _BELOW
         strip = self._strips.get(line)
         if strip is None:
+            drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             # Every cell has a style: Textual's filter for NO_COLOR takes no other.
-            strip = self.draw_line(line, width).apply_style(self.rich_style).simplify()
+            strip = drawn.adjust_cell_length(width).apply_style(self.rich_style).simplify()
             self._strips[line] = strip
         return strip
 
@@ -208,6 +240,7 @@ class RowList(LineView):
         super().__init__(key=key, classes=classes)
         self.ids: tuple[str, ...] = ()
         self._lines: dict[str, int] = {}
+        self._captions: list[int] = []
         self._flashing: frozenset[str] = frozenset()
         self.cursor: str | None = None
 
@@ -246,6 +279,7 @@ class RowList(LineView):
         old_line = self._lines.get(self.cursor or "")
         self.ids = ids
         self._lines = {key: line for line, key in enumerate(ids)}
+        self._captions = [line for line, key in enumerate(ids) if key.startswith("-")]
         cursor = self.cursor if self.cursor in self._lines else self._heir(before, old_line)
         self._strips.clear()
         line = self._lines.get(cursor or "")
@@ -299,11 +333,15 @@ class RowList(LineView):
 
     def move(self, rows: int) -> None:
         """Move the cursor by a number of rows, as far as there are any."""
-        known = [key for key in self.ids if not key.startswith("-")]
-        if not known:
+        captions, count = self._captions, len(self.ids) - len(self._captions)
+        if not count:
             return
-        at = known.index(self.cursor) + rows if self.cursor in known else 0
-        self.put_cursor(known[max(0, min(at, len(known) - 1))])
+        here = self._lines.get(self.cursor or "")
+        at = 0 if here is None else here - bisect(captions, here) + rows
+        line = max(0, min(at, count - 1))
+        for caption in captions:
+            line += caption <= line
+        self.put_cursor(self.ids[line])
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Move the cursor to the first or the last row."""

@@ -1,0 +1,66 @@
+"""What the terminal holds after keys, when only parts were drawn, is what drawing everything would give."""
+
+import pyte
+import pytest
+from rich.console import Console
+from textual.app import App
+
+from tests.tui.screens import THREE, play, staged
+from tests.tui.test_screen import play_golden
+
+WALK = (
+    *"2jjkJK", "enter", *"jjjkt", "escape", *"z", *"jk", "z", *"1ggjjkk", *"3jjk", "enter", "escape",
+    *"0jjk", *"4hjlk", "question_mark", "escape", "colon", "escape", *"2mM", "escape", "i", *"words", "escape",
+)  # fmt: skip
+
+
+def rows(screen):
+    return ["".join(screen.buffer[y][x].data for x in range(screen.columns)) for y in range(screen.lines)]
+
+
+async def walk(shown, keys, monkeypatch):
+    """Press keys and compare the terminal with the whole screen after each."""
+    width, height = shown.app.size
+    screen = pyte.Screen(width, height)
+    stream, console = pyte.Stream(screen), Console(color_system=None, width=width, force_terminal=True)
+
+    def display(app, screen, renderable):
+        if renderable is not None:
+            stream.feed(renderable.render_segments(console))
+
+    monkeypatch.setattr(App, "_display", display)
+    shown.main.refresh()
+    await shown.settle()
+    for key in keys:
+        await shown.press(key)
+        assert rows(screen) == shown.text.split("\n"), key
+
+
+@pytest.mark.parametrize("size", [(160, 48), (80, 24)], ids=str)
+def test_parts_put_together_are_the_whole(tmp_path, monkeypatch, size):
+    async def body(shown):
+        await walk(shown, WALK, monkeypatch)
+
+    play(staged(tmp_path, THREE), body, size=size)
+
+
+def test_parts_put_together_are_the_whole_with_wide_and_hostile_text(tmp_path, monkeypatch):
+    async def body(shown):
+        await walk(shown, WALK[:34], monkeypatch)
+
+    play_golden("hostile-text", tmp_path, body)
+
+
+def test_what_is_covered_is_not_drawn(tmp_path):
+    async def body(shown):
+        await shown.press("2", "enter")
+        asked = []
+        for pane in shown.main.query("*"):
+            was = pane.render_lines
+            pane.render_lines = lambda crop, pane=pane, was=was: (asked.append((pane, crop)), was(crop))[1]
+        view = shown.approvals.detail_view
+        view.invalidate([4])
+        await shown.settle()
+        assert [(pane.id, crop.y, crop.height) for pane, crop in asked] == [("detail", 4, 1)]
+
+    play(staged(tmp_path, THREE), body)
