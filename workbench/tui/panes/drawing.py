@@ -87,8 +87,11 @@ def draw(structure: Structure, room: Room, before: Drawing | None = None) -> Dra
 
 
 def _seed(structure: Structure, before: Drawing | None) -> Layout | None:
-    """Return the layout whose steps keep their places; another run, view or alphabet begins anew."""
-    if before is None:
+    """Return the layout whose steps keep their places; another run, view or alphabet begins anew.
+
+    So does a run that had no steps: it was queued, and nothing of it stood anywhere.
+    """
+    if before is None or not before.index:
         return None
     was = before.structure
     now = (structure.run, structure.implied, structure.focus, structure.is_ascii)
