@@ -334,8 +334,13 @@ def test_the_mouse_selects_and_opens(play):
         await s.pilot.click(s.graph, offset=(place.sign_x + 1, place.y))
         await s.settle()
         assert s.graph.cursor == "plan"
+        web = s.graph.picture.places[s.graph.drawing.index["web"]]
+        await s.pilot.click(s.graph, offset=(web.sign_x + 1, web.y - 1))
+        await s.settle()
+        assert s.graph.picture.kind == "cards"
+        assert s.graph.cursor == "web"
         await s.pilot.click(s.graph, offset=(place.sign_x + 1, place.y), times=2)
         await s.settle()
         assert s.pane.is_full
 
-    play(body)
+    play(body, size=(180, 48))

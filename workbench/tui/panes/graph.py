@@ -4,8 +4,8 @@ Owns the trail that the cursor left, and whether it follows the run. It knows no
 and says which step the cursor came to.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 from textual import events
@@ -194,11 +194,13 @@ class GraphView(GraphPicture):
     # --- the mouse ------------------------------------------------------------------------------
 
     def _hit(self, event: events.MouseEvent) -> str | None:
+        """Return the step under the pointer; the border of a card belongs to it."""
         picture = self.picture
-        x, y = event.x + self.scroll_offset.x, event.y + self.scroll_offset.y
-        if picture is None or y >= picture.height:
+        if picture is None:
             return None
-        found: Iterable[int] = picture.seen(y, x, x + 1)
+        x, y = event.x + self.scroll_offset.x, event.y + self.scroll_offset.y
+        lines = (y, y + 1, y - 1) if picture.kind == "cards" else (y,)
+        found = chain.from_iterable(picture.seen(line, x, x + 1) for line in lines)
         return next((picture.layout.graph.steps[at].id for at in found), None)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
