@@ -42,6 +42,8 @@ class ReelReader:
         self._reader, self.session_id = journal.reader, session_id
         session = journal.session(session_id)
         self._workspace = session.workspace if session else ""
+        # What was imported has the positions of its import: what was beside it then, only times say.
+        self._is_imported = session is not None and session.origin is not None
 
     def columns(self, facts: Mapping[str, str | None], after: int = 0, limit: int = -1) -> Columns:
         """Return positions and times of the recording's events, in order, and a fact of some of them.
@@ -71,15 +73,20 @@ class ReelReader:
 
     def lasting(self, after: int, until: int, limit: int) -> list[Event]:
         """Return what changes rows in the workspace: events between two positions that are no pieces."""
-        here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
-        where = f"position > ? AND position <= ? AND {_LASTING} AND ({here}) ORDER BY position LIMIT ?"
-        return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
+        return self._read(_LASTING, after, until, limit)
 
     def between(self, after: int, until: int, limit: int) -> list[Event]:
         """Return every event of the workspace between two positions, pieces of streams too."""
+        return self._read("true", after, until, limit)
+
+    def _read(self, which: str, after: int, until: int, limit: int) -> list[Event]:
+        where = f"position > ? AND position <= ? AND {which}"
         here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
-        where = f"position > ? AND position <= ? AND ({here}) ORDER BY position LIMIT ?"
-        return self._events(where, after, until, SYSTEM_SESSION, self._workspace, limit)
+        given: tuple[Value, ...] = (SYSTEM_SESSION, self._workspace)
+        if self._is_imported:
+            here, given = f"+session_id IN ({_FAMILY})", (self.session_id,)
+        where = f"{where} AND ({here}) ORDER BY position LIMIT ?"
+        return self._events(where, after, until, *given, limit)
 
     def number_at(self, session_id: str, position: int) -> int:
         """Return the number of a session's last event up to a position; 0 if it had none then."""
@@ -93,25 +100,30 @@ class ReelReader:
         return low
 
     def before(self, position: int, at: int) -> Tables:
-        """Return the rows of the workspace as they stood at a position, whose time is given."""
+        """Return the rows of the workspace as they stood at a position, whose time is given.
+
+        Around what was imported they are those of the time.
+        """
         rows = Tables()
+        moment, bound = ("at", at) if self._is_imported else ("position", position)
         others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
         with self._reader.snapshot() as database:
+            family = {key for (key,) in database.execute(_FAMILY, (self.session_id,))}
             found = database.execute(
                 f"{tables.select(Session)} {others}", (self._workspace, at, MOST_SESSIONS)
             ).fetchall()
             spans: list[str] = [SYSTEM_SESSION]
             for rank, values in enumerate(found):
                 session: Session = tables.load(Session, values)
-                if _began(database, session.id) > position:
+                if session.id in family or _edge(database, session.id, moment, "ASC") > bound:
                     continue
-                if _ended(database, session.id) > position:
+                if _edge(database, session.id, moment, "DESC") > bound:
                     spans.append(session.id)
                 else:
                     _put_settled(rows, database, session, has_decided=rank < _ACTIONS_OF)
         for session_id in spans:
-            where = f"session_id = ? AND position <= ? AND {_LASTING} ORDER BY sequence_number"
-            rows.fold(self._events(where, session_id, position))
+            where = f"session_id = ? AND {moment} <= ? AND {_LASTING} ORDER BY sequence_number"
+            rows.fold(self._events(where, session_id, bound))
         return rows
 
     def _events(self, where: str, *given: Value) -> list[Event]:
@@ -176,13 +188,11 @@ _LAST: Final = (
 _POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND sequence_number = ?"
 
 
-def _began(database: Database, session_id: str) -> int:
-    return _value(database, _POSITION, session_id, 1) or 0
-
-
-def _ended(database: Database, session_id: str) -> int:
-    newest = "SELECT position FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
-    return _value(database, newest, session_id) or 0
+def _edge(database: Database, session_id: str, column: str, order: str) -> int:
+    """Return position or time of a session's first (ASC) or last (DESC) event."""
+    where = f"session_id = ? ORDER BY sequence_number {order} LIMIT 1"
+    statement = f"SELECT {column} FROM event WHERE {where}"  # noqa: S608 our own names
+    return _value(database, statement, session_id) or 0
 
 
 def _value(database: Database, statement: str, *given: Value) -> Any:

@@ -102,6 +102,8 @@ def one_line(text: str, limit: int) -> str:
         text: Untrusted text of any length; only its beginning is looked at.
         limit: Cells, 0 or more.
     """
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
     head = text[: 16 * (limit + 1)]
     line = head.replace("\r\n", "\n").replace("\n", _NEWLINE_SIGN).replace("\t", " ")
     if len(head) < len(text):

@@ -20,10 +20,10 @@ from workbench.journal.reel import ReelReader
 from workbench.tui.live import MOST_CALLS, JournalSource
 from workbench.tui.runevents import RunEvents
 from workbench.views import rewind
+from workbench.views.eventwords import words
 from workbench.views.marks import WANTED
 from workbench.views.reel import Outlook, Reel
 from workbench.views.rewind import Rewind
-from workbench.views.transport import words
 
 _ORDER: Final = attrgetter("requested_at", "ordinal")
 _SESSIONS_LOOKED_AT: Final = 12

@@ -7,19 +7,13 @@ import math
 from bisect import bisect_left
 from typing import Final
 
-from workbench.domain import events as e
-from workbench.domain.events import Event
-from workbench.domain.rows import Action, Call
-from workbench.domain.runs import StepChanged
 from workbench.records import dataclass
 from workbench.text.human import countdown, duration
-from workbench.text.safe import one_line
 from workbench.views.player import Player
 from workbench.views.reel import Reel
 from workbench.views.signs import SignName
 
 _SECOND: Final = 1_000_000
-_WORDS: Final = 200
 _GAP_CELLS: Final = 1
 """Cells on each side of a gap's middle that are drawn as gap."""
 
@@ -124,47 +118,3 @@ def gap_cells(reel: Reel, width: int) -> frozenset[int]:
     return frozenset(
         cell for middle in middles for cell in range(middle - reach, middle + reach + 1) if 0 <= cell < width
     )
-
-
-# --- words ----------------------------------------------------------------------------------------
-
-
-def words(event: Event | None, action: Action | None, call: Call | None) -> str:
-    """Return what a marked event was, in one safe line.
-
-    Args:
-        event: what happened; None when it is not there any more.
-        action: the row it is about, where it is about one.
-        call: likewise.
-    """
-    return one_line(_words(event, action, call), _WORDS)
-
-
-def _words(event: Event | None, action: Action | None, call: Call | None) -> str:
-    match event.body if event is not None else None:
-        case e.PromptSubmitted(text=text):
-            return text
-        case e.ActionOpened(verb=verb, target=target):
-            return f"{verb} {target}"
-        case e.FileChanged(path=path, change=change):
-            return f"{change} {path}"
-        case e.ErrorRaised(message=message):
-            return message
-        case e.MarkAdded(label=label):
-            return label or "a mark"
-        case StepChanged() as body:
-            return f"{event.step if event else ''} {body.state}".strip()
-        case _ if action is not None:
-            return f"{_DECIDED.get(event.kind if event else '', '')} {action.verb} {action.target}".strip()
-        case _ if call is not None:
-            return f"{call.tool} {call.target}"
-        case _:
-            return event.kind.replace(".", " ") if event is not None else ""
-
-
-_DECIDED: Final = {
-    "action.approved": "approved:",
-    "action.rejected": "rejected:",
-    "action.expired": "expired:",
-    "action.cancelled": "withdrawn:",
-}

@@ -34,7 +34,7 @@ from workbench.views import transport
 from workbench.views.marks import Jump
 from workbench.views.player import Player, moment
 
-TAIL: Final = 300
+TAIL: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
 _MICROS: Final = 1_000_000
 _OFF: Final = frozenset({

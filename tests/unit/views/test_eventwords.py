@@ -1,0 +1,61 @@
+"""Words for events: every kind has some of its own, on one safe line."""
+
+import pytest
+
+from tests.support import golden
+from workbench.domain import events as e
+from workbench.domain import runs as r
+from workbench.domain.codec import BY_KIND
+from workbench.domain.events import Event, Unknown
+from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.tui.replay_source import ReplaySource
+from workbench.views import eventwords
+from workbench.views.eventwords import words
+
+HOST = Actor(kind="host")
+
+
+def event(body, **about):
+    return Event(id="e", session_id="s", at=1, actor=HOST, body=body, **about)
+
+
+def test_every_kind_has_words_of_its_own():
+    known = (eventwords._PLAIN, eventwords._OF_ACTION, eventwords._OF_CALL, eventwords._OF_STEP)
+    assert set().union(*known) == {cls for cls in BY_KIND.values() if cls is not Unknown}
+
+
+@pytest.mark.spec(140)
+@pytest.mark.parametrize("name", ["release-run", "late-answers", "stacked-edits", "crash-recovery"])
+def test_no_line_of_a_recording_is_the_name_of_a_kind(name, tmp_path):
+    with golden.load(name, tmp_path / "home") as journal:
+        for session in journal.sessions():
+            if session.id == SYSTEM_SESSION:
+                continue
+            source = ReplaySource(journal, session)
+            for index in range(1, len(source.reel) + 1):
+                said = source.words_at(index)
+                assert said
+                assert "\n" not in said
+                assert said != source.event_at(index).kind.replace(".", " ")
+
+
+@pytest.mark.parametrize(
+    ("body", "about", "said"),
+    [
+        (e.SessionStatusChanged(status="processing"), {}, "the session is at work"),
+        (e.SessionStatusChanged(status="paused", reason="host lost"), {}, "the session is paused (host lost)"),
+        (e.SessionChanged(title="x", archived=True), {}, "renamed: x, archived"),
+        (e.CallFinished(state="failed", exit_code=2, duration_ms=1200), {"call_id": "c"}, "a call: failed, exit 2, 1.2 s"),
+        (e.ActionExpired(), {"action_id": "a"}, "expired"),
+        (e.ErrorRaised(code="x", message="no\x1b[2J route"), {}, "no⟨ESC[2J⟩ route"),
+        (r.StepChanged(state="failed", detail="exit 1"), {"step": "plan"}, "plan failed: exit 1"),
+        (r.RunChanged(status="completed"), {}, "the run is completed"),
+        (Unknown(original_kind="future.kind"), {}, "future kind"),
+    ],
+)  # fmt: skip
+def test_words(body, about, said):
+    assert words(event(body, **about), None, None) == said
+
+
+def test_an_event_that_is_gone_has_no_words():
+    assert words(None, None, None) == ""
