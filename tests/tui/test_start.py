@@ -1,5 +1,6 @@
 """What stands between the command and the first frame: the modules that a screen loads, and no others."""
 
+import json
 import os
 import subprocess
 import sys
@@ -21,42 +22,48 @@ NOT_AT_START = {
 }  # fmt: skip
 
 SCRIPT = """
-import gc, sys
+import gc, json, sys
 from workbench.cli.screen import command
 from workbench.cli.main import main
 
 command.require_terminal = lambda: None
-real = command.show
+real, seen, frames = command.show, {}, []
 
 def show(*given):
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.main import MainScreen
 
+    display, first = WorkbenchApp._display, WorkbenchApp._after_first_frame
+
+    def displayed(app, screen, renderable):
+        display(app, screen, renderable)
+        if renderable is not None and not frames and not app._batch_count:
+            frames.append("\\n".join(strip.text for strip in screen._compositor.render_strips()))
+
     def drawn(screen):
         # Threads that begin now load what they need.
-        loaded = sorted(sys.modules)
-        with open(sys.argv[2], "w") as file:
-            file.write("\\n".join([screen.approvals.queue.cursor or "", *loaded]))
-
-    first = WorkbenchApp._after_first_frame
+        seen.update(frames=list(frames), loaded=sorted(sys.modules), cursor=screen.approvals.queue.cursor)
 
     def after(app):
         first(app)
-        with open(sys.argv[2] + "-collects", "w") as file:
-            file.write(str(gc.isenabled()))
+        seen.update(collects=gc.isenabled())
         app.exit(0)
 
     MainScreen.after_first_frame, WorkbenchApp._after_first_frame = drawn, after
+    WorkbenchApp._display = displayed
     return real(*given)
 
 command.show = show
-sys.exit(main([sys.argv[1]]))
+code = main([sys.argv[1]])
+with open(sys.argv[2], "w") as file:
+    json.dump(seen, file)
+sys.exit(code)
 """
 
 
 @pytest.fixture(scope="module")
 def first_frame(tmp_path_factory):
-    """Return what stands under the cursor of a first frame, what is loaded, whether garbage is collected."""
+    """Return the first frame, what stands under its cursor, what is loaded, whether garbage is collected."""
     root = tmp_path_factory.mktemp("start")
     edit = call("c1", "replace_string_in_file", path="a.py", old_string="one", new_string="two")
     stage = Stage(root, recording(exchange(text("I write."), edit)), files={"a.py": "one\n"})
@@ -71,15 +78,18 @@ def first_frame(tmp_path_factory):
         capture_output=True, text=True, env=env, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    cursor, *loaded = (root / "seen").read_text().splitlines()
-    return cursor, set(loaded), (root / "seen-collects").read_text()
+    return json.loads((root / "seen").read_text())
 
 
 def test_the_first_frame_shows_what_waits_and_lets_garbage_be_collected_again(first_frame):
-    cursor, _, collects = first_frame
-    assert cursor
-    assert collects == "True"
+    assert first_frame["cursor"]
+    assert first_frame["collects"] is True
+
+
+def test_nothing_is_begun_before_a_frame_with_the_diff_is_on_the_screen(first_frame):
+    frame = first_frame["frames"][0]
+    assert [word in frame for word in ("a.py", "- one", "+ two")] == [True] * 3
 
 
 def test_nothing_is_loaded_that_the_first_frame_does_not_show(first_frame):
-    assert sorted(NOT_AT_START & first_frame[1]) == []
+    assert sorted(NOT_AT_START & set(first_frame["loaded"])) == []

@@ -1,17 +1,13 @@
 """Everything a driver needs, in one frozen record that the composition root fills.
 
-Owns how a workspace's settings follow its trust: what an untrusted workspace says only narrows. Holds no
-state of any session.
+Holds no state of any session.
 """
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
-from workbench.config.live import Merged, merged
 from workbench.config.values import Loaded
 from workbench.effects.clock import Clock
 from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
@@ -19,6 +15,7 @@ from workbench.effects.files import Root
 from workbench.host.charge import PLAIN, Charge
 from workbench.host.endpoints import key_variables, teach
 from workbench.host.models import ProviderMaker
+from workbench.host.settings import Settings
 from workbench.host.trusting import is_trusted
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -35,44 +32,6 @@ class ConfigUnusable(Exception):
         problem = next(problem for problem in loaded.problems if problem.fatal)
         self.why, self.remedy = str(problem), "workbench config validate names everything that is wrong."
         super().__init__(f"{self.what} {self.why} {self.remedy}")
-
-
-class Settings:
-    """The configuration of one workspace, read once for each answer to the trust question."""
-
-    def __init__(self, home: Home, workspace: str, options: Mapping[str, object]) -> None:
-        self._home, self._workspace, self._options = home, workspace, options
-        self._loaded: dict[bool, Loaded] = {}
-
-    def loaded(self, *, trusted: bool) -> Loaded:
-        """Return the settings with all that was found wrong in their files."""
-        if trusted not in self._loaded:
-            self._loaded[trusted] = self._read(trusted=trusted)
-        return self._loaded[trusted]
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Return the files that are read."""
-        return self._home.path / USER_FILE, Path(self._workspace) / WORKSPACE_FILE
-
-    def read_again(self, *, trusted: bool) -> Merged:
-        """Take over from the files what may change while things run, and say what that is.
-
-        Args:
-            trusted: For which answer to the trust question it is told; both are read.
-        """
-        told = Merged(loaded=self.loaded(trusted=trusted))
-        for known, present in list(self._loaded.items()):
-            found = merged(present, self._read(trusted=known))
-            self._loaded[known] = found.loaded
-            told = found if known == trusted else told
-        return told
-
-    def _read(self, *, trusted: bool) -> Loaded:
-        return load(
-            Path(self._home.path), Path(self._workspace), trusted=trusted, env=os.environ,
-            options=self._options,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widget import AwaitMount
 
 from workbench.config.values import Ui
 from workbench.draw import markdown
@@ -90,6 +91,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
         self.set_class(self.glyphs.is_ascii, "-ascii")
         self.painter: Painter | None = None
+        self.when_drawn: Callable[[], object] | None = None
+        """Called once, after the first frame."""
+        self._has_frame = False
+        self._wrong: Sequence[str] = ()
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
@@ -128,24 +133,33 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     # --- life -----------------------------------------------------------------------------------
 
-    def on_mount(self) -> None:
-        """Put the main screen up and the user's keys in force."""
+    def on_load(self) -> None:
+        """Put colours and the user's keys in force before there is anything to draw with them."""
         self._life = asyncio.get_running_loop()
-        if self._must_end:
-            self.exit()
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
-        wrong = keymap.faults(users, CHAINS)
-        if users and not wrong:
+        self._wrong = keymap.faults(users, CHAINS)
+        if not self._wrong:
             self.user_keys = users
-            self.set_keymap(users)
-        self.main = main = self.make_main()
-        main.conversation.set_compact(is_compact=self._ui is not None and self._ui.density == "compact")
-        self.push_screen(main)
-        for sentence in wrong:
-            main.call_after_refresh(main.say, sentence, is_error=True)
-        self.call_after_refresh(self._after_first_frame)
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the main screen: another one below it would be made, styled and laid out for nothing."""
+        self.main = self.make_main()
+        is_compact = self._ui is not None and self._ui.density == "compact"
+        self.main.conversation.set_compact(is_compact=is_compact)
+        return self.main
+
+    async def on_mount(self) -> None:
+        """Wait until the main screen holds what its first frame shows, then let it be drawn."""
+        if self._must_end:
+            self.exit()
+        if self.user_keys:
+            self.set_keymap(self.user_keys)
+        for sentence in self._wrong:
+            self.main.call_after_refresh(self.main.say, sentence, is_error=True)
+        await AwaitMount(self.main, [self.main])
+        self.call_later(self.main.refresh, layout=True)
 
     def make_main(self) -> MainScreen:
         """Return the screen that is there for as long as the app is."""
@@ -205,6 +219,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             gc.freeze()
             gc.enable()
         self._load_painter()
+        if self.when_drawn is not None:
+            self.when_drawn()
 
     def _load_painter(self) -> None:
         """Colour code from the second frame on: what paints it takes longer to load than to draw."""
@@ -230,6 +246,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif renderable is not None:
             self._shown.forget()
         display(screen, renderable)
+        if renderable is not None and not self._has_frame and not self._batch_count:
+            self._has_frame = True
+            self.call_later(self._after_first_frame)
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from workbench.cli.place import opened
 from workbench.config.values import Loaded
-from workbench.host.kit import Settings
+from workbench.host.settings import Settings
 from workbench.host.trusting import is_trusted
 
 

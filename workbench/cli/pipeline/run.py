@@ -15,7 +15,7 @@ from workbench.cli.run.command import require_usable
 from workbench.effects.files import FileRefused, read_bounded
 from workbench.host import config_rules, trusting
 from workbench.host.ancestry import refuse_inside_agents
-from workbench.host.kit import Settings
+from workbench.host.settings import Settings
 from workbench.host.steps.requests import RunRefused, Wish, find, request
 from workbench.journal.decide import expire_due
 from workbench.tools.registry import catalogue

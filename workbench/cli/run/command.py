@@ -27,8 +27,9 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Decision
 from workbench.host import config_rules, trusting
 from workbench.host.endpoints import teach
-from workbench.host.kit import Settings, open_kit
+from workbench.host.kit import open_kit
 from workbench.host.models import ProviderMaker, provider_of
+from workbench.host.settings import Settings
 from workbench.host.upkeep import tidy_if_due
 from workbench.journal.decide import decide, expire_due
 from workbench.journal.errors import Driven

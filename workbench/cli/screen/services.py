@@ -253,7 +253,7 @@ class Wiring:
 
     def _config(self) -> "Config":
         from workbench.host import trusting
-        from workbench.host.kit import Settings
+        from workbench.host.settings import Settings
 
         trusted = trusting.is_trusted(self._journal, self._workspace)
         return Settings(self._home, self._workspace, {}).loaded(trusted=trusted).config

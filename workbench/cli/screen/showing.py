@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
 
 WATCH_AFTER = 2.0
-"""Seconds that a screen is open before it follows changes of its configuration: they cost no first frame."""
+"""Seconds after its first frame before a screen follows changes of its configuration: they cost no first frame."""
 
 TIDY_AFTER = 20.0
 """Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
@@ -118,22 +118,27 @@ class Following:
 
     def __init__(self, home: Home, journal: Journal, workspace: str, app: "WorkbenchApp") -> None:
         self._home, self._journal, self._workspace, self._app = home, journal, workspace, app
-        files = (home.path / USER_FILE, Path(workspace) / WORKSPACE_FILE)
-        self._watch = ConfigWatch(files, self._changed, WATCH_AFTER, on_start=self._begin)
-        self._pipelines = PipelineWatch(journal, workspace, self._said, WATCH_AFTER)
+        self._watches: list[ConfigWatch | PipelineWatch] = []
+
+    def begin(self) -> None:
+        """Follow from now on, or rather from when the start is well over."""
+        files = (self._home.path / USER_FILE, Path(self._workspace) / WORKSPACE_FILE)
+        self._watches = [
+            ConfigWatch(files, self._changed, WATCH_AFTER, on_start=self._load),
+            PipelineWatch(self._journal, self._workspace, self._said, WATCH_AFTER),
+        ]
 
     def close(self) -> None:
         """Follow no more."""
-        self._watch.close()
-        self._pipelines.close()
+        for watch in self._watches:
+            watch.close()
 
     def _said(self, words: str, is_error: bool) -> None:
         with suppress(RuntimeError):  # it may be closing
             self._app.call_from_thread(self._app.main.say, words, is_error=is_error)
 
-    def _begin(self) -> None:
-        # The settings of drivers know tools and providers, which the first frame must not load.
-        from workbench.host.kit import Settings
+    def _load(self) -> None:
+        from workbench.host.settings import Settings
 
         self._settings = Settings(self._home, self._workspace, {})
         self._settings.loaded(trusted=trusting.is_trusted(self._journal, self._workspace))
@@ -157,6 +162,7 @@ def show(
     app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
+    app.when_drawn = following.begin
     try:
         with ended_by_signals(app.end_soon):
             code = app.run()

@@ -92,7 +92,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self._ticker: Timer | None = None
         self._focused_before: Widget | None = None
         """What had the focus before the terminal became too small for anything."""
-        self._looks_soon = False
+        self._looks_soon = self._has_frame = False
         self._looked_at, self._due, self._host_seen_at = 0.0, 0.0, 0
         self.is_leaving = False
 
@@ -134,10 +134,20 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.showing.detail(self.approvals.queue.cursor)
         self.start_focus()
         self.keep_time()
-        self.call_after_refresh(self.after_first_frame)
-        # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.
-        self.call_after_refresh(self._feed.start)
         self.set_interval(_MINUTE, self._minute)
+
+    def _compositor_refresh(self) -> None:
+        """Draw, but nothing that goes nowhere: while the app starts, what is drawn is thrown away."""
+        if self.app._batch_count:
+            self._repaint_required = True
+            return
+        super()._compositor_refresh()
+        if not self._has_frame and self.is_current:
+            self._has_frame = True
+            # Threads that began before would load modules while the first frame is drawn.
+            self.call_later(self.after_first_frame)
+            # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.
+            self.call_later(self._feed.start)
 
     def load(self) -> None:
         """Read what the first frame shows."""
