@@ -17,8 +17,8 @@ from workbench.domain.values import Json
 from workbench.host import trusting
 from workbench.host.choosing import usable
 from workbench.host.endpoints import KIND, NoEndpoint, endpoint_of, teach
-from workbench.host.settings import Settings
 from workbench.host.models import kind_of
+from workbench.host.settings import Settings
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.providers.endpoint import Endpoint

@@ -246,9 +246,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif renderable is not None:
             self._shown.forget()
         display(screen, renderable)
-        if renderable is not None and not self._has_frame and not self._batch_count:
+        if renderable is not None and not self._has_frame and not self.is_held:
             self._has_frame = True
             self.call_later(self._after_first_frame)
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether what is drawn now goes nowhere, as in the batch in which the framework starts."""
+        return self._batch_count > 0
 
     # --- the end --------------------------------------------------------------------------------
 

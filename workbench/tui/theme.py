@@ -29,6 +29,11 @@ class Drawing(Protocol):
         ...
 
     @property
+    def is_held(self) -> bool:
+        """Return whether what is drawn now goes nowhere."""
+        ...
+
+    @property
     def key_time(self) -> float:
         """Return when the key that is being handled arrived."""
         ...

@@ -5,8 +5,8 @@ Owns no words: they are the host's standing. Reads the configuration for the nam
 
 from workbench.cli.console import Console
 from workbench.host.endpoints import key_variables
-from workbench.host.settings import Settings
 from workbench.host.places import provider_variables
+from workbench.host.settings import Settings
 from workbench.host.standing import remarks
 from workbench.host.trusting import is_trusted
 from workbench.journal.home import Home

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
 
 WATCH_AFTER = 2.0
-"""Seconds after its first frame before a screen follows changes of its configuration: they cost no first frame."""
+"""Seconds after its first frame before a screen follows its configuration: no start waits for that."""
 
 TIDY_AFTER = 20.0
 """Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""

@@ -138,7 +138,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def _compositor_refresh(self) -> None:
         """Draw, but nothing that goes nowhere: while the app starts, what is drawn is thrown away."""
-        if self.app._batch_count:
+        if self.drawing.is_held:
             self._repaint_required = True
             return
         super()._compositor_refresh()
