@@ -41,11 +41,19 @@ from workbench.views.source import Source
 _HERE: Final = Path(__file__).resolve()
 
 
-def style_files() -> list[Path]:
-    """Return the stylesheets in order: beside the package in a checkout, inside it in a wheel."""
+_LATER: Final = "80"
+"""The first stylesheet of those that the first frame does without: dialogs, other places."""
+
+
+def style_files(*, is_later: bool = False) -> list[Path]:
+    """Return the stylesheets in order: beside the package in a checkout, inside it in a wheel.
+
+    Args:
+        is_later: Those that are read after the first frame.
+    """
     inside = _HERE.parents[1] / "styles"
     folder = inside if inside.is_dir() else _HERE.parents[2] / "styles"
-    return sorted(folder.glob("*.tcss"))
+    return [path for path in sorted(folder.glob("*.tcss")) if (path.name >= _LATER) == is_later]
 
 
 class WorkbenchApp(App[int], inherit_bindings=False):
@@ -124,6 +132,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Return the house colours for a theme that has none of its own."""
         return variables(theme_tokens(self.current_theme))
 
+    def _watch_theme(self, theme_name: str) -> None:
+        if self._has_frame:
+            super()._watch_theme(theme_name)
+
     def _theme_changed(self, theme: Theme) -> None:
         self.ink = Ink(tokens=theme_tokens(theme), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
@@ -136,6 +148,12 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def on_load(self) -> None:
         """Put colours and the user's keys in force before there is anything to draw with them."""
         self._life = asyncio.get_running_loop()
+        # What the framework does when a theme is set, without reading and applying all styles once more.
+        theme = self.current_theme
+        known = {f"-theme-{theme.name}": True, "-dark-mode": theme.dark, "-light-mode": not theme.dark}
+        self.update_classes(known, update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
         self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
@@ -218,6 +236,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if not gc.isenabled():
             gc.freeze()
             gc.enable()
+        for path in style_files(is_later=True):
+            self.stylesheet.add_source(path.read_text("utf-8"), (str(path), ""))
         self._load_painter()
         if self.when_drawn is not None:
             self.when_drawn()

@@ -98,6 +98,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """Yield everything; which of it is shown follows from the size."""
+        self._classify(self._arranged())
+        self.app.stylesheet.apply(self)
         yield self.header
         yield self.strip
         yield self.tabs
@@ -285,22 +287,34 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         """Put panes where size, place and zoom want them."""
         if not self.size.area:
             return
-        is_full = self.approvals.is_full
-        found = arrange(self.size.width, self.size.height, self.place, is_zoomed=self.is_zoomed or is_full)
-        self.arrangement = found
-        before = self.classes
-        for name in ("tiny", "narrow", "medium", "wide"):
-            self.set_class(found.width == name, f"-{name}", update=False)
-        self.set_class(found.is_alone, "-alone", update=False)
-        self.set_class(is_full, "-full", update=False)
-        if self.classes != before:
+        self.arrangement = found = self._arranged()
+        if self._classify(found):
             self.update_node_styles()
         self.put(found)
-        is_zoomed = found.is_alone and found.width in ("medium", "wide") and not is_full
+        is_zoomed = found.is_alone and found.width in ("medium", "wide") and not self.approvals.is_full
         if self.approvals.is_zoomed != is_zoomed:
             self.approvals.is_zoomed = is_zoomed
             self.approvals.reshow(is_sorted=True)
         self._take_or_give_focus(is_tiny=found.width == "tiny")
+
+    def _arranged(self) -> Arrangement:
+        is_zoomed = self.is_zoomed or self.approvals.is_full
+        return arrange(self.size.width, self.size.height, self.place, is_zoomed=is_zoomed)
+
+    def _classify(self, found: Arrangement) -> bool:
+        """Say in classes how things are arranged; return whether that is new."""
+        before = self.classes
+        for name in ("tiny", "narrow", "medium", "wide"):
+            self.set_class(found.width == name, f"-{name}", update=False)
+        self.set_class(found.is_alone, "-alone", update=False)
+        self.set_class(self.approvals.is_full, "-full", update=False)
+        self.set_class(self.size.height <= _LOW, "-low", update=False)
+        return self.classes != before
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Apply the styles anew, but not to what was just made with them."""
+        if self._has_frame:
+            super().update_node_styles(animate)
 
     def _take_or_give_focus(self, *, is_tiny: bool) -> None:
         """Let nothing have the focus on a screen that is too small, and give it back when it grows."""
@@ -346,7 +360,6 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.show_away()
         if found.has_strip and not had_strip:
             self.showing.head()
-        self.set_class(self.size.height <= _LOW, "-low")
         self.place_status()
 
     def go_to(self, place: int) -> None:
