@@ -99,7 +99,6 @@ class MainScreen(AwayScreen, inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """Yield everything; which of it is shown follows from the size."""
         self._classify(self._arranged())
-        self.app.stylesheet.apply(self)
         yield self.header
         yield self.strip
         yield self.tabs
