@@ -9,8 +9,9 @@ and the first frame needs the methods of a few. It must never change what a data
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -25,9 +26,6 @@ else:
         return made if cls is None else made(cls)
 
 
-C = TypeVar("C", bound=type[Any])
-
-
 class _Factory:
     """Stands for a default that is made anew each time, in signatures as the standard library shows it."""
 
@@ -36,72 +34,258 @@ class _Factory:
 
 
 _FACTORY = _Factory()
-_GENERATED = ("__init__", "__repr__", "__eq__", "__hash__")
+_FIELDS = "__dataclass_fields__"
+_MISSING = dataclasses.MISSING
+_SEVERAL = 8
+"""Records of a class that are filled field by field; only where there are more is a method compiled."""
+
+_shape = functools.partial(dataclasses.dataclass, init=False, repr=False, eq=False)
+_PARAMETERS = cast("Any", _shape(type("Parameters", (), {"__doc__": "None."}))).__dataclass_params__
 
 
-def _made(given: C, *, frozen: bool, slots: bool, kw_only: bool) -> C:
-    own = {name for name in _GENERATED if name in given.__dict__}
-    shape = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
-    cls: Any = shape(given)
-    for name in _GENERATED[:3]:
-        if name not in own:
-            setattr(cls, name, _stub(cls, name, frozen))
-    if "__eq__" not in own and "__hash__" not in own:
-        cls.__hash__ = _stub(cls, "__hash__", frozen) if frozen else None
-    if "__init__" not in own:
-        cls.__signature__ = _Signature(cls, frozen)
-    if frozen:
-        cls.__setattr__, cls.__delattr__ = _no_assignment, _no_deletion
+def _made(given: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
+    fields = _Fields(given, kw_only=kw_only)
+    parts = _parts(given.__dict__, frozen=frozen, slots=slots)
+    if fields.are_special or any(_FIELDS in base.__dict__ for base in given.__mro__[1:]):
+        cls = _shape(slots=slots, kw_only=kw_only)(given)
+    else:
+        parts |= {_FIELDS: fields, "__dataclass_params__": _PARAMETERS}
+        if "__match_args__" not in given.__dict__:
+            parts["__match_args__"] = tuple(name for name, by_name, _, _ in fields.plan if not by_name)
         if slots:
-            cls.__getstate__, cls.__setstate__ = _state, _set_state
+            return _slotted(given, tuple(fields.defaults), parts)
+        cls = given
+        for name, default in fields.defaults.items():
+            if isinstance(default, dataclasses.Field):
+                _set_default(cls, name, cast("Any", default).default)
+    for name, part in parts.items():
+        setattr(cls, name, part)
     return cls
 
 
-def _stub(cls: Any, name: str, frozen: bool) -> Callable[..., Any]:
-    """Return a method that puts the real one in its place and calls it."""
-
-    def stub(self: Any, *given: Any, **named: Any) -> Any:
-        _generate(cls, name, frozen)
-        return getattr(cls, name)(self, *given, **named)
-
-    stub.__name__, stub.__qualname__ = name, f"{cls.__qualname__}.{name}"
-    stub.is_stub = True  # type: ignore[attr-defined]
-    return stub
-
-
-def _generate(cls: Any, name: str, frozen: bool) -> None:
-    """Put the real method in the place of its stub."""
-    if getattr(cls.__dict__.get(name), "is_stub", False):
-        method: Any = _beginning(cls) if name == "__init__" else _twin(cls, frozen).__dict__[name]
-        method.__qualname__ = f"{cls.__qualname__}.{name}"
-        setattr(cls, name, method)
+def _parts(own: Mapping[str, Any], *, frozen: bool, slots: bool) -> dict[str, Any]:
+    """Return what a class gets beside its fields, where it has none of its own."""
+    parts: dict[str, Any] = {name: _LATER[name] for name in ("__repr__", "__eq__") if name not in own}
+    if "__init__" not in own:
+        parts["__init__"], parts["__signature__"] = _Beginning(), _SIGNATURE
+    if "__eq__" not in own and "__hash__" not in own:
+        parts["__hash__"] = _LATER["__hash__"] if frozen else None
+    if frozen:
+        parts["__setattr__"], parts["__delattr__"] = _no_assignment, _no_deletion
+    if frozen and slots:
+        parts["__getstate__"], parts["__setstate__"] = _state, _set_state
+    return parts
 
 
-def _twin(cls: Any, frozen: bool) -> Any:
-    """Return a class of the standard library with the same fields, to take methods from."""
+def _slotted(given: Any, names: tuple[str, ...], parts: dict[str, Any]) -> Any:
+    """Return the same class with slots and more parts; a class that is there already can get no slots."""
+    body = {key: value for key, value in given.__dict__.items() if key not in names} | parts
+    inherited = {one for base in given.__mro__[1:-1] for one in getattr(base, "__slots__", ())}
+    body["__slots__"] = tuple(name for name in names if name not in inherited)
+    body.pop("__dict__", None)
+    body.pop("__weakref__", None)
+    cls = type(given)(given.__name__, given.__bases__, body)
+    cls.__qualname__ = given.__qualname__
+    return cls
+
+
+def _set_default(cls: Any, name: str, default: Any) -> None:
+    if default is _MISSING:
+        delattr(cls, name)
+    else:
+        setattr(cls, name, default)
+
+
+# --- fields ---------------------------------------------------------------------------------------
+
+_Plan = list[tuple[str, bool, Any, Any]]
+"""Of each field its name, whether it is given by name only, its default, and what makes one."""
+
+
+class _Fields:
+    """What a class tells of its fields: the standard library's record of them, made at the first question."""
+
+    def __init__(self, given: Any, *, kw_only: bool) -> None:
+        self.kinds, self._module, self._kw_only = inspect.get_annotations(given), given.__module__, kw_only
+        self.defaults: dict[str, Any] = {}
+        self.are_special = False
+        """One needs, or must be refused by, the standard library's own hand."""
+        for name, kind in self.kinds.items():
+            if type(kind) is not type:
+                if kind is ClassVar or getattr(kind, "__origin__", None) is ClassVar:
+                    continue
+                self.are_special |= isinstance(kind, _SPECIAL) or kind is dataclasses.KW_ONLY
+            self.defaults[name] = default = given.__dict__.get(name, _MISSING)
+            self.are_special |= default is not _MISSING and _is_special(default)
+
+    @functools.cached_property
+    def plan(self) -> _Plan:
+        """What is known of them without asking the standard library."""
+        return [
+            _planned(name, cast("Any", value), is_named=self._kw_only)
+            if isinstance(value, dataclasses.Field)
+            else (name, self._kw_only, value, _MISSING)
+            for name, value in self.defaults.items()
+        ]
+
+    def __get__(self, _instance: object, cls: Any) -> "dict[str, dataclasses.Field[Any]]":
+        given = {name: value for name, value in self.defaults.items() if value is not _MISSING}
+        about = {"__annotations__": self.kinds, "__module__": self._module, "__doc__": "Fields."}
+        twin: Any = type("Fields", (), {**given, **about})
+        found = _shape(kw_only=self._kw_only)(twin).__dataclass_fields__
+        setattr(_owner(cls, _FIELDS, self), _FIELDS, found)
+        return found
+
+
+_SPECIAL = (dataclasses.InitVar, str)
+
+
+def _is_special(default: Any) -> bool:
+    if isinstance(default, dataclasses.Field):
+        return not default.init or type(cast("Any", default).default).__hash__ is None
+    return type(default).__hash__ is None
+
+
+def _planned(name: str, one: "dataclasses.Field[Any]", *, is_named: bool) -> tuple[str, bool, Any, Any]:
+    by_name = is_named if one.kw_only is _MISSING else one.kw_only
+    return name, by_name, one.default, one.default_factory
+
+
+def _plan_of(cls: Any) -> _Plan:
+    found = cls.__dict__[_FIELDS]
+    if isinstance(found, _Fields):
+        return found.plan
+    return [_planned(one.name, one, is_named=False) for one in dataclasses.fields(cls)]
+
+
+def _owner(cls: Any, name: str, part: object) -> Any:
+    """Return the class of a chain whose own part it is."""
+    return next((one for one in cls.__mro__ if one.__dict__.get(name) is part), cls)
+
+
+# --- methods --------------------------------------------------------------------------------------
+
+
+class _Later:
+    """Stands for a method until it is looked up, in any number of classes."""
+
+    def __init__(self, name: str, make: Callable[[Any], Any]) -> None:
+        self._name, self._make = name, make
+
+    def __get__(self, instance: object, cls: Any) -> Any:
+        owner = _owner(cls, self._name, self)
+        if owner.__dict__.get(self._name) is self:
+            setattr(owner, self._name, _signed(self._make(owner), owner, self._name))
+        return getattr(cls if instance is None else instance, self._name)
+
+
+class _Beginning:
+    """Stands for an `__init__`: fills the first records itself, for the next ones a real one is compiled."""
+
+    def __init__(self) -> None:
+        self._left = _SEVERAL
+
+    def __get__(self, instance: object, cls: Any) -> Any:
+        owner = _owner(cls, "__init__", self)
+        self._left -= 1
+        if instance is None or self._left < 0:
+            if owner.__dict__.get("__init__") is self:
+                owner.__init__ = _signed(_beginning(owner), owner, "__init__")
+            return cls.__init__ if instance is None else owner.__init__.__get__(instance)
+        return functools.partial(_begin, owner, instance)
+
+
+def _begin(owner: Any, record: Any, /, *given: Any, **named: Any) -> None:
+    if not _fill(record, _plan_of(owner), given, named):
+        owner.__init__(record, *given, **named)
+    elif hasattr(owner, "__post_init__"):
+        record.__post_init__()
+
+
+def _signed(method: Any, cls: Any, name: str) -> Any:
+    method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    return method
+
+
+def _fill(record: object, plan: _Plan, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Set all fields of a record; False where that cannot be: the real method knows what to say then."""
+    values = dict(named)
+    places = [name for name, by_name, _, _ in plan if not by_name] if given else []
+    if len(given) > len(places) or any(name in values for name in places[: len(given)]):
+        return False
+    values.update(zip(places, given, strict=False))
+    for name, _, default, make in plan:
+        value = values.pop(name, default) if make is _MISSING or name in values else make()
+        if value is _MISSING:
+            return False
+        object.__setattr__(record, name, value)
+    return not values
+
+
+def _representation(cls: Any) -> Any:
+    """Return the `__repr__` of a class of the standard library with the same fields."""
     fields = [(one.name, one.type, _again(one)) for one in dataclasses.fields(cls)]
-    return dataclasses.make_dataclass(cls.__name__, fields, init=False, frozen=frozen)
+    return dataclasses.make_dataclass(cls.__name__, fields, init=False).__dict__["__repr__"]
+
+
+def _equality(cls: Any) -> Any:
+    values = _values([one.name for one in dataclasses.fields(cls) if one.compare])
+
+    def equal(self: object, other: object) -> Any:
+        return values(self) == values(other) if type(other) is type(self) else NotImplemented
+
+    return equal
+
+
+def _hashing(cls: Any) -> Any:
+    counted = [one for one in dataclasses.fields(cls) if (one.compare if one.hash is None else one.hash)]
+    values = _values([one.name for one in counted])
+
+    def hashed(self: object) -> int:
+        return hash(values(self))
+
+    return hashed
+
+
+def _values(names: list[str]) -> Callable[[object], tuple[Any, ...]]:
+    """Return what reads some fields of a record as a tuple."""
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
+
+
+_LATER = {
+    "__repr__": _Later("__repr__", _representation),
+    "__eq__": _Later("__eq__", _equality),
+    "__hash__": _Later("__hash__", _hashing),
+}
 
 
 def _beginning(cls: Any) -> Any:
     """Return the `__init__` of a class: the one method that most classes need, in one compilation."""
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": _FACTORY}
+    kinds = _kinds_of(cls)
     given: list[str] = []
     named: list[str] = []
     lines: list[str] = []
-    for at, one in enumerate(dataclasses.fields(cls)):
-        value = one.name
-        known[f"_type{at}"], known[f"_default{at}"] = one.type, one.default
-        start = "" if one.default is dataclasses.MISSING else f"=_default{at}"
-        if one.default_factory is not dataclasses.MISSING:
-            known[f"_make{at}"], start = one.default_factory, "=_missing"
-            value = f"_make{at}() if {one.name} is _missing else {one.name}"
-        (named if one.kw_only else given).append(f"{one.name}: _type{at}{start}")
-        lines.append(f" _set(self, {one.name!r}, {value})")
+    for at, (name, by_name, default, make) in enumerate(_plan_of(cls)):
+        value = name
+        known[f"_type{at}"], known[f"_default{at}"] = kinds[name], default
+        start = "" if default is _MISSING else f"=_default{at}"
+        if make is not _MISSING:
+            known[f"_make{at}"], start = make, "=_missing"
+            value = f"_make{at}() if {name} is _missing else {name}"
+        (named if by_name else given).append(f"{name}: _type{at}{start}")
+        lines.append(f" _set(self, {name!r}, {value})")
     lines += [" self.__post_init__()"] if hasattr(cls, "__post_init__") else []
     words = ", ".join(["self", *given, *(["*", *named] if named else [])])
     exec(f"def __init__({words}) -> None:\n" + "\n".join(lines or [" pass"]), known)
     return known["__init__"]
+
+
+def _kinds_of(cls: Any) -> dict[str, Any]:
+    found = cls.__dict__[_FIELDS]
+    return found.kinds if isinstance(found, _Fields) else {one.name: one.type for one in found.values()}
 
 
 def _again(one: "dataclasses.Field[Any]") -> Any:
@@ -117,13 +301,12 @@ def _again(one: "dataclasses.Field[Any]") -> Any:
 class _Signature:
     """What `inspect.signature` says of a class, made when it is asked."""
 
-    def __init__(self, owner: Any, frozen: bool) -> None:
-        self._owner, self._frozen = owner, frozen
-
     def __get__(self, _instance: object, cls: Any) -> inspect.Signature:
-        _generate(self._owner, "__init__", self._frozen)
         found = inspect.signature(cls.__init__)
         return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+_SIGNATURE = _Signature()
 
 
 def _no_assignment(self: object, name: str, value: object) -> None:

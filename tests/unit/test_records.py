@@ -91,10 +91,11 @@ def test_nothing_is_generated_before_it_is_called():
     class Lazy:
         name: str
 
-    before = Lazy.__init__
-    assert Lazy("a").name == "a"
-    assert Lazy.__init__ is not before
+    several = [Lazy("a") for _ in range(8)]
+    assert several[-1].name == "a"
+    assert [inspect.isfunction(Lazy.__dict__[name]) for name in ("__init__", "__eq__")] == [False, False]
     assert Lazy("b") != Lazy("a")
+    assert [inspect.isfunction(Lazy.__dict__[name]) for name in ("__init__", "__eq__")] == [True, True]
 
 
 def test_a_record_crosses_to_another_process():
