@@ -5,6 +5,7 @@ and file changes that our machines allow. Everything is scrubbed here; nothing i
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
@@ -87,6 +88,7 @@ class Assembler:
         self._origin, self._now, self._store, self._generation = origin, at, store, generation
         self._recorded_at = recorded_at
         self.summaries: list[Summary] = []
+        self._keys = Counter[str]()
         self._early: list[Item] = []
         self._begin("")
 
@@ -148,10 +150,13 @@ class Assembler:
         )  # fmt: skip
 
     def _head(self, head: Head) -> Iterator[Event]:
-        key = head.key or "unnamed"
+        key = self._alone(head.key or "unnamed")
         self._begin(self._generation(session_key(self._origin, key)))
         title = cleaning.line(head.title, _TITLE)
         self.summaries.append(Summary(session_id=self._id, key=key, title=title))
+        if head.key and key != head.key:
+            why = f"another session above has the id {cleaning.line(head.key, 80)}; both are kept"
+            self.summaries[-1].problems.append(foreign.Problem(line=len(self.summaries), why=why))
         self._has_title = bool(title)
         self._provider, self._model = cleaning.line(head.provider, 120), cleaning.line(head.model, 120)
         facts: dict[str, Json] = {"format": self._origin, "id": cleaning.line(key, 200)}
@@ -165,6 +170,11 @@ class Assembler:
         yield self._event(created, _SYSTEM, head.at)
         # It stays so until its end was read: an import that dies on the way shows.
         yield self._status("initializing")
+
+    def _alone(self, key: str) -> str:
+        """Return a key that no session above in this file has: attempts of one task may share theirs."""
+        self._keys[key] += 1
+        return key if self._keys[key] == 1 else f"{key}#{self._keys[key]}"
 
     def _parent(self, head: Head) -> str | None:
         return self._generation(session_key(self._origin, head.parent)) if head.parent else None

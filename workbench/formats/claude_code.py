@@ -76,7 +76,7 @@ def is_session(sample: list[JsonObject]) -> bool:
         return True
     return any(
         (line.get("type") == "summary" and "leafUuid" in line)
-        or ("sessionId" in line and line.get("type") in _BOOKKEEPING)
+        or ("sessionId" in line and text(line.get("type")) in _BOOKKEEPING)
         for line in sample
     )
 

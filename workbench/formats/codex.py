@@ -59,7 +59,7 @@ _FOLDER: Final = re.compile(r"<cwd>(.*?)</cwd>|Current working directory: (.+)")
 
 def is_rollout(sample: list[JsonObject]) -> bool:
     """Tell whether lines are a rollout of any version."""
-    if any(line.get("type") in _WRAPPED and isinstance(line.get("payload"), dict) for line in sample):
+    if any(text(line.get("type")) in _WRAPPED and isinstance(line.get("payload"), dict) for line in sample):
         return True
     start = obj(sample[0] if sample else None)
     is_old = {"id", "timestamp"} <= start.keys() and ("instructions" in start or "git" in start)

@@ -24,6 +24,7 @@ MOST_DOCUMENT: Final = 256 << 20
 _BLOCK: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _CLOSERS: Final = 64
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANK: Final = b" \t\r\n\v\f\x1e\0"
 """Around a value: white space, record separators of RFC 7464, and what a crash leaves of a block."""
 
@@ -99,17 +100,29 @@ def _sequence(source: str) -> tuple[list[Json], str]:
     """Return the values that stand one behind the other, and what is left."""
     decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_int=_whole)
     found: list[Json] = []
-    at = 0
+    at, has_halves = 0, bool(_HALF.search(source))
     while at < len(source):
         try:
             value, end = decoder.raw_decode(source, at)
+            found.append(_whole_characters(value) if has_halves else value)
         except (ValueError, RecursionError):
             break
-        found.append(value)
         at = end
         while at < len(source) and source[at] in " \t\r\n,\x1e":
             at += 1
     return found, source[at:]
+
+
+def _whole_characters(value: Json) -> Json:
+    """Return a value whose texts hold no half of a character, which no encoding can write (RFC 8259, 8.2)."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(one) for one in cast("list[Json]", value)]
+    if isinstance(value, dict):
+        found = cast("dict[str, Json]", value)
+        return {str(_whole_characters(key)): _whole_characters(one) for key, one in found.items()}
+    return value
 
 
 def _whole(digits: str) -> Json:
@@ -164,7 +177,7 @@ def _salvaged(source: str, problems: list[Problem]) -> tuple[Json, list[Problem]
     """Read a document up to the last whole value before it breaks off."""
     for at, closing in reversed(_cuts(source)):
         try:
-            value = json.loads(source[:at] + closing, strict=False, parse_int=_whole)
+            value = _whole_characters(json.loads(source[:at] + closing, strict=False, parse_int=_whole))
         except (ValueError, RecursionError):
             continue
         line = source.count("\n", 0, at) + 1

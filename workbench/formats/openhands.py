@@ -107,7 +107,7 @@ class _Events:
     """What has to be remembered between events."""
 
     def __init__(self) -> None:
-        self._actions: dict[object, tuple[str, str, JsonObject]] = {}
+        self._actions: dict[str, tuple[str, str, JsonObject]] = {}
         self._usage = Usage()
         self._waits = False
 
@@ -153,7 +153,7 @@ class _Events:
                 text(obj(found.get("tool_call_metadata")).get("tool_call_id"))
                 or f"event-{found.get('id', number)}"
             )
-            self._actions[found.get("id")] = (key, kind, arguments)
+            self._actions[str(found.get("id"))] = (key, kind, arguments)
             given = {
                 name: value
                 for name, value in arguments.items()
@@ -166,12 +166,12 @@ class _Events:
             if state == "confirmed" and arguments.get("security_risk") is not None:
                 yield Decision(call=key, is_approved=True, at=at)
             elif state == "rejected":
-                self._actions.pop(found.get("id"))
+                self._actions.pop(str(found.get("id")))
                 yield Result(call=key, state="rejected", at=at, line=number)
 
     def _observation(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
         kind, extras = text(found.get("observation")), obj(found.get("extras"))
-        asked = self._actions.pop(found.get("cause"), None)
+        asked = self._actions.pop(str(found.get("cause")), None)
         said = text(found.get("content")) or text(found.get("message"))
         if asked is not None:
             yield self._result(asked, found, kind, said, at, number)

@@ -77,7 +77,7 @@ def read(data: bytes | str) -> WinkSession:
 
 def problems(document: JsonObject) -> Iterator[Problem]:
     """Yield everything in a session's document that breaks a rule of S0."""
-    if document.get("status", "active") not in STATUSES:
+    if str(document.get("status", "active")) not in STATUSES:
         yield Problem(where="status", why=f"it is none of {', '.join(STATUSES)}")
     if not PurePosixPath(str(document.get("working_dir", ""))).is_absolute():
         yield Problem(where="working_dir", why="it is no absolute path")
@@ -94,7 +94,7 @@ def _of_messages(messages: Sequence[JsonObject]) -> Iterator[Problem]:
         yield from _of_message(where, message, known)
         for at, call in enumerate(_objects(message, "tool_calls")):
             known.add(str(call.get("id", "")))
-            if call.get("status", "pending") not in CALL_STATUSES:
+            if str(call.get("status", "pending")) not in CALL_STATUSES:
                 yield Problem(where=f"{where}.tool_calls[{at}].status", why="it is no status of a call")
     for number, (earlier, later) in enumerate(pairwise(map(_time, messages))):
         if earlier is not None and later is not None and later < earlier:
@@ -103,7 +103,7 @@ def _of_messages(messages: Sequence[JsonObject]) -> Iterator[Problem]:
 
 def _of_message(where: str, message: JsonObject, known: set[str]) -> Iterator[Problem]:
     role, calls = message.get("role"), message.get("tool_calls")
-    if role not in ROLES:
+    if str(role) not in ROLES:
         yield Problem(where=f"{where}.role", why=f"it is none of {', '.join(ROLES)}")
     if not message.get("content") and not calls:
         yield Problem(where=f"{where}.content", why="it is empty, and there are no tool calls")
@@ -111,7 +111,7 @@ def _of_message(where: str, message: JsonObject, known: set[str]) -> Iterator[Pr
         yield Problem(where=f"{where}.tool_calls", why="a user message has none")
     if role == "tool" and not message.get("tool_call_id"):
         yield Problem(where=f"{where}.tool_call_id", why="it is missing")
-    elif role == "tool" and message["tool_call_id"] not in known:
+    elif role == "tool" and str(message["tool_call_id"]) not in known:
         yield Problem(where=f"{where}.tool_call_id", why="no earlier message made this call")
 
 
@@ -136,7 +136,7 @@ def _of_result(where: str, result: JsonObject, working_dir: str) -> Iterator[Pro
         yield Problem(where=f"{where}.error", why="it failed, so there is one")
     if len(str(result.get("output", "")).encode()) > OUTPUT_LIMIT:
         yield Problem(where=f"{where}.output", why=f"it is over {OUTPUT_LIMIT} bytes")
-    for path in cast("list[Json]", result.get("files_affected") or []):
+    for path in _list(result, "files_affected"):
         if not _is_inside(working_dir, str(path)):
             yield Problem(where=f"{where}.files_affected", why=f"{path} is outside the working directory")
 
@@ -158,8 +158,13 @@ def _time(message: JsonObject) -> int | None:
         return None
 
 
+def _list(holder: JsonObject, name: str) -> list[Json]:
+    found = holder.get(name)
+    return cast("list[Json]", found) if isinstance(found, list) else []
+
+
 def _objects(holder: JsonObject, name: str) -> Iterator[JsonObject]:
-    for item in cast("list[Json]", holder.get(name) or []):
+    for item in _list(holder, name):
         if isinstance(item, Mapping):
             yield cast("JsonObject", item)
 

@@ -1,17 +1,27 @@
 """Damaged, hostile and odd files: what is wrong is told with its line, the rest is read."""
 
 import contextlib
+import copy
 import gzip
 import io
 import json
+import sys
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbench.domain import events as e
+from workbench.domain.codec import body_json
 from workbench.formats import inspect_log, taking
 from workbench.formats.recognising import NotRecognised
+from workbench.formats.taking import open_file
+
+sys.path.insert(0, str(Path(__file__).parent))
+from foreign_files import FILES
 
 
 def line(number, text="hello", **more):
@@ -94,6 +104,63 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_is_read(name):
     assert found == prompts
     assert [number for number, _ in problems] == [number for number, _ in told]
     assert all(part in why for (_, why), (_, part) in zip(problems, told, strict=True))
+
+
+ODD = (None, True, -1, 1e308, 2**63, "", "\x00\x1b[31m\u202e", "\ud800", [], {}, [[]], [None], ["a", 1], 1.5,
+       "2026-13-99T", {"content": [{"type": "text"}]}, [{"type": "text", "text": 5}], {"id": [1]})  # fmt: skip
+
+
+def places(value, path=()):
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from places(one, (*path, key))
+
+
+def changed(value, path, odd):
+    """Return a value with another one at a place."""
+    made = copy.deepcopy(value)
+    holder = made
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = odd
+    return made
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if not name.startswith("aider")])
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_value_of_another_type_stops_nothing(name, data):
+    source = FILES[name][0].decode()
+    try:
+        whole, is_document = [json.loads(source)], True
+    except ValueError:
+        whole, is_document = [json.loads(one) for one in source.splitlines()], False
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        path = data.draw(st.sampled_from(list(places(whole[at]))))
+        if path:
+            whole[at] = changed(whole[at], path, data.draw(st.sampled_from(ODD)))
+    text = "\n".join(json.dumps(one) for one in whole)
+    try:
+        opened = open_file(
+            io.BytesIO(text.encode()), "f", 0, None, store=lambda _: None, current_id=lambda key: key
+        )
+    except NotRecognised:
+        return
+    events = list(opened.events)
+    assert len({one.id for one in events}) == len(events), is_document
+    assert all(body_json(one).encode() for one in events)
+
+
+def test_two_sessions_with_one_id_are_both_kept():
+    rows = [{"instance_id": "i", "history": [{"id": 0, "source": "user", "action": "message",
+                                              "args": {"content": f"attempt {number}"}}]} for number in (1, 2)]  # fmt: skip
+    prompts, told = read("".join(json.dumps(one) + "\n" for one in rows).encode())
+    assert prompts == ["attempt 1", "attempt 2"]
+    assert [(line, why) for line, why in told if "id i" in why] == [
+        (2, "another session above has the id i; both are kept")
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
