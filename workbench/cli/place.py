@@ -28,9 +28,9 @@ def workspace_of(directory: str | None) -> str:
         path = Path(given).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or "the path cannot be followed"
-        raise Refusal(f"{given} is no workspace", why, "name a folder that is there with -C DIR") from None
+        raise Refusal(f"“{given}” is no workspace", why, "name a folder that is there with -C DIR") from None
     if not path.is_dir():
-        raise Refusal(f"{given} is no workspace", "it is a file", "name a folder with -C DIR")
+        raise Refusal(f"“{given}” is no workspace", "it is a file", "name a folder with -C DIR")
     return str(path)
 
 

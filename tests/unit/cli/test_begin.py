@@ -48,7 +48,7 @@ def sessions():
         (["run", "--continue", "--recording", "/x"], 2, "A session keeps what it was begun with"),
         (["run", "--continue"], 1, "can go on"),
         (["run", "--session", "abcd"], 1, "There is no session “abcd”."),
-        (["-C", "/nowhere", "run", "--continue"], 1, "/nowhere is no workspace."),
+        (["-C", "/nowhere", "run", "--continue"], 1, "“/nowhere” is no workspace."),
     ],
 )
 def test_what_cannot_begin_begins_nothing(workspace, capsys, words, code, said):

@@ -112,7 +112,7 @@ def _bytes_of(source: str) -> bytes:
     try:
         data = read_bounded(Path(source))
     except FileRefused as error:
-        raise Refusal(f"{source} was not read", error.why, error.remedy) from None
+        raise Refusal(f"“{source}” was not read", error.why, error.remedy) from None
     if data is None:
-        raise Refusal(f"{source} was not read", "there is no such file", "check the path")
+        raise Refusal(f"“{source}” was not read", "there is no such file", "check the path")
     return data

@@ -83,7 +83,8 @@ def _safe(name: str) -> str:
 def _files(journal: Journal, body: ArtifactStored) -> list[tuple[str, bytes]]:
     data = journal.blobs.read(body.content_ref) if body.content_ref else None
     if data is None:
-        raise Refusal(f"{body.name} was not written", "its bytes are not kept any more", "run its step again")
+        why = "its bytes are not kept any more"
+        raise Refusal(f"“{body.name}” was not written", why, "run its step again")
     if body.artifact_kind != "folder":
         return [(Path(body.path).suffix, data)]
     members = cast("dict[str, str]", json.loads(data))

@@ -155,7 +155,7 @@ def _refused(wish: Wish, why: str) -> Refusal:
     remedy = (
         "workbench sessions import --dry-run FILE says more, workbench sessions list --all shows sessions"
     )
-    return Refusal(f"{shown} was not replayed", why, remedy)
+    return Refusal(f"“{shown}” was not replayed", why, remedy)
 
 
 def _chosen(wish: Wish, found: list[Summary]) -> Summary:
