@@ -136,6 +136,18 @@ def test_ctrl_c_stops_the_agent_unless_something_is_selected():
         assert len(app.said(Interrupt)) == 1
         assert app.clipboard == "abc"
 
+    play(act, is_working=True)
+
+
+def test_ctrl_c_clears_the_text_where_no_agent_works_and_up_brings_it_back():
+    async def act(app, pilot, composer):
+        await pilot.press(*"abc", "ctrl+c")
+        assert (composer.text, app.said(Interrupt)) == ("", [])
+        await pilot.press("up")
+        assert composer.text == "abc"
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert app.said(Said)[-1].text.startswith("No agent works here.")
+
     play(act)
 
 

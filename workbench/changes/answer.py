@@ -127,6 +127,8 @@ def decision(
 ) -> Decision:
     """Return the decision of an answer, with the bytes of a selection or an edit sealed and named.
 
+    A selection that comes to everything is a plain approval: nothing was left.
+
     Raises:
         ValueError: the selection or `edited` names something that the action does not have, or the action
             changes no file.
@@ -138,6 +140,8 @@ def decision(
     if not opened.files:
         raise ValueError("this action changes no file, so it has no hunks and no text to edit")
     decided, digest = outcome(opened, blobs, selection, edited)
+    if digest == opened.digest and not edited:
+        return plain
     for change in decided:
         if change.after is not None:
             blobs.seal(change.after)

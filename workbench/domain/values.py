@@ -24,6 +24,9 @@ BlobRef = str
 SYSTEM_SESSION = "system"
 """Owns what belongs to no session: rules, trust, hosts, tombstones."""
 
+UNDO_TOOL = "undo"
+"""The internal tool that no model sees; its calls are allowed by the request that asked for them."""
+
 DEFAULT_WINDOW_MINUTES = 15
 """S4 PendingAction: how long an action waits for its human."""
 

@@ -3,6 +3,7 @@
 Owns the order of what has to be read before answering. Commands are shown whole, wrapped, never cut.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -40,14 +41,12 @@ def body_lines(
     """
     room = max(1, width - INDENT - 1)
     parts = [
-        _command(detail.command, room, ink),
+        _command(detail, room, ink),
         [] if detail.parts is None else part_lines(detail.parts, room, ink, glyphs),
         plain_wrap(detail.prompt, room, ink) if detail.prompt else [],
         _choices(detail, choice, room, ink, glyphs),
         _pairs(detail.subject, room, ink),
-        _pairs(detail.parameters, room, ink),
-        _pairs([("runs in", detail.cwd)] if detail.command is not None and detail.cwd else [], room, ink),
-        _pairs([("why it asks", detail.why_asked)] if detail.why_asked else [], room, ink),
+        _pairs(_facts(detail), room, ink),
     ]
     blanks = Content(" " * INDENT)
     lines: list[Content] = []
@@ -103,12 +102,34 @@ def _hanging(head: Content, sentences: Sequence[str], width: int, ink: Ink) -> l
     return [(blanks if at else shorten(head, indent)) + line for at, line in enumerate(texts)]
 
 
-def _command(command: str | None, room: int, ink: Ink) -> list[Content]:
-    if command is None:
+def _facts(detail: ActionDetail) -> list[tuple[str, str]]:
+    facts = list(detail.parameters)
+    if detail.command is not None and detail.cwd:
+        facts.append(("runs in", detail.cwd))
+    if detail.why_asked:
+        facts.append(("why it asks", detail.why_asked))
+    return facts
+
+
+def _command(detail: ActionDetail, room: int, ink: Ink) -> list[Content]:
+    if detail.command is None:
         return []
     style = ink.of("foreground", bold=True)
-    lines = [mark_hidden(styled(line, style), ink) for line in safe_lines(command.removesuffix("\n"))]
+    risky = [row.text for row in detail.parts.rows if row.is_risky] if detail.parts else []
+    lines = [
+        mark_hidden(_underlined(styled(line, style), risky, ink), ink)
+        for line in safe_lines(detail.command.removesuffix("\n"))
+    ]
     return hard_wrap(lines, room)
+
+
+def _underlined(line: Content, risky: Sequence[str], ink: Ink) -> Content:
+    """Return a line of a command with those of its risky parts marked that stand in it as they were read."""
+    style = ink.of("failed", bold=True) + Style(underline=True)
+    for part in risky:
+        found = re.search(rf"(?<![\w./-]){re.escape(part)}(?![\w./-])", line.plain) if part else None
+        line = line.stylize(style, *found.span()) if found else line
+    return line
 
 
 def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:

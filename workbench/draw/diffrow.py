@@ -81,7 +81,7 @@ class Look:
     """The changed line under the cursor while lines are chosen; None otherwise."""
     has_focus: bool = False
     is_open: bool = True
-    """False once it cannot be answered any more: heads say neither taken nor left."""
+    """False where nothing can be taken or left, and nothing was: heads say neither."""
     find: str = ""
     """Text whose hits are underlined."""
     painter: Painter | None = None

@@ -3,6 +3,7 @@
 Pure. Patterns and calls are untrusted text: they pass `text.safe`, and are wrapped, never cut.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from textual.content import Content
@@ -161,20 +162,21 @@ def _past_row(row: PastRow, now: int, room: int, ink: Ink, glyphs: Glyphs) -> Co
 
 # --- the parts of a command ----------------------------------------------------------------------
 
+_PART_GAP: Final = 2
+_LEAST_MEANING: Final = 22
+"""Cells below which what a part does is not put into a column."""
+
 
 def part_lines(parts: CommandParts, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     """Return the table of a command's parts, each line at most `room` cells wide."""
-    says = max((len(row.says) + 2 for row in parts.rows), default=0)
-    left = room - says - 3 - 2
-    first = min(max((len(row.text) for row in parts.rows), default=0), max(12, left // 2))
-    is_wide = left - first >= 24
+    columns = _part_columns(parts.rows, room, ink)
     lines: list[Content] = []
-    if parts.rows and is_wide:
-        heads = f"   {'part'.ljust(first)}  {'what it does'.ljust(left - first)}says"
+    if parts.rows and columns is not None:
+        heads = f"   {'part'.ljust(columns[0])}  {'what it does'.ljust(columns[1])}  says"
         lines.append(styled(heads, ink.of("faint")))
     for number, row in enumerate(parts.rows, 1):
-        if is_wide:
-            lines += _part_row(number, row, first, left - first, ink, glyphs)
+        if columns is not None:
+            lines += _part_row(number, row, *columns, ink, glyphs)
         else:
             lines += _part_stack(number, row, room, ink, glyphs)
     for note in parts.notes:
@@ -182,20 +184,27 @@ def part_lines(parts: CommandParts, room: int, ink: Ink, glyphs: Glyphs) -> list
     return lines
 
 
+def _part_columns(rows: Sequence[PartRow], room: int, ink: Ink) -> tuple[int, int] | None:
+    """Return the cells of text and meaning; None where a part would not stand on one line beside it."""
+    says = max((len(row.says) + 2 for row in rows), default=0)
+    left = room - 3 - says - 2 * _PART_GAP
+    first = max((_part_text(row, ink).cell_length for row in rows), default=0)
+    second = max((len(row.does) for row in rows), default=0)
+    first, second = max(first, len("part")), max(second, len("what it does"))
+    if first + min(second, _LEAST_MEANING) > left:
+        return None
+    return first, min(second, left - first)
+
+
 def _part_row(number: int, row: PartRow, first: int, second: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    texts = hard_wrap([_part_text(row, ink)], first)
-    does = plain_wrap(row.does, second - 2, ink) if row.does else [Content("")]
-    lines: list[Content] = []
-    for at in range(max(len(texts), len(does))):
-        text = texts[at] if at < len(texts) else Content("")
-        said = does[at] if at < len(does) else Content("")
-        head = styled(f"{number:>2} " if at == 0 else "   ", ink.of("faint"))
-        middle = text.pad_right(max(0, first - text.cell_length) + 2)
-        line = head + middle + said.stylize(ink.of("muted"))
-        if at == 0:
-            line = line.pad_right(max(0, 3 + first + 2 + second - line.cell_length)) + _says(row, ink, glyphs)
-        lines.append(line)
-    return lines
+    text = _part_text(row, ink)
+    does = plain_wrap(row.does, second, ink) if row.does else [Content("")]
+    head = styled(f"{number:>2} ", ink.of("faint")) + text.pad_right(first - text.cell_length + _PART_GAP)
+    head += does[0].stylize(ink.of("muted"))
+    says_at = 3 + first + second + 2 * _PART_GAP
+    lines = [head.pad_right(says_at - head.cell_length) + _says(row, ink, glyphs)]
+    blanks = Content(" " * (3 + first + _PART_GAP))
+    return lines + [blanks + line.stylize(ink.of("muted")) for line in does[1:]]
 
 
 def _part_stack(number: int, row: PartRow, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:

@@ -8,13 +8,10 @@ import asyncio
 from workbench.changes.model import FileChange
 from workbench.changes.undo import NotUndoable, undo_changes
 from workbench.domain.events import CallProposed
-from workbench.domain.values import PlanStep, Verdict
+from workbench.domain.values import UNDO_TOOL, PlanStep, Verdict
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
 from workbench.host.proposal import sealed_plan
-
-UNDO_TOOL = "undo"
-"""The internal tool that no model sees; its calls are allowed by the request that asked for them."""
 
 
 async def undo(desk: Desk, action_id: str, request_id: str) -> None:
@@ -47,6 +44,8 @@ def _judged(desk: Desk, file: Dossier | None, request_id: str) -> tuple[Verdict,
         changes = undo_changes(desk.kit.root, applied, desk.kit.journal.blobs.keyed, before)
     except NotUndoable as error:
         return _verdict(request_id, str(error)), ()
+    if not changes:
+        return _verdict(request_id, "it is as it was before already"), ()
     return _verdict(request_id), changes
 
 

@@ -19,7 +19,7 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL
 from workbench.records import dataclass
 from workbench.tui import history
 from workbench.tui.history import Window
@@ -67,6 +67,8 @@ class State:
         self.calls: list[Call] = []
         self.action_calls: dict[str, Call] = {}
         """What came of approved actions, by the id of their call, whichever session is on show."""
+        self.undone: set[str] = set()
+        """Ids of actions whose changes were taken back, as far as their sessions were looked at."""
         self.current: Session | None = None
         self.transcript = Transcript("")
         self.file_events: list[Event] = []
@@ -106,6 +108,7 @@ class State:
         self._fold(session_id, events)
         self.file_events = [event for event in events if isinstance(event.body, FileChanged)]
         self.calls = list(self.source.calls(session_id))
+        self._note_undone(self.calls)
         source = self.source
         is_long = len(self.calls) == MOST_CALLS
         self.earlier_calls = 0
@@ -214,6 +217,8 @@ class State:
             changed.runs.add(event.session_id)
         if isinstance(event.body, ErrorRaised | CallFinished):
             changed.troubles.append(event)
+        if isinstance(event.body, CallFinished) and (call := self.source.call(event.call_id or "")):
+            self._note_undone((call,))
 
     def _forget(self, session_id: str) -> None:
         """Show nothing of a session that was deleted."""
@@ -240,9 +245,15 @@ class State:
             call = self.source.call(key)
             if call is not None:
                 known[key] = call
+                self._note_undone((call,))
         found = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
         self.earlier_calls += max(0, len(found) - MOST_CALLS)
         self.calls = found[-MOST_CALLS:]
+
+    def _note_undone(self, calls: Iterable[Call]) -> None:
+        for call in calls:
+            if call.tool == UNDO_TOOL and call.state == "succeeded":
+                self.undone.add(str(call.parameters.get("action", "")))
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)

@@ -27,6 +27,7 @@ from workbench.views.hidden import hidden_sentence
 from workbench.views.plain import json_text
 from workbench.views.queue import TARGET_CELLS, TITLE_CELLS, Urgency, seconds_left, urgency
 from workbench.views.ruling import CommandParts
+from workbench.views.selection import TakenState
 from workbench.views.signs import Meaning, action_sign, call_sign
 
 Change = Literal["create", "modify", "delete"]
@@ -103,6 +104,10 @@ class ActionDetail:
     decided_at: int | None = None
     decided_by: str = ""
     reason: str | None = None
+    was_taken: TakenState | None = None
+    """What was taken and left of one that was approved in part."""
+    is_undone: bool = False
+    """What it wrote was taken back."""
     outcome: str = ""
     """What came of an approved one, one safe line: `ok`, `failed: exit 1`."""
     is_pending: bool = True
@@ -131,6 +136,8 @@ def detail(
     verdict: Verdict | None = None,
     bases: Mapping[str, tuple[str, ...]] | None = None,
     parts: CommandParts | None = None,
+    is_own_text: bool = False,
+    is_undone: bool = False,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -145,8 +152,10 @@ def detail(
         verdict: what the gate said of its call.
         bases: by path, the lines of files as they are now.
         parts: its command taken apart, as soon as that was done.
+        is_own_text: whether `hunks` are what the user made of the proposal.
+        is_undone: whether what it wrote was taken back.
     """
-    sign, word = action_sign(action, call)
+    sign, word = action_sign(action, call, is_undone=is_undone)
     decision_sign, decision_word = action_sign(action)
     left = seconds_left(action, now)
     given = opened.parameters if parameters is None else parameters
@@ -158,15 +167,20 @@ def detail(
         target=one_line(action.target, TARGET_CELLS), sign=sign, state_word=word,
         session_id=action.session_id,
         session_title=one_line(session.title, TITLE_CELLS) if session else "", turn_id=action.turn_id,
-        files=files, hunks=tuple(hunks), added=action.added, removed=action.removed, command=command,
+        files=files, hunks=tuple(hunks), command=command,
+        added=sum(file.added for file in files) if is_own_text else action.added,
+        removed=sum(file.removed for file in files) if is_own_text else action.removed,
         cwd=opened.cwd, parameters=_parameters(given, _HIDDEN if files else (), command),
         prompt=opened.prompt,
-        choices=opened.choices, chosen=action.choice, subject=_subject(opened), bar=_bar(action),
+        choices=opened.choices, chosen=action.choice, subject=_subject(opened),
+        bar=_bar(action, is_own_text=is_own_text),
         warnings=_risks(action, given, hunks),
         decision_sign=decision_sign, decision_word=decision_word,
         left_seconds=left, urgency=urgency(left), expires_at=action.expires_at, extensions=action.extensions,
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
-        outcome=_outcome(action, call), is_pending=action.state == "pending",
+        was_taken=None if action.selection is None else TakenState.decided(hunks, action.selection),
+        outcome="undone" if is_undone else _outcome(action, call), is_undone=is_undone,
+        is_pending=action.state == "pending",
         is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
@@ -305,9 +319,13 @@ def _texts(values: JsonObject) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _bar(action: Action) -> tuple[str, ...]:
+def _bar(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
     if action.state == "pending":
         return _STALE if action.stale_paths else ()
+    if action.edited and not is_own_text:
+        by = who(action.decided_by)
+        return (f"By {by}, with a text of their own." if by != "you" else "By you, with your own text.",
+                "Below is what was proposed, not what was written.")  # fmt: skip
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
     by = who(action.decided_by)
     sentences: Mapping[ActionState, str] = {

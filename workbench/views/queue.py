@@ -95,6 +95,7 @@ def rows(
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
     verbs: Mapping[str, str] | None = None,
+    undone: Collection[str] = frozenset[str](),
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
@@ -111,10 +112,22 @@ def rows(
         lingering: ids of actions decided a moment ago, which stay among the pending for the hand's sake.
         ruled: calls that a rule let pass, shown among the decided.
         verbs: by tool id, the queue's word for it; for `ruled`.
+        undone: ids of actions whose changes were taken back.
     """
     sizes = hunk_sizes or {}
     found = [
-        (action, _row(action, sessions.get(action.session_id), now, calls, sizes, action.id in marks))
+        (
+            action,
+            _row(
+                action,
+                sessions.get(action.session_id),
+                now,
+                calls,
+                sizes,
+                is_marked=action.id in marks,
+                is_undone=action.id in undone,
+            ),
+        )
         for action in actions
         if action.state != "superseded"
     ]
@@ -220,9 +233,11 @@ def _row(
     now: int,
     calls: Mapping[str, Call],
     sizes: Mapping[str, Sequence[int]],
+    *,
     is_marked: bool,
+    is_undone: bool,
 ) -> QueueRow:
-    sign, word = action_sign(action, calls.get(action.call_id or ""))
+    sign, word = action_sign(action, calls.get(action.call_id or ""), is_undone=is_undone)
     left = seconds_left(action, now)
     is_pending = action.state == "pending"
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")

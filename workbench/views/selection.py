@@ -50,6 +50,18 @@ class TakenState:
         """Return the state of an action nobody chose anything of yet: all taken."""
         return cls(sizes=hunk_sizes(hunks))
 
+    @classmethod
+    def decided(cls, hunks: Sequence[Hunk], selection: Sequence[Taken]) -> "TakenState":
+        """Return what a decision took and left."""
+        sizes, taken = hunk_sizes(hunks), {piece.hunk: piece.lines for piece in selection}
+        left: dict[int, frozenset[int]] = {}
+        for hunk, size in enumerate(sizes, 1):
+            lines = taken.get(hunk, ())
+            gone = frozenset[int]() if lines is None else frozenset(range(1, size + 1)).difference(lines)
+            if gone:
+                left[hunk] = gone
+        return cls(sizes=sizes, left=left)
+
     def state_of(self, hunk: int) -> HunkState:
         """Return whether a hunk is taken, left or partly taken."""
         left = self.left.get(hunk)

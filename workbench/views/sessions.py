@@ -131,13 +131,17 @@ def _strip_cells(row: SessionRow) -> int:
 
 
 def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tuple[ChangedFile, ...]:
-    """Return the files that a session changed, the last changed first."""
+    """Return the files that a session changed, the last changed first; not those that are as they were."""
     by_call = {action.call_id: action for action in actions.values() if action.call_id}
     found: dict[str, ChangedFile] = {}
+    first: dict[str, str | None] = {}
     for event in events:
         if not isinstance(event.body, FileChanged):
             continue
         body, action = event.body, by_call.get(event.call_id or "")
+        if body.after == first.setdefault(body.path, body.before):
+            found.pop(body.path, None)
+            continue
         before = found.pop(body.path, None)
         found[body.path] = ChangedFile(
             path=body.path, sign="partly" if action and action.selection is not None else "ok",

@@ -81,13 +81,16 @@ LINES: Final[Mapping[str, str]] = {
 """Lines and punctuation of our own texts in ASCII; the widths of `…` and `→` change."""
 
 
-def action_sign(action: Action, call: Call | None = None) -> tuple[Meaning, str]:
+def action_sign(action: Action, call: Call | None = None, *, is_undone: bool = False) -> tuple[Meaning, str]:
     """Return what an action's row means and the word for it.
 
     Args:
         action: the row of the queue.
         call: what came of it, where it is known: an approved action can have failed since.
+        is_undone: whether what it wrote was taken back.
     """
+    if is_undone:
+        return "cancelled", "undone"
     if action.state == "pending":
         return ("stale", "stale") if action.stale_paths else ("waiting", "waiting")
     if action.state == "approved":

@@ -129,3 +129,12 @@ def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
         b"mine\n",
         None,
     ]
+
+
+def test_a_selection_of_everything_is_a_plain_approval(blobs):
+    action = opened(blobs)
+    action = replace(action, digest=result_digest(action, images(action.files, blobs), blobs))
+    pieces = [Taken(hunk=1, lines=(1, 2)), Taken(hunk=2)]
+    assert decision(action, "a", "approve", blobs=blobs, selection=pieces).selection is None
+    part = decision(action, "a", "approve", blobs=blobs, selection=pieces[:1])
+    assert (part.selection, part.result_digest != action.digest) == (tuple(pieces[:1]), True)

@@ -125,6 +125,10 @@ def test_an_applied_change_is_undone_from_its_sealed_images(staged):
     stage.drive()
     assert stage.read("a.txt") == b"a\nb\n"
     assert [body.change for body in stage.bodies(e.FileChanged)] == ["modify", "modify"]
+    sessions.undo(stage.journal, action.id, USER)
+    stage.drive()
+    again = [row for row in stage.journal.calls(stage.session_id) if row.tool == "undo"][-1]
+    assert (again.state, again.error) == ("rejected", "it is as it was before already")
 
 
 def test_an_undo_that_would_lose_later_work_is_refused(staged):

@@ -2,7 +2,7 @@ import pytest
 
 from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Choice, FilePlan
+from workbench.domain.values import Choice, FilePlan, Taken
 from workbench.views import detail
 from workbench.views.detail import FileDetail, Risk
 
@@ -26,6 +26,23 @@ def plan(path, base="1", after="2"):
 
 def made(row=None, opened=None, hunks=(), **more):
     return detail.detail(row or action(), opened or proposal(), hunks, NOW, **more)
+
+
+def test_what_was_left_of_a_decided_one_is_known():
+    row = action(state="approved", decided_at=NOW, decided_by="user", selection=(Taken(hunk=2),))
+    found = made(row, proposal(files=(plan("a"),)), (hunk(1, "a"), hunk(2, "a")))
+    assert found.was_taken is not None
+    assert [found.was_taken.state_of(n) for n in (1, 2)] == ["left", "taken"]
+    assert made().was_taken is None
+
+
+def test_a_text_of_the_users_own_counts_its_own_lines_and_says_when_it_is_not_shown():
+    row = action(state="approved", decided_at=NOW, decided_by="user", edited={"a": "sealed:1"}, added=9)
+    own = (hunk(1, "a", (("+", "x"), ("+", "y"))),)
+    opened = proposal(files=(plan("a"),))
+    assert (made(row, opened, own, is_own_text=True).added, made(row, opened, own).added) == (2, 9)
+    assert made(row, opened, own).bar[-1] == "Below is what was proposed, not what was written."
+    assert made(row, opened, own, is_own_text=True).bar == ("By you.",)
 
 
 def test_files_with_their_hunks():

@@ -58,6 +58,16 @@ def test_a_partly_approved_one_without_a_total_says_partly():
     assert row.state_word == "partly"
 
 
+def test_what_was_taken_back_says_so():
+    rows = shown(
+        [action(state="approved", decided_at=NOW), action("a2", state="approved", decided_at=NOW)],
+        undone={"a1"},
+    )
+    assert {row.id: (row.sign, row.state_word) for row in rows} == {
+        "a1": ("cancelled", "undone"), "a2": ("ok", "approved"),
+    }  # fmt: skip
+
+
 def test_what_became_of_an_approved_one_is_its_sign():
     calls = {"c-a1": call("c-a1", state="interrupted")}
     (row,) = shown([action(state="approved", decided_at=NOW)], calls=calls)

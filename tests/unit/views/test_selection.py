@@ -35,6 +35,20 @@ def test_choosing(state, selection, words, title):
     assert (state.to_selection(), state.words(), state.title_words()) == (selection, words, title)
 
 
+@given(st.data())
+def test_what_a_decision_took_is_shown_as_it_was_chosen(data):
+    state = FRESH
+    for number, line in data.draw(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), max_size=8)):
+        state = state.toggle_line(number, line) if line else state.toggle_hunk(number)
+    hunks = [HUNKS[size] for size in FRESH.sizes]
+    selection = state.to_selection()
+    if selection is not None:
+        assert TakenState.decided(hunks, selection) == state
+
+
+HUNKS = {size: hunk(1, lines=tuple(("+", str(n)) for n in range(size))) for size in FRESH.sizes}
+
+
 def test_states_of_hunks_and_lines():
     state = FRESH.toggle_hunk(2).toggle_line(3, 3)
     assert [state.state_of(n) for n in (1, 2, 3)] == ["taken", "left", "partly"]

@@ -79,6 +79,13 @@ def test_changed_files():
     )
 
 
+def test_a_file_that_is_as_it_was_is_no_changed_file():
+    steps = [(None, "1"), ("1", "2"), ("2", None)]
+    change = [event(e.FileChanged(path="a", change="modify", before=b, after=a, added=1)) for b, a in steps]
+    assert sessions.changed_files(change, {}) == ()
+    assert [one.path for one in sessions.changed_files(change[:2], {})] == ["a"]
+
+
 def test_session_facts_leave_out_what_nobody_knows():
     row = session(model="qwen3", usage=Usage(input_tokens=41_000, output_tokens=200))
     facts = sessions.session_facts(row, turns=7, asks="every tool", rules=2)

@@ -102,6 +102,8 @@ def _why_no_undo(detail: ActionDetail) -> str:
         return "nothing was applied yet"
     if not detail.files:
         return "it changed no file"
+    if detail.is_undone:
+        return "it is undone already"
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
 
 

@@ -150,6 +150,7 @@ class ApprovalsPane(Pane):
             hunk_sizes=view.hunk_sizes,
             lingering=self._lingering.ids | self.deciding,
             ruled=view.ruled,
+            undone=view.undone,
         )
 
     def _arranged(self, found: Sequence[QueueRow], before: Sequence[str]) -> Sequence[QueueRow]:

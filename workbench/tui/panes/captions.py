@@ -66,7 +66,8 @@ def place(detail: ActionDetail, choosing: Choosing) -> str:
     where = f"hunk {hunk} of {len(detail.hunks)}"
     if choosing.line is not None:
         return f"{where}   line {choosing.line}"
-    return f"{where}   {taken.title_words()}" if detail.is_pending else where
+    has_choice = detail.is_pending or detail.was_taken is not None
+    return f"{where}   {taken.title_words()}" if has_choice else where
 
 
 def label(

@@ -36,7 +36,9 @@ class Choosing:
     """All taken of the hunks asked about last: an answering key asks dozens of times about the same."""
 
     def taken_of(self, detail: ActionDetail) -> TakenState:
-        """Return what is taken of an action."""
+        """Return what is taken of an action, or was."""
+        if detail.was_taken is not None:
+            return detail.was_taken
         taken = self.taken.get(detail.id)
         if taken is None:
             if self._whole[0] is not detail.hunks:

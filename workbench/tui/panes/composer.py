@@ -73,11 +73,11 @@ class ComposerInput(TextArea):
         self.post_message(KeysChanged())
 
     def action_copy(self) -> None:
-        """Copy what is selected; without a selection stop the agent."""
+        """Copy what is selected; without a selection stop the agent, or clear the text if none works."""
         if self.selected_text:
             super().action_copy()
         else:
-            self.post_message(Interrupt())
+            self._composer.stop_or_clear()
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Take pasted text in as text: visible, with its line ends, and never sent by itself."""
@@ -265,6 +265,17 @@ class Composer(Vertical):
         if self._shown.is_working:
             self.post_message(Said("Queued. The agent reads it when this turn is over."))
         self.post_message(PromptSent(text))
+
+    def stop_or_clear(self) -> None:
+        """Stop the agent; where none works clear what is written, which stays among what was said before."""
+        if self._shown.is_working:
+            self.post_message(Interrupt())
+        elif text := self.text.strip():
+            self._history.add(text)
+            self.input.clear()
+            self.post_message(Said("Cleared. \u2191 brings it back."))
+        else:
+            self.post_message(Said("No agent works here. esc and then q leaves."))
 
     def newline(self) -> None:
         """Begin a new line."""

@@ -133,7 +133,7 @@ class DetailView(LineView):
             hunk=look.hunk,
             line=look.line,
             has_focus=look.has_focus,
-            is_open=detail is not None and detail.is_pending,
+            is_open=detail is not None and (detail.is_pending or detail.was_taken is not None),
             find=look.find,
             painter=painter(self),
         )

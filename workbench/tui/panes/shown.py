@@ -3,7 +3,7 @@
 Records hold rows and folds, never widgets; a pane that is shown the same record twice draws the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 
 from workbench.domain.events import Event
@@ -84,6 +84,8 @@ class QueueShown:
     """By id of actions that were taken in part: the changed lines of each hunk."""
     ruled: Sequence[Call] = ()
     """Calls of the session on show that a rule let pass."""
+    undone: Collection[str] = frozenset[str]()
+    """Ids of actions whose changes were taken back."""
     changed: frozenset[str] = frozenset()
     """Ids of actions that changed since the last `show`."""
 

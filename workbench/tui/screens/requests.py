@@ -110,12 +110,14 @@ class Requests:
         if reason := screen.services.may_answer():
             self._say(reason, is_error=True)
             return
-        self._thread(
-            lambda: self._posted(screen.answering.extend(action_id)), "answers", f"extend {action_id}"
-        )
 
-    def _posted(self, message: messages.Decided) -> None:
-        self._screen.post_message(message)
+        def work() -> None:
+            done = screen.answering.extend(action_id)
+            screen.post_message(done)
+            if done.result is not None and done.result.ok:
+                self._say("Its time begins again. That is recorded.")
+
+        self._thread(work, "answers", f"extend {action_id}")
 
     def expire(self) -> None:
         """Expire what is due."""

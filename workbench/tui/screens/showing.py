@@ -135,6 +135,7 @@ class Showing:
                 calls=state.action_calls,
                 hunk_sizes=self._hunk_sizes(),
                 ruled=state.ruled,
+                undone=frozenset(state.undone),
                 changed=frozenset(changed.actions),
             )
         )
@@ -156,8 +157,8 @@ class Showing:
         opened = source.opened(action) if action else None
         if action is None or opened is None:
             return None
+        edited = screen.approvals.choosing.edits.get(action.id)
         try:
-            edited = screen.approvals.choosing.edits.get(action.id)
             hunks = screen.answering.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
             parameters = source.exact_parameters(action)
         except Gone as error:
@@ -169,6 +170,7 @@ class Showing:
         return action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=screen.requests.parts_of(action, parameters),
+            is_own_text=bool(edited), is_undone=action.id in screen.state.undone,
             bases=source.base_lines(action) if screen.approvals.context > HELD else None,
         )  # fmt: skip
 
