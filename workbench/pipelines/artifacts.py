@@ -49,7 +49,7 @@ def collect(
         try:
             stored = _stored(ledger, workspace, output, outcome, attempt)
         except FileRefused as error:
-            found.missing.append(f"{output.name} cannot be read: {error.why}")
+            found.missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
             continue
         if stored is not None:
             found.stored.append(stored)

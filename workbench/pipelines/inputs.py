@@ -23,6 +23,9 @@ def check_input(config: InputConfig, given: str) -> None:
         InputRefused: With every failing path.
     """
     found: Json = config.schema
+    if config.is_required and not given.strip():
+        example = f", for example {config.example}" if config.example else ""
+        raise InputRefused(f"the pipeline needs an input{example}")
     if not isinstance(found, Mapping):
         return
     schema = dict(cast("Mapping[str, Json]", found))
@@ -32,5 +35,5 @@ def check_input(config: InputConfig, given: str) -> None:
     value: Json = given if kind in ("string", None) and "properties" not in schema else parsed(given.encode())
     problems = list(failing_paths(schema, value))
     if problems:
-        example = f" An example: {config.example}" if config.example else ""
-        raise InputRefused(f"the input fails the pipeline's schema: {'; '.join(problems)}.{example}")
+        example = f"; an example is {config.example}" if config.example else ""
+        raise InputRefused(f"the input fails the pipeline's schema: {'; '.join(problems)}{example}")

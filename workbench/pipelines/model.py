@@ -148,6 +148,7 @@ class InputConfig:
     example: str = ""
     label_filter: str = ""
     batch_size: int = 0
+    is_required: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

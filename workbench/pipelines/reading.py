@@ -113,8 +113,9 @@ def _input(top: Fields) -> InputConfig:
     found = InputConfig(
         source=fields.text("source"), schema=fields.json("schema"), example=fields.text("example"),
         label_filter=fields.text("label_filter"), batch_size=fields.whole("batch_size", 0),
+        is_required=fields.flag("required", False),
     )  # fmt: skip
-    fields.unknown({"type": "a type", "description": "a description", "required": "a mark"})
+    fields.unknown({"type": "a type", "description": "a description"})
     for name in ("label_filter", "batch_size"):
         if fields.has(name):
             message = f"{name} is read and not acted on here: a run has the one input that it is given"

@@ -65,6 +65,18 @@ def test_a_dry_run_shows_the_order_and_writes_nothing(place):
     assert said(place, "pipeline", "list", "--runs", "--json")[1].strip() == "[]"
 
 
+def test_a_dry_run_says_what_is_taken_from_an_earlier_run_and_what_is_wrong_with_the_input(place):
+    text = (place / "p.yaml").read_text()
+    (place / "p.yaml").write_text(text.replace("steps:", "input: {required: true, example: x7}\nsteps:"))
+    words = ("pipeline", "run", "p.yaml", "--dry-run", "--output-format", "stream-json")
+    code, out, _ = said(place, *words, "--input", "y", "--from-step", "b")
+    found = json.loads(out)
+    assert (code, [step["taken_from_earlier_run"] for step in found["steps"]]) == (0, [True, False])
+    code, out, err = said(place, "pipeline", "run", "p.yaml", "--dry-run")
+    assert (code, "for example x7" in err, "could not begin" in out) == (1, True, True)
+    assert "no step q" in said(place, *words, "--from-step", "q")[2]
+
+
 def test_exit_codes_of_validate(place):
     assert said(place, "pipeline", "validate", str(place / "p.yaml"))[0] == 0
     (place / "bad.yaml").write_text("kind: WavePipeline\nmetadata: {name: b}\nsteps: []\n")

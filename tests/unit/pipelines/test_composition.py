@@ -241,6 +241,23 @@ def test_a_matrix_may_run_a_pipeline_an_item(runs):
     assert here.read("seen") == "a!\nb!\n"
 
 
+def test_a_run_from_a_step_on_takes_what_was_skipped_as_skipped(runs):
+    here = runs()
+    here.run(EDGES.replace("{target: implement}", "{target: deploy}") % "false")
+    run = here.request("p.yaml", from_step="deploy")
+    row = here.drive(run)
+    states = here.states(run)
+    assert (row.status, states["finish"], states["deploy"]) == ("completed", "skipped", "completed")
+
+
+def test_a_run_below_with_a_wrong_input_fails_its_step_with_words(runs):
+    here = runs()
+    head = "input: {schema: {type: object, required: [repo]}}\n"
+    here.pipeline("\n  - {id: a, exec: {type: command, source: 'true'}}", name="below", head=head)
+    row = here.run("\n  - {id: up, pipeline: below.yaml, input: '{}'}\n")
+    assert "'repo' is a required property" in row.error_message
+
+
 # --- conditions ---------------------------------------------------------------------------------
 
 

@@ -501,16 +501,14 @@ def test_from_step_takes_what_comes_before_from_the_last_run(runs):
 
 
 @pytest.mark.spec(223)
-def test_an_input_that_fails_its_schema_stops_the_run_before_the_first_step(runs):
+@pytest.mark.parametrize("given", ['{"x": 1}', ""])
+def test_an_input_that_fails_its_schema_stops_the_run_before_the_first_step(runs, given):
     here = runs()
-    head = "input: {source: cli, schema: {type: object, required: [repo]}}\n"
-    run = here.request(
-        here.pipeline("\n  - {id: a, exec: {type: command, source: 'true'}}", head=head), input='{"x": 1}'
-    )
-    row = here.drive(run)
-    assert row.status == "failed"
-    assert "'repo' is a required property" in row.error_message
-    assert here.bodies(run, "step.changed") == []
+    head = "input: {source: cli, required: true, schema: {type: object, required: [repo]}}\n"
+    here.pipeline("\n  - {id: a, exec: {type: command, source: 'true'}}", head=head)
+    with pytest.raises(RunRefused, match="'repo' is a required property" if given else "needs an input"):
+        here.request(input=given)
+    assert here.journal.pipeline_states() == []
 
 
 def test_a_run_is_refused_in_an_untrusted_workspace(runs):

@@ -33,6 +33,7 @@ def carried_out(
     printer = printer_for(journal, run_id, options, console)
     if getattr(options, "detach", False):
         ensure_host(home, journal, workspace)
+        printer.see(journal.events(run_id))
         printer.end(_row(journal, run_id), (), DONE)
         return DONE
     is_interrupted = False

@@ -4,22 +4,28 @@ Owns the words, also those of the screen's launch form. The order is that of `pi
 """
 
 from argparse import Namespace
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED
 from workbench.cli.render.facts import Facts
+from workbench.host.steps.requests import Wish, kept_steps
+from workbench.pipelines.inputs import InputRefused, check_input
 from workbench.pipelines.load import LoadedPipeline
 from workbench.pipelines.model import Manifest, Pattern, Pipeline, Route, Step
 from workbench.pipelines.order import waves
 from workbench.pipelines.plan import timeout_seconds
+from workbench.text.safe import one_line
 
 
 def grants_of(loaded: LoadedPipeline) -> tuple[str, ...]:
     """Return the patterns that the personas of the pipeline's steps may use, each once."""
-    found: list[str] = []
-    for step in loaded.pipeline.steps if loaded.pipeline else ():
-        found += [pattern.text for pattern in allowed(step, loaded.manifest)]
-    return tuple(dict.fromkeys(found))
+    return _granted(loaded.pipeline.steps if loaded.pipeline else (), loaded.manifest)
+
+
+def _granted(steps: Iterable[Step], manifest: Manifest | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.text for step in steps for one in allowed(step, manifest)))
 
 
 def allowed(step: Step, manifest: Manifest | None) -> tuple[Pattern, ...]:
@@ -56,7 +62,7 @@ def step_words(step: Step, manifest: Manifest | None) -> list[str]:
         found.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
         found.append(f"then {step.failing.then}")
-    return [*found, f"{timeout_seconds(step, manifest) // 60} min"]
+    return found if step.kind == "gate" else [*found, f"{timeout_seconds(step, manifest) // 60} min"]
 
 
 def _route_words(route: Route) -> str:
@@ -66,30 +72,68 @@ def _route_words(route: Route) -> str:
     return f"→ {', else '.join(ways)}{most}"
 
 
-def tell_plan(loaded: LoadedPipeline, options: Namespace, console: Console) -> int:
-    """Tell the plan; 1 if a run could not begin."""
-    report = loaded.report.for_running()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What a run with these words would come to."""
+
+    is_able: bool
+    wrong_input: str = ""
+    kept: frozenset[str] = frozenset()
+    """Steps that are taken from an earlier run."""
+
+
+def _tried(loaded: LoadedPipeline, wish: Wish) -> Tried:
+    """Return what a wish comes to.
+
+    Raises:
+        RunRefused: it begins with a step that is not there.
+    """
     pipeline = loaded.pipeline
-    is_able = report.is_ok and pipeline is not None and not any(s.unrunnable for s in pipeline.steps)
-    if options.json or options.output_format == "json":
-        console.json(_facts(loaded, is_able))
-        return DONE if is_able else FAILED
-    for problem in report.ordered():
+    if pipeline is None:
+        return Tried(is_able=False)
+    wrong = ""
+    try:
+        check_input(pipeline.input, wish.input)
+    except InputRefused as error:
+        wrong = str(error)
+    is_able = loaded.report.for_running().is_ok and not any(s.unrunnable for s in pipeline.steps)
+    kept = kept_steps(pipeline, wish.from_step) if wish.from_step else ()
+    return Tried(is_able=is_able and not wrong, wrong_input=wrong, kept=frozenset(kept))
+
+
+def tell_plan(loaded: LoadedPipeline, wish: Wish, options: Namespace, console: Console) -> int:
+    """Tell the plan; 1 if a run could not begin.
+
+    Raises:
+        RunRefused: it begins with a step that is not there.
+    """
+    tried, pipeline = _tried(loaded, wish), loaded.pipeline
+    if options.json or options.output_format in ("json", "stream-json"):
+        console.json(_facts(loaded, tried))
+        return DONE if tried.is_able else FAILED
+    for problem in loaded.report.for_running().ordered():
         console.note(str(problem))
+    if tried.wrong_input:
+        console.note(one_line(tried.wrong_input, 600))
     if pipeline is None:
         return FAILED
+    _tell_steps(pipeline, loaded.manifest, tried, console)
+    if not tried.is_able:
+        console.say("A run could not begin as it is.")
+    return DONE if tried.is_able else FAILED
+
+
+def _tell_steps(pipeline: Pipeline, manifest: Manifest | None, tried: Tried, console: Console) -> None:
     console.say(f"{pipeline.name}: {len(pipeline.steps)} steps, nothing is run")
     for number, names in enumerate(waves({s.id: s.needs for s in pipeline.steps}), 1):
         for name in names:
-            console.say(f"  {number}  {_line(pipeline.step(name), loaded.manifest)}")
-    granted = grants_of(loaded)
+            kept = "  taken from an earlier run" if name in tried.kept else ""
+            console.say(f"  {number}  {_line(pipeline.step(name), manifest)}{kept}")
+    granted = _granted((step for step in pipeline.steps if step.id not in tried.kept), manifest)
     if granted:
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
         for pattern in granted:
             console.say(f"  {pattern}")
-    if not is_able:
-        console.say("A run could not begin as it is.")
-    return DONE if is_able else FAILED
 
 
 def _line(step: Step, manifest: Manifest | None) -> str:
@@ -100,11 +144,15 @@ def _line(step: Step, manifest: Manifest | None) -> str:
     return "  ".join(facts)
 
 
-def _facts(loaded: LoadedPipeline, is_able: bool) -> Facts:
+def _facts(loaded: LoadedPipeline, tried: Tried) -> Facts:
     pipeline, report = loaded.pipeline, loaded.report.for_running()
     return {
-        "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": is_able,
-        "steps": [_step(step, loaded.manifest) for step in _ordered(pipeline)],
+        "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": tried.is_able,
+        "input_problem": tried.wrong_input or None,
+        "steps": [
+            {**_step(step, loaded.manifest), "taken_from_earlier_run": step.id in tried.kept}
+            for step in _ordered(pipeline)
+        ],
         "grants": list(grants_of(loaded)), "errors": [one.facts() for one in report.errors],
         "warnings": [one.facts() for one in report.warnings],
     }  # fmt: skip

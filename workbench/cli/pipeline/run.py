@@ -72,7 +72,7 @@ def execute(options: Namespace, console: Console) -> int:
     try:
         wish = _wish(options, workspace)
         if options.dry_run:
-            return tell_plan(find(workspace, wish), options, console)
+            return tell_plan(find(workspace, wish), wish, options, console)
         with opened() as (home, journal):
             refuse_inside_agents(journal, home, "no run was begun")
             expire_due(journal)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.domain.events import Event, SessionStatusChanged
-from workbench.domain.runs import RunChanged, RunRequested, RunStarted
+from workbench.domain.runs import RunChanged, RunRequested, RunStarted, StepChanged
 from workbench.effects.faults import point
 from workbench.effects.files import private_folder
 from workbench.effects.foreground import capture
@@ -18,7 +18,7 @@ from workbench.host.charge import WORKSPACES
 from workbench.host.kit import Kit
 from workbench.host.steps import agent
 from workbench.host.steps.ledger import RunLedger
-from workbench.host.steps.requests import RunRefused, Wish, find, require_runnable
+from workbench.host.steps.requests import RunRefused, Wish, find, kept_steps, require_runnable
 from workbench.host.trusting import is_trusted
 from workbench.journal.lease import DriverIdentity
 from workbench.pipelines import forges
@@ -185,11 +185,13 @@ def _kept(
     """Return the steps that are taken from an earlier run, and their artifacts as events of this one."""
     if not body.from_run:
         return (), ()
-    needs = {step.id: step.needs for step in pipeline.steps}
-    anew = descendants(body.from_step, needs) | {body.from_step}
-    kept = tuple(step for step in needs if step not in anew)
+    kept = kept_steps(pipeline, body.from_step)
     earlier = fold(kit.journal.events(body.from_run))
-    copied = [
+    skipped = [step for step in kept if step in earlier.steps and earlier.steps[step].state == "skipped"]
+    why = "skipped in the run that this one goes on from"
+    kept = tuple(step for step in kept if step not in skipped)
+    copied = [ledger.event(StepChanged(state="skipped", detail=why), step=step) for step in skipped]
+    copied += [
         ledger.event(replace(artifact, attempt=1), step=step)
         for step in kept
         if step in earlier.steps

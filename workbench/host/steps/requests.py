@@ -18,7 +18,9 @@ from workbench.host import record
 from workbench.host.trusting import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
+from workbench.pipelines.inputs import InputRefused, check_input
 from workbench.pipelines.load import LoadedPipeline, find_manifest, load, named, project_of
+from workbench.pipelines.model import Pipeline
 from workbench.pipelines.order import descendants
 from workbench.pipelines.problems import Problem
 
@@ -101,6 +103,10 @@ def request(journal: Journal, workspace: str, wish: Wish, actor: Actor, *, needs
     loaded = find(workspace, wish)
     require_runnable(loaded)
     assert loaded.pipeline is not None
+    try:
+        check_input(loaded.pipeline.input, wish.input)
+    except InputRefused as error:
+        raise RunRefused(_WHAT, str(error), "give an input that satisfies it with --input") from None
     name, run_id = loaded.pipeline.name, journal.clock.new_id()
     from_run = _earlier(journal, workspace, loaded, wish) if wish.from_step else ""
 
@@ -138,21 +144,31 @@ def _grant(pattern: str, run_id: str, number: str) -> RuleAdded:
     )  # fmt: skip
 
 
+def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
+    """Return the steps that a run from a step on takes from an earlier one, in file order.
+
+    Raises:
+        RunRefused: there is no such step.
+    """
+    needs = {step.id: step.needs for step in pipeline.steps}
+    if from_step not in needs:
+        raise RunRefused(_WHAT, f"there is no step {from_step}", f"there are {', '.join(needs)}")
+    anew = descendants(from_step, needs) | {from_step}
+    return tuple(step for step in needs if step not in anew)
+
+
 def _earlier(journal: Journal, workspace: str, loaded: LoadedPipeline, wish: Wish) -> str:
     """Return the newest run of the pipeline that has everything before a step completed."""
     pipeline = loaded.pipeline
     assert pipeline is not None
-    needs = {step.id: step.needs for step in pipeline.steps}
-    if wish.from_step not in needs:
-        known = ", ".join(needs)
-        raise RunRefused(_WHAT, f"there is no step {wish.from_step}", f"there are {known}")
-    anew = descendants(wish.from_step, needs) | {wish.from_step}
-    wanted = {step for step in needs if step not in anew}
+    wanted = set(kept_steps(pipeline, wish.from_step))
     for run in journal.pipeline_states(workspace):
         if run.pipeline_name != pipeline.name:
             continue
         done = {
-            row.step_id for row in journal.step_states(run.pipeline_id) if row.state.startswith("completed")
+            row.step_id
+            for row in journal.step_states(run.pipeline_id)
+            if row.state in ("completed", "completed_empty", "skipped")
         }
         if wanted <= done:
             return run.pipeline_id
