@@ -103,6 +103,28 @@ def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
     journal.close()
 
 
+def test_a_matrix_has_all_its_items_as_soon_as_its_list_is_known_and_never_grows(tmp_path):
+    journal, run, source = opened(tmp_path, 0)
+    watching = Runs(source)
+    watching.load()
+    assert watching.view((), journal.now()).steps[1].items == ()
+    position = journal.last_position()
+    other = drawn_runs.Written(journal, "/w", PLANS, run="run-2", number=42)
+    other.done("list")
+    other.step("m", "running", items=tuple(f"m[{n}]" for n in range(14)))
+    other.say(StepChanged(state="running", matrix="m", item="3"), step="m[3]")
+    for event in journal.events(other.run, position):
+        watching.note(event)
+    watching.read([other.run])
+    late = Runs(source)
+    late.load()
+    for runs in (watching, late):
+        step = runs.view((), journal.now(), other.run).steps[1]
+        assert [item.id for item in step.items] == [f"m[{n}]" for n in range(14)]
+        assert (step.counts.running, step.counts.todo) == (1, 13)
+    journal.close()
+
+
 def test_events_of_a_step_are_read_once_and_then_only_new_ones(tmp_path):
     journal, run, source = opened(tmp_path, 3)
     asked = []

@@ -52,7 +52,9 @@ def step_facts(step: PipelineStep) -> Facts:
     counts, state = None, step.state
     if step.counts is not None:
         found = step.counts
-        counts = Counts(ok=found.done, run=found.running, failed=found.failed, asks=found.waiting)
+        counts = Counts(
+            ok=found.done, run=found.running, failed=found.failed, asks=found.waiting, todo=found.todo
+        )
         if step.state in ("running", "waiting", "retrying"):
             # The worst item is what must be seen: failed before asking before running.
             state = "failed" if found.failed else "waiting" if found.waiting else step.state

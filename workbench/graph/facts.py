@@ -66,6 +66,8 @@ class Counts:
     run: int = 0
     failed: int = 0
     asks: int = 0
+    todo: int = 0
+    """Not begun; said only where another one has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +202,13 @@ _WORDS: dict[State, str] = {
 
 def _counts(counts: Counts, room: int) -> str:
     shown = ((counts.ok, "ok"), (counts.run, "run"), (counts.asks, "ask"), (counts.failed, "failed"))
-    kept = [(n, word) for n, word in shown if n]
+    kept = [f"{n} {word}" for n, word in shown if n]
+    if kept and counts.todo:
+        text = " ".join((*kept, f"{counts.todo} todo"))
+        if len(text) <= room:
+            return text
     while kept:
-        text = " ".join(f"{n} {word}" for n, word in kept)
+        text = " ".join(kept)
         if len(text) <= room:
             return text
         kept = kept[1:]  # what failed stands last and is cut last

@@ -77,6 +77,7 @@ def together(members: Sequence[Facts]) -> Facts:
             run=sum(state in ("running", "retrying") for state in states),
             failed=states.count("failed"),
             asks=states.count("waiting"),
+            todo=states.count("pending") + states.count("ready"),
         ),
     )
 

@@ -170,6 +170,11 @@ class Reader:
             decode(values) for values in self._all(f"{EVENTS} WHERE call_id = ? ORDER BY position", call_id)
         ]
 
+    def step_events(self, run: str, step: str) -> list[Event]:
+        """Return the events of one step of a run in order, without those of its items."""
+        where = "WHERE session_id = ? AND step = ? ORDER BY sequence_number"
+        return [decode(values) for values in self._all(f"{EVENTS} {where}", run, step)]
+
     def event_at(self, position: int) -> Event | None:
         """Return the event at a position; None if it was deleted or never was."""
         found = self._all(f"{EVENTS} WHERE position = ?", position)

@@ -17,7 +17,7 @@ from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
 from workbench.journal.journal import Journal
 from workbench.journal.lease import is_live
 from workbench.tui.runevents import RunEvents
-from workbench.views.pipeline import plans_of
+from workbench.views.pipeline import items_of, plans_of
 from workbench.views.source import Gone
 
 FRAMES: Final = 30
@@ -168,6 +168,10 @@ class JournalSource:
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
         """Return one step of a run, or one item of a matrix."""
         return self._journal.reader.step_state(run_id, step_id)
+
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step; empty as long as they are not known."""
+        return items_of(self._journal.reader.step_events(run_id, step_id))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step of a run and of its items, in order."""

@@ -22,6 +22,7 @@ from workbench.tui.runevents import RunEvents
 from workbench.views import rewind
 from workbench.views.eventwords import words
 from workbench.views.marks import WANTED
+from workbench.views.pipeline import items_of
 from workbench.views.reel import Outlook, Reel
 from workbench.views.rewind import Rewind
 
@@ -237,6 +238,10 @@ class ReplaySource(JournalSource):
         if run_id not in self._rows.pipeline_states:
             return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
         return self._rows.step_states.get(step_key(run_id, step_id))
+
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step as they were known."""
+        return items_of(self._until(self._journal.reader.step_events(run_id, step_id)))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step until then; nothing is kept, for a replay goes back as well."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from workbench.domain.events import Event
 from workbench.domain.machines import ENDED_RUNS
-from workbench.domain.rows import Action, PipelineState, Session, StepState
-from workbench.domain.runs import RunStarted, StepPlan
+from workbench.domain.rows import Action, PipelineState, Session, StepState, step_key
+from workbench.domain.runs import RunStarted, StepChanged, StepPlan
 from workbench.views.pipeline import PipelineItem, PipelineRun, pipeline
 from workbench.views.source import Source
 
@@ -36,6 +36,8 @@ class Runs:
         """Of each run the steps that events were about since they were read."""
         self._items: dict[str, dict[str, tuple[StepState, PipelineItem]]] = {}
         """Of each run the items of its matrices as they were last made of their rows."""
+        self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
+        """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
         """The run that is drawn; None follows the newest."""
@@ -44,7 +46,7 @@ class Runs:
         """Read which runs there are."""
         self.rows = {run.pipeline_id: run for run in self._source.runs(MOST_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
-        self._steps, self._plans, self._touched = {}, {}, {}
+        self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
@@ -56,6 +58,8 @@ class Runs:
             self._plans[event.session_id] = event.body.steps
             self._steps.pop(event.session_id, None)
         elif event.step is not None:
+            if isinstance(event.body, StepChanged) and event.body.items is not None:
+                self._listed.setdefault(event.session_id, {})[event.step] = event.body.items
             self._touched.setdefault(event.session_id, {})[event.step] = None
 
     def read(self, run_ids: Iterable[str]) -> None:
@@ -117,7 +121,17 @@ class Runs:
         if not self._plans.get(key):
             self._plans[key] = self._source.run_plan(key)
         known = self._items.setdefault(key, {})
-        return pipeline(row, self._plans[key], self._steps[key].values(), actions, now, known)
+        listed = self._lists(key)
+        return pipeline(row, self._plans[key], self._steps[key].values(), actions, now, known, listed)
+
+    def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the items of the matrices of a run that know theirs; what no event said is read once."""
+        listed, steps = self._listed.setdefault(run_id, {}), self._steps[run_id]
+        for plan in self._plans[run_id]:
+            row = steps.get(step_key(run_id, plan.id))
+            if plan.is_matrix and plan.id not in listed and row is not None and row.attempt:
+                listed[plan.id] = self._source.run_items(run_id, plan.id)
+        return listed
 
     def before(self, run: PipelineRun) -> Mapping[str, float]:
         """Return the seconds that each step took in the last completed run of the same pipeline."""

@@ -7,12 +7,13 @@ matrix its `items` and `counts`. `plans_of(events)` finds the plan of a run. Pur
 """
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from workbench.domain.events import Event
 from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState
-from workbench.domain.runs import RunStarted, StepKind, StepPlan
+from workbench.domain.runs import RunStarted, StepChanged, StepKind, StepPlan
 from workbench.domain.values import Usage
 from workbench.records import dataclass, replace
 from workbench.text.safe import one_line
@@ -144,6 +145,15 @@ def plans_of(events: Iterable[Event]) -> tuple[StepPlan, ...]:
     return found
 
 
+def items_of(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the ids of a matrix's items, from events of its step; empty while they are not known."""
+    found: tuple[str, ...] = ()
+    for event in events:
+        if isinstance(event.body, StepChanged) and event.body.items is not None:
+            found = event.body.items
+    return found
+
+
 def run_title(run: PipelineState) -> str:
     """Return `nightly #41`."""
     name = one_line(run.pipeline_name, 120)
@@ -157,6 +167,7 @@ def pipeline(
     actions: Iterable[Action],
     now: int,
     known: MutableMapping[str, tuple[StepState, PipelineItem]] | None = None,
+    listed: Mapping[str, Sequence[str]] | None = None,
 ) -> PipelineRun:
     """Return a run for the screen.
 
@@ -168,6 +179,7 @@ def pipeline(
         now: the moment, in microseconds.
         known: items as they were last made of their rows, kept from view to view: a matrix may have
             thousands, and few of them change.
+        listed: by matrix step the ids of its items, from `items_of`; those that have not begun have no row.
     """
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
@@ -176,6 +188,8 @@ def pipeline(
     for row in rows:
         if row.matrix:
             items.setdefault(row.matrix, []).append(_known_item(row, now, known))
+    for matrix, ids in (listed or {}).items():
+        items[matrix] = _with_todo(matrix, items.get(matrix, []), ids)
     asked = _asked(actions)
     spent = _tokens_by_step(rows)
     steps = tuple(
@@ -263,11 +277,30 @@ def _known_item(
     return item
 
 
-def _item(row: StepState, now: int) -> PipelineItem:
-    label = row.step_id.removeprefix(f"{row.matrix}[").removesuffix("]")
+def _with_todo(matrix: str, begun: list[PipelineItem], ids: Sequence[str]) -> list[PipelineItem]:
+    """Return all items of a matrix in the order of its list."""
+    if len(begun) >= len(ids):
+        return begun
+    by_id = {item.id: item for item in begun}
+    return [by_id.get(one) or _todo(matrix, one) for one in ids]
+
+
+@lru_cache(maxsize=20_000)
+def _todo(matrix: str, item_id: str) -> PipelineItem:
     return PipelineItem(
-        id=row.step_id, label=one_line(label, 120), state=_own_word(row), seconds=_seconds(row, now),
-        attempt=row.attempt, retries=row.retry_count, contract_mark=_mark(row),
+        id=item_id, label=_label(matrix, item_id), state="pending", seconds=0.0, attempt=0, retries=0,
+        contract_mark="", error="", tokens=0, session_id=None, action_id=None,
+    )  # fmt: skip
+
+
+def _label(matrix: str, item_id: str) -> str:
+    return one_line(item_id.removeprefix(f"{matrix}[").removesuffix("]"), 120)
+
+
+def _item(row: StepState, now: int) -> PipelineItem:
+    return PipelineItem(
+        id=row.step_id, label=_label(row.matrix, row.step_id), state=_own_word(row),
+        seconds=_seconds(row, now), attempt=row.attempt, retries=row.retry_count, contract_mark=_mark(row),
         error=one_line(row.error_message, 500), tokens=row.usage.total_tokens, session_id=row.session_id,
         action_id=row.action_id if row.state == "waiting" else None,
     )  # fmt: skip

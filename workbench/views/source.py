@@ -89,6 +89,10 @@ class Source(Protocol):
         """Return one step of a run, or one item of a matrix."""
         ...
 
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step; empty as long as they are not known."""
+        ...
+
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step of a run and of its items, in order."""
         ...

@@ -79,6 +79,9 @@ def test_slots(step, room):
         (Facts(counts=Counts(ok=99, run=99, failed=99)), 22, "99 ok 99 run 99 failed"),
         (Facts(counts=Counts(ok=9999, run=99, failed=12)), 18, "99 run 12 failed"),
         (Facts(counts=Counts(ok=3)), 22, "3 ok"),
+        (Facts(counts=Counts(ok=9, run=2, todo=1)), 22, "9 ok 2 run 1 todo"),
+        (Facts(counts=Counts(ok=99, run=2, failed=1, todo=12)), 22, "99 ok 2 run 1 failed"),
+        (Facts(counts=Counts(todo=12)), 22, ""),
     ],
 )
 def test_badges(facts, room, text):

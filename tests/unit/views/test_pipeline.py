@@ -105,6 +105,22 @@ def test_a_matrix_counts_its_items_and_adds_up_their_tokens():
     assert steps["plan"].counts is None
 
 
+def test_items_that_have_not_begun_are_counted_in_the_order_of_their_list():
+    begun = [
+        row("tests", "running"),
+        row("tests[b]", "running", matrix="tests"),
+        row("tests[a]", "failed", matrix="tests"),
+    ]
+    listed = {"tests": ("tests[a]", "tests[b]", "tests[c\x1b]", "tests[d]")}
+    found = pipeline(RUN, PLANS, begun, (), 12_000_000, listed=listed)
+    tests = found.steps[-1]
+    assert [(item.id, item.state) for item in tests.items] == [
+        ("tests[a]", "failed"), ("tests[b]", "running"), ("tests[c\x1b]", "pending"), ("tests[d]", "pending"),
+    ]  # fmt: skip
+    assert tests.counts == MatrixCounts(running=1, failed=1, todo=2)
+    assert "\x1b" not in tests.items[2].label
+
+
 def test_hostile_texts_are_one_safe_line():
     _, steps = shown(row("plan", "failed", error_message="a\x1b[31m\nb\u202e"))
     assert "\x1b" not in steps["plan"].error

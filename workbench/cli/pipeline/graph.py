@@ -113,12 +113,14 @@ def _of_pipeline(loaded: LoadedPipeline) -> "tuple[Sequence[Step], Mapping[str, 
 def _of_run(workspace: str, word: str) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
     from workbench.draw.run_graph import RunPaint, steps_of
     from workbench.graph.fold import fold
-    from workbench.views.pipeline import pipeline, plans_of
+    from workbench.views.pipeline import items_of, pipeline, plans_of
 
     with opened() as (_, journal):
         row = run_named(journal, workspace, word)
         key = row.pipeline_id
         plan = plans_of(journal.events(key, 0, 100))
-        run = pipeline(row, plan, journal.step_states(key), journal.actions(key), journal.now())
+        listed = {one.id: items_of(journal.reader.step_events(key, one.id)) for one in plan if one.is_matrix}
+        states, actions = journal.step_states(key), journal.actions(key)
+        run = pipeline(row, plan, states, actions, journal.now(), listed=listed)
     paint, folded = RunPaint(run), fold(steps_of(run), alike=False)
     return folded.steps, {step.id: paint.of(step.id, folded) for step in folded.steps}, []
