@@ -104,7 +104,7 @@ def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
 
 
 def test_a_matrix_has_all_its_items_as_soon_as_its_list_is_known_and_never_grows(tmp_path):
-    journal, run, source = opened(tmp_path, 0)
+    journal, _run, source = opened(tmp_path, 0)
     watching = Runs(source)
     watching.load()
     assert watching.view((), journal.now()).steps[1].items == ()

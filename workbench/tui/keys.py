@@ -323,9 +323,9 @@ FIRST: Final = (
 DIALOG: Final = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group=_DECIDE,
         footer=1, in_palette=False),
-    Key(id="dialog.earlier", keys=("up",), label="earlier reasons", tooltip="reasons given before",
+    Key(id="dialog.earlier", keys=("up",), label="earlier words", tooltip="words given here before",
         shown="↑ ↓", group=_DECIDE, footer=2, in_palette=False),
-    Key(id="dialog.later", keys=("down",), label="", tooltip="later reasons", shown="-", group=_DECIDE,
+    Key(id="dialog.later", keys=("down",), label="", tooltip="later words", shown="-", group=_DECIDE,
         in_palette=False),
     Key(id="dialog.leave", keys=("escape",), label="back, nothing is done",
         tooltip="back, nothing is done", group=_DECIDE, footer=3, is_override=True, in_palette=False),

@@ -20,6 +20,9 @@ from workbench.tui.theme import drawing, glyphs, ink
 from workbench.tui.widgets.title import PaneTitle
 
 _SHOWN_EARLIER = 2
+_WORDS = "earlier words"
+_EARLIER = {"reject": "earlier reasons", "batch": "earlier reasons", "answer": "earlier answers"}
+"""What the history of a line is called, by its purpose."""
 
 
 class LineInput(Input, inherit_bindings=True):
@@ -101,7 +104,9 @@ class LineBar(Vertical):
         info = colours.of("info", bold=True)
         parts = [Content.assemble(("enter", info), f" {asked.does}")]
         if quoted:
-            parts.append(Content.assemble((signs.line("↑ ↓"), info), " earlier reasons"))
+            parts.append(
+                Content.assemble((signs.line("↑ ↓"), info), f" {_EARLIER.get(asked.purpose, _WORDS)}")
+            )
         parts.append(Content.assemble(("esc", info), " back, nothing is done"))
         self._keys.update(Content.assemble(" ", Content("  ").join(parts)))
 
