@@ -21,6 +21,7 @@ from workbench.pipelines.definition import Definition
 from workbench.pipelines.executor import Ledger, OnStepEvent, StepExecutor
 from workbench.pipelines.files import OutsideRoot
 from workbench.pipelines.model import (
+    SKIP,
     Adapter,
     ArtifactSpec,
     Branch,
@@ -38,8 +39,6 @@ from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
 from workbench.text.safe import one_line
 from workbench.views.pipeline import run_title
 
-SKIP = "skip"
-"""The case of a branch that runs nothing."""
 CHECK_SECONDS = 1800.0
 """How long a test suite of a contract may take."""
 

@@ -40,15 +40,28 @@ class Check:
         """Return what ends before a step begins."""
         return ancestors(step.id, self.needs)
 
-    def within(self, step: Step, *path: str) -> Place:
-        """Return the place of a member of a step, or of the nearest thing above it that is there."""
+    def within(self, step: Step, *path: str | int) -> Place:
+        """Return the place of a member of a step, or of the nearest thing above it that is there.
+
+        Args:
+            step: the step.
+            path: names of members, and numbers of items that are mappings.
+        """
         place = self.at(step)
         for name in path:
-            below = place.member(name)
+            if isinstance(name, str):
+                below = place.member(name)
+            else:
+                below = next(iter(mappings(place)[name : name + 1]), None)
             if below is None:
                 return place
             place = below
         return place
+
+
+def mappings(place: Place) -> list[Place]:
+    """Return the items of a list that are mappings: what is read of it, and nothing else."""
+    return [one for one in place.items() if one.node.members is not None]
 
 
 def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, files: Files) -> None:
@@ -60,7 +73,7 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
     steps: dict[str, Step] = {}
     check = Check(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
-        places=dict(_places(place)), rounds=rounds(pipeline.steps),
+        places={one.path: one for one in places_of(place)}, rounds=rounds(pipeline.steps),
     )  # fmt: skip
     for step in pipeline.steps:
         if step.id in steps:
@@ -86,14 +99,14 @@ def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, 
         )
 
 
-def _places(place: Place) -> Iterator[tuple[str, Place]]:
-    """Yield the path and the place of every step, also of those within loops."""
+def places_of(place: Place) -> Iterator[Place]:
+    """Yield the place of every step, also of those within loops."""
     steps = place.member("steps")
     for one in steps.items() if steps else ():
-        yield one.path, one
+        yield one
         loop = one.member("loop")
         if loop is not None:
-            yield from _places(loop)
+            yield from places_of(loop)
 
 
 def _outputs(check: Check) -> None:
@@ -180,7 +193,8 @@ def _artifacts(check: Check, step: Step) -> None:
         return
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
-    items = list(place.items())
+    # An artifact of another pipeline is named where it is read, and is no injection of this one.
+    items = [one for one in mappings(place) if one.member("pipeline") is None]
     for number, wanted in enumerate(step.injections):
         here = items[number] if number < len(items) else place
         _wanted(check, here, wanted.step, wanted.artifact, before)
@@ -214,11 +228,10 @@ def _wanted(check: Check, place: Place, step_id: str, artifact: str, before: fro
         )
 
 
-def template_texts(step: Step) -> Iterator[tuple[tuple[str, ...], str]]:
+def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield every text of a step that may hold templates, with its place."""
     if step.kind in ("prompt", "command"):
-        where = ("script",) if step.kind == "command" and not step.source_path else ("exec", "source")
-        yield where, step.source
+        yield ("exec", "source"), step.source
     if step.kind == "pipeline":
         yield ("pipeline",), step.source
         yield ("input",), step.pipeline_input
@@ -230,13 +243,13 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("gate", "prompt"), step.gate.prompt
     yield ("workspace", "root"), step.workspace.root
     yield ("workspace", "branch"), step.workspace.branch
-    for output in step.outputs:
-        yield ("output_artifacts",), output.path
-    for contract in step.contracts:
-        yield ("handover", "contract", "source"), contract.source
-        yield ("handover", "contract", "command"), contract.command
-    for rule in step.validation:
-        yield ("validation",), rule.target
+    for number, output in enumerate(step.outputs):
+        yield ("output_artifacts", number, "path"), output.path
+    for number, contract in enumerate(step.contracts):
+        yield ("handover", "contracts", number, "source"), contract.source
+        yield ("handover", "contracts", number, "command"), contract.command
+    for number, rule in enumerate(step.validation):
+        yield ("validation", number, "target"), rule.target
 
 
 def _templates(check: Check, step: Step) -> None:
@@ -247,10 +260,20 @@ def _templates(check: Check, step: Step) -> None:
         for name in dict.fromkeys(templates.names(text)):
             why = unresolved(check, step, name, known)
             if why:
-                check.within(step, *path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+                _at_text(check, step, path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
         for text_of_it in templates.expressions(text):
             message = f"{{{{ {one_line(text_of_it, 80)} }}}} is no name, so it stays as it is"
-            check.within(step, *path).warn("not_run", message)
+            _at_text(check, step, path).warn("not_run", message)
+
+
+def _at_text(check: Check, step: Step, path: tuple[str | int, ...]) -> Place:
+    """Return where a text stands that has two names: `script`, and the one contract of `contract`."""
+    if path == ("exec", "source") and check.at(step).member("script") is not None:
+        return check.within(step, "script")
+    handover = check.at(step).member("handover")
+    if "contracts" in path and handover is not None and handover.member("contracts") is None:
+        return check.within(step, "handover", "contract", path[-1])
+    return check.within(step, *path)
 
 
 def known_names(step: Step) -> frozenset[str]:
@@ -309,11 +332,11 @@ def _unresolved_fact(check: Check, step: Step, kind: str, rest: str) -> str:
 
 def _paths(check: Check, step: Step) -> None:
     for number, output in enumerate(step.outputs):
-        places = list(check.within(step, "output_artifacts").items())
+        places = mappings(check.within(step, "output_artifacts"))
         if output.path and number < len(places):
             _inside(_member(places[number], "path"), output.path, "the path of an artifact")
     for number, mount in enumerate(step.workspace.mounts):
-        places = list(check.within(step, "workspace", "mount").items())
+        places = mappings(check.within(step, "workspace", "mount"))
         place = places[number] if number < len(places) else check.at(step)
         _source(check, _member(place, "source"), mount.source)
         _inside(_member(place, "target"), mount.target.lstrip("/"), "the target of a mount")

@@ -64,7 +64,7 @@ def _part(step: Step) -> _Part:
     last = [name for name in exits.values() if name not in fed or name in named]
     needs = tuple(dict.fromkeys(last)) if last or not is_own else (step.id,)
     closing = Step(
-        id=end, line=step.line, path=step.path, kind="route", name=step.name or step.id, needs=needs,
+        id=end, line=step.line, path=step.path, kind="route", name="" if is_own else step.name, needs=needs,
         route=Route(edges=(Edge(target=COMPLETE, condition=loop.until), Edge(target=first)), most=loop.most)
         if loop.until
         else Route(edges=(Edge(target=first),), most=loop.most),
@@ -79,7 +79,7 @@ def _with_route(step: Step) -> tuple[Step, ...]:
     if not step.edges or step.route is not None:
         return (step,)
     route = Step(
-        id=f"{step.id}.next", line=step.line, path=step.path, kind="route", name=f"after {step.id}",
+        id=f"{step.id}.next", line=step.line, path=step.path, kind="route",
         needs=(step.id,), route=Route(edges=step.edges), tolerates=(step.id,),
     )  # fmt: skip
     return replace(step, edges=()), route

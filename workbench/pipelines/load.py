@@ -3,6 +3,7 @@
 Owns which manifest a pipeline has and what a run is made of. It starts nothing and writes nothing.
 """
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from workbench.effects.files import FileRefused, read_bounded
-from workbench.pipelines.checks import check_pipeline
+from workbench.pipelines.checks import check_pipeline, places_of
 from workbench.pipelines.files import DiskFiles, Files
 from workbench.pipelines.manifest import read_manifest
-from workbench.pipelines.model import Manifest, Pipeline
+from workbench.pipelines.model import SKIP, Manifest, Pipeline, Step
 from workbench.pipelines.problems import Place, Problem, Report
 from workbench.pipelines.reading import KIND, read_pipeline
 from workbench.pipelines.source import LARGEST, YamlError, parse
@@ -78,6 +79,7 @@ def load(
     pipeline = read_pipeline(place) if place is not None else None
     if pipeline is not None and place is not None:
         check_pipeline(pipeline, place, read, files)
+        _below(pipeline, place, files.root)
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
@@ -169,18 +171,25 @@ def pipelines_of(root: str) -> list[Found]:
 
 
 def _found(root: str) -> Iterator[Found]:
-    seen = 0
+    for file in itertools.islice(_files(root), _MOST):
+        yield _summary(root, file)
+
+
+def _files(root: str) -> Iterator[str]:
+    """Yield the files of a project's folders of pipelines, relative to the project."""
     for folder in FOLDERS:
-        place = Path(root) / folder
         try:
-            names = sorted(path.name for path in place.iterdir() if path.suffix in SUFFIXES)
+            names = sorted(path.name for path in (Path(root) / folder).iterdir() if path.suffix in SUFFIXES)
         except OSError:
             continue
-        for name in names:
-            seen += 1
-            if seen > _MOST:
-                return
-            yield _summary(root, f"{folder}/{name}")
+        yield from (f"{folder}/{name}" for name in names)
+
+
+def _is_file(root: str, name: str) -> bool:
+    try:
+        return (Path(root) / name).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _summary(root: str, file: str) -> Found:
@@ -241,6 +250,34 @@ def _parsed(text: str, file: str, report: Report) -> Place | None:
         place.error("wrong_type", f"{what}; a pipeline begins with kind: {KIND}")
         return None
     return place
+
+
+def _below(pipeline: Pipeline, place: Place, root: str) -> None:
+    """Warn of pipelines that steps name and that are not there now; an earlier step may still write them."""
+    wanted = {name for step in pipeline.steps for name in _named_below(step)}
+    missing = {
+        name for name in wanted - {Path(file).stem for file in _files(root)} if not _is_file(root, name)
+    }
+    known = {
+        name for one in (pipelines_of(root) if missing else ()) for name in (one.name, Path(one.file).stem)
+    }
+    missing -= known
+    for one in places_of(place) if missing else ():
+        step = next(
+            (step for step in pipeline.steps if step.path == one.path and step.kind == "pipeline"), None
+        )
+        for name in sorted(missing & set(_named_below(step))) if step else ():
+            there = ", ".join(sorted(known)[:8]) or "none"
+            here = one.member("pipeline") or one.member("branch") or one.member("strategy") or one
+            here.warn("missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {there}")
+
+
+def _named_below(step: Step) -> tuple[str, ...]:
+    """Return the pipelines that a step names in so many words."""
+    names = tuple(step.branch.cases.values()) if step.branch else (step.source,)
+    return tuple(
+        one for one in names if step.kind == "pipeline" and one not in ("", SKIP) and "{{" not in one
+    )
 
 
 def _binaries(document: Place, manifest: Manifest) -> None:

@@ -80,8 +80,45 @@ def read_manifest(place: Place, files: Files) -> Manifest | None:
     if top.has("ontology"):
         message = "ontology (domain terms) is read for templates only; agents are not told of it"
         top.place.key("ontology").warn("not_run", message)
+    _summarizer(top, manifest)
+    for adapter in adapters.values():
+        _by_itself(top, adapter, manifest)
     top.unknown(_ROOT)
     return manifest
+
+
+def _summarizer(top: Fields, manifest: Manifest) -> None:
+    name = manifest.runtime.summarizer
+    if name and name not in manifest.personas:
+        known = ", ".join(manifest.personas) or "none"
+        message = (
+            f"there is no persona {one_line(name, 60)} to write checkpoints; known: {one_line(known, 300)}"
+        )
+        _within(top.place, "runtime", "relay", "summarizer_persona").error("unknown_persona", message)
+
+
+def _within(place: Place, *path: str) -> Place:
+    """Return the place of a member below, or of the nearest thing above it that is there."""
+    for name in path:
+        place = place.member(name) or place
+    return place
+
+
+def _by_itself(top: Fields, adapter: Adapter, manifest: Manifest) -> None:
+    """Name what a manifest says of the personas of another program and what never reaches that program."""
+    mine = [one for one in manifest.personas.values() if one.adapter == adapter.name]
+    if adapter.is_built_in or not mine:
+        return
+    written = _within(top.place, "runtime", "relay").path.endswith("relay")
+    lost = [
+        *(["relay (it keeps its own conversation)"] if written else []),
+        *(["hooks"] if any(one.hooks for one in mine) else []),
+        *(["temperature"] if any(one.temperature is not None for one in mine) else []),
+    ]
+    if lost:
+        what = f"{' and '.join(lost)} of its personas {'do' if len(lost) > 1 else 'does'} not reach it"
+        message = f"{one_line(adapter.binary, 60)} runs by itself and makes its own calls: {what}"
+        _within(top.place, "adapters", adapter.name).warn("adapter_by_itself", message)
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -15,6 +15,8 @@ Consequence = Literal["fail", "skip", "continue", "warn", "rework"]
 ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
 """`unchecked`: a type that others check; here it fails."""
 
+SKIP = "skip"
+"""The case of a branch that runs nothing."""
 BUILT_IN = "workbench"
 """The binary that stands for the agent of this program."""
 

@@ -52,6 +52,7 @@ _METADATA: Final = {
 _STEP: Final = {
     "thread": "a shared conversation", "fidelity": "how much of it", "outcomes": "outcomes",
     "max_concurrent_agents": "a limit of agents", "concurrency": "a limit",
+    "on_failure": "it stands in retry or in a contract", "output": "values of a context",
     "output_schema": "a schema", "config": "settings of the pipeline below", "skills": "skills",
     "description": "a description", "contexts": "contexts", "tier": "a model tier", "budget": "a budget",
 }  # fmt: skip

@@ -12,7 +12,8 @@ from workbench.pipelines.reading_gates import seconds_of
 
 def problems(tmp_path, steps, **more):
     loaded = load(project(tmp_path, steps, **more))
-    return loaded, [(p.severity, p.code) for p in loaded.report.ordered()]
+    found = [(p.severity, p.code) for p in loaded.report.ordered()]
+    return loaded, [one for one in found if one[1] != "missing_pipeline"]
 
 
 def bodies(runs, run, kind, step):
@@ -142,6 +143,53 @@ def test_a_persona_may_name_the_code_host(tmp_path):
     manifest = MANIFEST.replace("  builder:", "  github-builder:")
     steps = "- id: a\n  persona: '{{ forge.type }}-builder'\n  exec: {type: prompt, source: x}\n"
     assert problems(tmp_path, steps, manifest=manifest)[1] == []
+
+
+def test_a_pipeline_that_a_step_names_and_that_is_not_there_is_warned_of_where_it_stands(tmp_path):
+    steps = """\
+- {id: a, pipeline: p}
+- {id: b, pipeline: gone}
+- {id: c, branch: {on: "{{ input }}", cases: {x: p, y: lost, z: skip}}}
+- {id: d, loop: {max_iterations: 2, steps: [{id: e, pipeline: far}]}}
+- {id: f, pipeline: "{{ input }}"}
+"""
+    loaded = load(project(tmp_path, steps))
+    (tmp_path / ".workbench" / "pipelines").mkdir(parents=True)
+    (tmp_path / ".workbench" / "pipelines" / "p.yaml").write_text((tmp_path / "p.yaml").read_text())
+    loaded = load(str(tmp_path / ".workbench" / "pipelines" / "p.yaml"))
+    missing = [p for p in loaded.report.ordered() if p.code == "missing_pipeline"]
+    assert [(p.line - 4, p.path, p.message.split()[4]) for p in missing] == [
+        (2, "steps[1].pipeline", "gone"), (3, "steps[2].branch", "lost"), (4, "steps[3].loop.steps[0].pipeline", "far"),
+    ]  # fmt: skip
+    assert loaded.report.for_running().is_ok
+
+
+def test_what_never_reaches_another_program_is_named_at_its_adapter(tmp_path):
+    manifest = MANIFEST.replace("binary: workbench", "binary: sh").replace(
+        "runtime:", "runtime:\n  relay: {token_threshold_percent: 70, summarizer_persona: nobody}"
+    )
+    loaded, found = problems(tmp_path, command("a"), manifest=manifest)
+    (said,) = [p for p in loaded.report.ordered() if p.code == "adapter_by_itself"]
+    assert (said.line, said.severity) == (7, "warning")
+    assert "relay (it keeps its own conversation) and temperature of its personas" in said.message
+    assert ("error", "unknown_persona") in found
+
+
+def test_a_problem_stands_at_the_text_that_it_is_about(tmp_path):
+    steps = """\
+- id: a
+  type: command
+  script: "{{ one }}"
+  output_artifacts: [{name: x, path: "{{ two }}"}]
+  validation: [{type: file_exists, target: y}, {type: file_exists, target: "{{ three }}"}]
+  memory: {inject_artifacts: [{pipeline: other, artifact: x}, {step: z, artifact: four}]}
+  handover: {contracts: [{type: test_suite, command: "true"}, {type: test_suite, command: "{{ five }}"}]}
+"""
+    loaded, _ = problems(tmp_path, steps)
+    assert [p.path for p in loaded.report.errors] == [
+        "steps[0].script", "steps[0].output_artifacts[0].path", "steps[0].validation[1].target",
+        "steps[0].memory.inject_artifacts[1]", "steps[0].handover.contracts[1].command",
+    ]  # fmt: skip
 
 
 @pytest.mark.spec(227)

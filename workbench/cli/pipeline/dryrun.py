@@ -124,7 +124,8 @@ def tell_plan(loaded: LoadedPipeline, wish: Wish, options: Namespace, console: C
 
 
 def _tell_steps(pipeline: Pipeline, manifest: Manifest | None, tried: Tried, console: Console) -> None:
-    console.say(f"{pipeline.name}: {len(pipeline.steps)} steps, nothing is run")
+    count = f"{len(pipeline.steps)} step{'' if len(pipeline.steps) == 1 else 's'}"
+    console.say(f"{pipeline.name}: {count}, nothing is run")
     for number, names in enumerate(waves({s.id: s.needs for s in pipeline.steps}), 1):
         for name in names:
             kept = "  taken from an earlier run" if name in tried.kept else ""
@@ -138,6 +139,7 @@ def _tell_steps(pipeline: Pipeline, manifest: Manifest | None, tried: Tried, con
 
 def _line(step: Step, manifest: Manifest | None) -> str:
     who = f"agent {step.persona}" if step.kind == "prompt" and step.persona else step.kind
+    who += f" {step.source}" if step.kind == "pipeline" and step.source else ""
     facts = [f"{step.id:<24} {wait_words(step) or who}", *step_words(step, manifest)]
     if step.unrunnable:
         facts.append(f"cannot run: {step.unrunnable}")
