@@ -374,9 +374,11 @@ class Coordinator:
             await gates.withdraw(self, found)
             await self.parts.executor.cancel(failing.step_id(self.ledger.run_id, found))
         why = self.state.cancel_reason or "the run was cancelled"
+        # An item that never began has no row yet: what it is an item of makes one.
         body = StepChanged(
-            state="cancelled", attempt=max(1, found.attempt), detail=why, duration_ms=found.working_ms
-        )
+            state="cancelled", attempt=max(1, found.attempt), detail=why, duration_ms=found.working_ms,
+            matrix=found.matrix, item=found.item,
+        )  # fmt: skip
         await self.ledger.append(self.ledger.event(body, step=found.id))
 
     async def _end_tasks(self) -> None:

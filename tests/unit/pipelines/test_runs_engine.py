@@ -450,6 +450,7 @@ def test_a_run_that_is_cancelled_ends_what_runs_and_withdraws_what_waits(runs):
         here.pipeline("""
   - {id: a, exec: {type: command, source: "sleep 30"}}
   - {id: g, gate: {prompt: "go?"}}
+  - {id: m, strategy: {items: [1, 2, 3], max_concurrency: 1}, exec: {type: command, source: "sleep 30"}}
   - {id: z, dependencies: [a, g], exec: {type: command, source: "true"}}
 """)
     )
