@@ -25,17 +25,21 @@ from workbench.domain.events import (
     ActionSuperseded,
     Event,
     SessionCreated,
+    SessionStatusChanged,
 )
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Json, JsonObject
 from workbench.formats.assembling import Generation, Store, Summary
 from workbench.formats.cleaning import clean
-from workbench.formats.fields import obj, text, whole
+from workbench.formats.fields import obj, objs, text, whole
 from workbench.formats.foreign import Problem
 from workbench.formats.lines import Line
 from workbench.text.safe import escaped_json
-from workbench.text.scrub import scrub_value
+from workbench.text.scrub import scrub, scrub_value
 
 NAME: Final = "workbench"
+Elsewhere = Callable[[str, str], bool]
+"""Tells whether an event of an id is stored, and belongs to another session than the one named."""
+
 _ENDS: Final = (ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled)
 
 
@@ -67,15 +71,51 @@ def lines(events: Iterable[Event], read: Callable[[BlobRef], bytes | None]) -> I
         yield to_line(event)
 
 
+def _is_too_large(value: Json) -> bool:
+    """Tell whether a number is in a value that no table holds."""
+    if isinstance(value, dict):
+        return any(map(_is_too_large, cast("dict[str, Json]", value).values()))
+    if isinstance(value, list):
+        return any(map(_is_too_large, cast("list[Json]", value)))
+    return isinstance(value, int) and not -(1 << 63) <= value < 1 << 63
+
+
+def no_other(event_id: str, session_id: str) -> bool:
+    """Return False: there is no other session that could have an event."""
+    del event_id, session_id
+    return False
+
+
+def _scrubbed(body: JsonObject) -> tuple[JsonObject, bool]:
+    """Return a body without secrets, and whether there were any.
+
+    The key of a choice is what its human types (`y`), and its name alone makes it no secret.
+    """
+    clean, found = scrub_value(body)
+    made = obj(cast("Json", clean))
+    choices = objs(body.get("choices"))
+    if not found or not choices:
+        return made, bool(found)
+    kept = [
+        {**one, "key": scrub(text(was.get("key"))).text}
+        for one, was in zip(objs(made.get("choices")), choices, strict=True)
+    ]
+    return {**made, "choices": cast("Json", kept)}, True
+
+
 class Reading:
     """One file of ours on its way in."""
 
-    def __init__(self, store: Store, current_id: Generation, summaries: list[Summary]) -> None:
-        self._store, self._current = store, current_id
+    def __init__(
+        self, store: Store, current_id: Generation, summaries: list[Summary], is_elsewhere: Elsewhere
+    ) -> None:
+        self._store, self._current, self._is_elsewhere = store, current_id, is_elsewhere
         self._summaries = summaries
         self._ids: dict[str, str] = {}
         self._refs: dict[BlobRef, BlobRef] = {}
         self._open: dict[str, Event] = {}
+        self._seen: set[str] = set()
+        self._has_begun: set[str] = set()
         self.strays: list[Problem] = []
 
     def events(self, found: Iterable[Line | Problem]) -> Iterator[Event]:
@@ -90,6 +130,7 @@ class Reading:
             elif "blob" in value:
                 self._blob(value)
             elif event := self._event(value, line.number):
+                yield from self._begun(event, line.number)
                 yield event
         yield from self._closing()
 
@@ -118,10 +159,20 @@ class Reading:
         if event.session_id == SYSTEM_SESSION:
             self._note(Problem(line=number, why="it belongs to the session of a journal itself; left out"))
             return None
+        if event.id in self._seen:
+            self._note(Problem(line=number, why=f"an event above has the id {event.id[:80]}; left out"))
+            return None
+        self._seen.add(event.id)
+        if self._is_elsewhere(event.id, self._ids.get(event.session_id) or self._current(event.session_id)):
+            why = f"another session here has an event with the id {event.id[:80]}; left out"
+            self._note(Problem(line=number, why=why))
+            return None
         return self._placed(event, number)
 
     def _clean(self, value: JsonObject) -> Event:
-        body, found = scrub_value(value.get("body", {}))
+        if _is_too_large(value):
+            raise ValueError("a number in it has over 64 bits")
+        body, found = _scrubbed(obj(value.get("body")))
         given: dict[str, Json] = {**value, "body": body} if found else dict(value)
         if self._refs:
             given["body"] = self._renamed(given["body"])
@@ -155,6 +206,25 @@ class Reading:
         elif event.action_id and isinstance(event.body, _ENDS):
             self._open.pop(event.action_id, None)
         return replace(event, session_id=self._ids[key], sequence_number=0)
+
+    def _begun(self, event: Event, number: int) -> Iterator[Event]:
+        """Begin a session whose own beginning is not in the file, or nobody could ever see it."""
+        if event.session_id in self._has_begun:
+            return
+        self._has_begun.add(event.session_id)
+        if isinstance(event.body, SessionCreated):
+            return
+        self._note(Problem(line=number, why="the session's beginning is not there; it begins here"))
+        bodies = (
+            SessionCreated(session_kind="import"),
+            SessionStatusChanged(status="initializing"),
+            SessionStatusChanged(status="ready"),
+        )
+        for at, body in enumerate(bodies):
+            yield Event(
+                id=f"{event.session_id}.begin.{at}", session_id=event.session_id, at=event.at,
+                actor=Actor(kind="system", via="import"), body=body,
+            )  # fmt: skip
 
     def _closing(self) -> Iterator[Event]:
         """Withdraw what would wait here: nobody asks for it any more."""

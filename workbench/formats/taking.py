@@ -36,6 +36,7 @@ def open_file(
     store: Store,
     current_id: Generation,
     recorded_at: int | None = None,
+    is_elsewhere: own.Elsewhere = own.no_other,
 ) -> Opened:
     """Recognise a file and return it ready to be read.
 
@@ -47,6 +48,7 @@ def open_file(
         store: Keeps scrubbed bytes of large outputs.
         current_id: Turns the id that a session would get into the one it gets.
         recorded_at: When this is taken in, microseconds; None leaves it to the journal.
+        is_elsewhere: Tells whether another session has an event of an id; only for our own files.
 
     Raises:
         NotRecognised: It has no format that is known.
@@ -54,7 +56,7 @@ def open_file(
     found = recognise(stream, name, wanted)
     if found.lines is not None:
         ours = Opened(format=found.format, events=iter(()))
-        reading = own.Reading(store, current_id, ours.summaries)
+        reading = own.Reading(store, current_id, ours.summaries, is_elsewhere)
         ours.events, ours.strays = reading.events(found.lines), reading.strays
         return ours
     assembler = Assembler(found.format, at, store, current_id, recorded_at)

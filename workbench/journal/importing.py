@@ -67,6 +67,12 @@ class Intake:
                 found = str(uuid.uuid5(_SPACE, f"{session_id}\0{number}"))
         return found
 
+    def is_elsewhere(self, event_id: str, session_id: str) -> bool:
+        """Return whether an event of this id is stored and belongs to another session."""
+        with self._journal.reader.snapshot() as database:
+            found = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
+        return found is not None and found[0] != session_id
+
     def store(self, data: bytes) -> BlobRef:
         """Keep scrubbed bytes beside the events."""
         ref = self._journal.blobs.record(data)
@@ -94,10 +100,29 @@ class Intake:
 
     def finish(self) -> None:
         """Store the rest, so that a power loss takes nothing back."""
-        self._commit()
-        self._settle()
+        self.flush()
         self._journal.change(_touch)
         self._unlock()
+
+    def drop(self, begun: int) -> None:
+        """Take back the sessions that began after so many others: their file was refused."""
+        self._waiting = [one for one in self._waiting if one.event.session_id not in self.begun[begun:]]
+        with contextlib.suppress(GuardFailed):
+            self._settle()
+        for session_id in self.begun[begun:]:
+            discard(self._journal, session_id)
+            self.added.pop(session_id, None)
+            self._known.pop(session_id, None)
+        del self.begun[begun:]
+
+    def flush(self) -> None:
+        """Store what was taken so far, and say what was refused of it.
+
+        Raises:
+            GuardFailed: See `add`.
+        """
+        self._commit()
+        self._settle()
 
     def _is_there(self, one: Prepared) -> bool:
         """Tell whether an event is stored as it is; what stands in its way is taken out."""
@@ -182,14 +207,12 @@ class Intake:
             why = f"session {session_id} was made here, and an import changes none of those"
             raise GuardFailed("the session was not imported", why, "it is there as it is; nothing is missing")
         self._lock.try_acquire()
-        self._known[session_id] = {}
-        if session is None:
-            self.begun.append(session_id)
-            return
         there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
         with self._journal.reader.snapshot() as database:
             found = database.execute(there, (session_id,))
             self._known[session_id] = {row[0]: _mark(row[1], row[2]) for row in found}
+        if not self._known[session_id]:
+            self.begun.append(session_id)
 
     def _take_back(self, session_id: str) -> None:
         """Bring a session that grew back to what it was."""

@@ -18,7 +18,7 @@ from workbench.cli.place import opened
 from workbench.cli.render.facts import Facts
 from workbench.cli.sessions.sources import Source, sources
 from workbench.domain.events import Event
-from workbench.formats import recognising, taking
+from workbench.formats import own, recognising, taking
 from workbench.formats.assembling import Summary
 from workbench.formats.foreign import Problem
 from workbench.formats.recognising import NotRecognised
@@ -117,6 +117,7 @@ def taken(
 
 def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "Counting") -> FileReport:
     report = FileReport(name=source.name, is_named=source.is_named)
+    begun = len(intake.begun) if intake else 0
     try:
         if source.name == "-":
             _take(sys.stdin.buffer, time.time_ns() // 1_000, report, wanted, intake, progress)
@@ -124,10 +125,14 @@ def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "
             stream, changed = source.open()
             with stream:
                 _take(stream, changed, report, wanted, intake, progress)
+        if intake is not None and report.format == own.NAME:
+            intake.flush()  # only our own files may be refused for what is in their events
     except NotRecognised as error:
         report.why_not = str(error)
     except GuardFailed as error:
-        report.why_not = error.why
+        report.why_not, report.sessions = error.why, []
+        if intake is not None:
+            intake.drop(begun)
     except OSError as error:
         report.why_not = error.strerror or str(error)
     if not report.sessions and not report.why_not:
@@ -144,6 +149,7 @@ def _take(
         store=intake.store if intake else lambda _: None,
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,
+        is_elsewhere=intake.is_elsewhere if intake else own.no_other,
     )  # fmt: skip
     report.format, report.sessions, report.strays = found.format, found.summaries, found.strays
     for event in found.events:
