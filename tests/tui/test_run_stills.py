@@ -17,6 +17,7 @@ SHOP = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
 STATES = {
     "pane": (drawn_runs.nightly, ("4",)),
+    "conversation": (drawn_runs.nightly, ("1",)),
     "large": (drawn_runs.nightly, ("4", "z", "h", "space")),
     "step": (drawn_runs.nightly, ("4", "z", "/", *"docs", "enter", "enter")),
     "launch": (drawn_runs.nightly, ("4", "L", "tab", "tab", "G", "k", "space")),

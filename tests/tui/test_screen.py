@@ -37,6 +37,18 @@ def play_golden(name, folder, body, *, size=(120, 36), **more):
         journal.close()
 
 
+@pytest.mark.spec(211)
+def test_enter_on_a_step_of_a_run_goes_to_it_in_the_graph(tmp_path):
+    async def body(shown):
+        run = next(one for one in shown.app.main.state.sessions.values() if one.kind == "pipeline")
+        shown.app.main.state.choose(run.id)
+        shown.app.main.showing.everything()
+        await shown.press("escape", "1", "g", "j", "enter")
+        assert (shown.app.main.place, shown.app.main.pipeline.graph.cursor) == (4, "plan")
+
+    play_golden("release-run", tmp_path, body)
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_hostile_text_reaches_no_terminal(tmp_path, size):
     async def body(shown):

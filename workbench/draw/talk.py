@@ -18,7 +18,18 @@ from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import plain_wrap, wrap
 from workbench.text.human import duration, size
-from workbench.views.blocks import Block, CallLine, CallRun, ErrorBlock, Notice, Output, Prompt, Text, Thought
+from workbench.views.blocks import (
+    Block,
+    CallLine,
+    CallRun,
+    ErrorBlock,
+    Notice,
+    Output,
+    Prompt,
+    StepLine,
+    Text,
+    Thought,
+)
 from workbench.views.signs import Meaning
 
 INDENT: Final = 3
@@ -28,6 +39,9 @@ _TOOL_CELLS: Final = 15
 _LONG_TOOL_CELLS: Final = 22
 """Of the longest of our own names; from `_LONG_FROM` cells on there is room for it."""
 _LONG_FROM: Final = 56
+_LONG_STEP_FROM: Final = 90
+_NOTE_LINES: Final = 3
+"""Of why a step failed or waits; the whole is one key away."""
 
 
 def block_lines(
@@ -45,6 +59,8 @@ def block_lines(
             return _call(block, width, ink, glyphs)
         case CallRun():
             return [_run(block, width, ink, glyphs)]
+        case StepLine():
+            return _step(block, width, ink, glyphs)
         case Output():
             return [] if block.is_folded else _output(block, width, ink)
         case ErrorBlock():
@@ -61,6 +77,8 @@ def gap_before(block: Block, previous: Block | None, *, is_compact: bool = False
         return 0
     if isinstance(block, CallLine | CallRun) and isinstance(previous, CallLine | CallRun | Output):
         return 0
+    if isinstance(block, StepLine) and isinstance(previous, StepLine):
+        return 0 if block.step else 1
     return 0 if isinstance(block, Text) and isinstance(previous, Thought) and previous.is_folded else 1
 
 
@@ -138,6 +156,23 @@ def _run(block: CallRun, width: int, ink: Ink, glyphs: Glyphs) -> Content:
         Column(content=Content(""), width=0),
     ]  # fmt: skip
     return compose(columns, width, glyphs)
+
+
+def _step(block: StepLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    name = _LONG_TOOL_CELLS if width >= _LONG_STEP_FROM else _TOOL_CELLS
+    right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
+    columns = [
+        Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
+        Column(content=content(block.name, ink.of("foreground", bold=not block.step), ink), width=name),
+        Column(content=content(block.what, ink.of("muted"), ink), grows=True, least=1),
+        Column(content=styled(block.items, ink.of("muted")), align="right"),
+        Column(content=right, align="right", gap=2),
+        Column(content=Content(""), width=0),
+    ]  # fmt: skip
+    lines = plain_wrap(block.note, _room(width, NOTE_INDENT), ink) if block.note else []
+    style = ink.of("muted", italic=True)
+    notes = _indented([_under(line, style) for line in lines[:_NOTE_LINES]], NOTE_INDENT)
+    return [compose(columns, width, glyphs), *notes]
 
 
 def _right_style(meaning: Meaning | None, ink: Ink) -> Style:

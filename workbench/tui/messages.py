@@ -263,6 +263,14 @@ class OpenDetail(Message):
 
 
 @dataclass
+class OpenStep(Message):
+    """Enter on a step of a run: to that step in the graph."""
+
+    step: str
+    """Its id; empty for the run as it is."""
+
+
+@dataclass
 class Copy(Message):
     """The user copies a text."""
 

@@ -5,7 +5,7 @@ Texts are raw unless a field says that it is one safe line. Knows no widths and 
 
 from typing import Literal
 
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 from workbench.views.signs import Meaning
 
 NoticeKind = Literal[
@@ -94,6 +94,32 @@ class CallRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepLine:
+    """One step of a pipeline run, or how the run ended: `✓ tests  command  3 of 3 items  1:12`."""
+
+    id: str
+    at: int
+    """When it began."""
+    step: str
+    """Its id; empty for the run itself."""
+    name: str
+    """One safe line, like all below."""
+    what: str
+    """`agent planner`, `command`, `gate`."""
+    sign: Meaning
+    right: str = ""
+    right_meaning: Meaning | None = None
+    items: str = ""
+    """Of a matrix: `2 of 3 items`."""
+    note: str = ""
+    """Why it failed, waits, is tried again, was skipped."""
+
+    def with_items(self, words: str) -> "StepLine":
+        """Return the line with another count of its items."""
+        return replace(self, items=words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """What a command wrote; it has no rows while folded."""
 
@@ -132,7 +158,7 @@ class Notice:
     keys: tuple[tuple[str, str], ...] = ()
 
 
-Block = Prompt | Text | Thought | CallLine | CallRun | Output | ErrorBlock | Notice
+Block = Prompt | Text | Thought | CallLine | CallRun | StepLine | Output | ErrorBlock | Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

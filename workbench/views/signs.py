@@ -151,6 +151,14 @@ _CALLS: Mapping[str, tuple[Meaning, str]] = {
 }
 
 
+STEP_MEANINGS: Final[Mapping[str, Meaning]] = {
+    "pending": "todo", "ready": "todo", "running": "running", "retrying": "running", "waiting": "waiting",
+    "completed": "ok", "completed_empty": "ok", "warned": "ok", "failed": "failed", "skipped": "cancelled",
+    "cancelled": "cancelled",
+}  # fmt: skip
+"""What the state of a pipeline's step means."""
+
+
 def session_sign(session: Session, waiting: int = 0) -> tuple[Meaning, str]:
     """Return what a session's row means and the word for it; whatever waits for a human comes first."""
     if waiting:

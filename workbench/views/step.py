@@ -12,15 +12,10 @@ from workbench.domain.runs import ArtifactStored, ContractChecked, StepChanged
 from workbench.text.human import duration, iso, size
 from workbench.text.safe import one_line
 from workbench.views.calls import Section, ToolDetail
-from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, StepWord
-from workbench.views.signs import SIGNS, Meaning, call_sign
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
+from workbench.views.signs import SIGNS, STEP_MEANINGS, Meaning, call_sign
 from workbench.views.streams import joined
 
-_MEANINGS: Final[Mapping[StepWord, Meaning]] = {
-    "pending": "todo", "ready": "todo", "running": "running", "retrying": "running", "waiting": "waiting",
-    "completed": "ok", "completed_empty": "ok", "warned": "ok", "failed": "failed", "skipped": "cancelled",
-    "cancelled": "cancelled",
-}  # fmt: skip
 _WORDS: Final[Mapping[str, str]] = {
     "completed_empty": "completed, empty",
     "warned": "completed with a warning",
@@ -37,7 +32,7 @@ TextOf = Callable[[str], str | None]
 
 def step_sign(step: PipelineStep | PipelineItem) -> Meaning:
     """Return what the state of a step means."""
-    return _MEANINGS[step.state]
+    return STEP_MEANINGS[step.state]
 
 
 def step_word(step: PipelineStep | PipelineItem) -> str:
@@ -191,7 +186,7 @@ def _attempts(events: Iterable[Event]) -> Iterable[str]:
     for event in events:
         body = event.body
         if isinstance(body, StepChanged):
-            sign = SIGNS[_MEANINGS["warned" if body.is_warned else body.state]].unicode
+            sign = SIGNS[STEP_MEANINGS["warned" if body.is_warned else body.state]].unicode
             took = f"   {duration(body.duration_ms / 1000)}" if body.duration_ms else ""
             code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
             tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""

@@ -11,6 +11,7 @@ from workbench.domain import events as e
 from workbench.domain.events import Body, Event
 from workbench.domain.fold import Tables, apply
 from workbench.domain.rows import Action, Call
+from workbench.domain.runs import RunChanged, RunRequested, RunStarted, StepChanged
 from workbench.records import replace
 from workbench.text.safe import one_line
 from workbench.views.blocks import (
@@ -21,6 +22,7 @@ from workbench.views.blocks import (
     NoticeKind,
     Output,
     Prompt,
+    StepLine,
     Text,
     Thought,
     TranscriptFacts,
@@ -30,12 +32,13 @@ from workbench.views.notices import ERROR_KEYS, PAUSE_KEYS, notice_of
 from workbench.views.order import BlockOrder
 from workbench.views.selection import hunk_sizes
 from workbench.views.signs import call_sign
+from workbench.views.steplines import RunLines
 from workbench.views.streams import Reply, Stream
 from workbench.views.tools import target_of
 
 __all__ = [
-    "Block", "CallLine", "ErrorBlock", "Notice", "NoticeKind", "Output", "Prompt", "Text", "Thought",
-    "Transcript", "TranscriptFacts",
+    "Block", "CallLine", "ErrorBlock", "Notice", "NoticeKind", "Output", "Prompt", "StepLine", "Text",
+    "Thought", "Transcript", "TranscriptFacts",
 ]  # fmt: skip
 
 _Round = tuple[str | None, int]
@@ -62,6 +65,7 @@ class Transcript:
         self._whole: set[_Round] = set()
         self._outputs: dict[str, Stream] = {}
         self._hunks: dict[str, tuple[int, ...]] = {}
+        self._run = RunLines()
         self._open: set[str] = set()
         self._model = ""
         self._position = 0
@@ -82,6 +86,10 @@ class Transcript:
             e.MarkAdded: self._said,
             e.WorkspaceTrusted: self._said,
             e.Unknown: self._said,
+            RunRequested: self._of_run,
+            RunStarted: self._of_run,
+            RunChanged: self._of_run,
+            StepChanged: self._of_run,
         }
 
     @property
@@ -303,6 +311,12 @@ class Transcript:
         body = event.body
         replaced = body.replaces if isinstance(body, e.CallProposed) else None
         self._blocks.put(line, behind=_call_key(replaced) if replaced else None)
+
+    # --- pipeline runs ------------------------------------------------------------------------------
+
+    def _of_run(self, event: Event) -> None:
+        for block in self._run.blocks(event):
+            self._blocks.put(block)
 
     # --- errors and notices ---------------------------------------------------------------------------
 

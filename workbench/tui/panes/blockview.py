@@ -19,7 +19,7 @@ from workbench.tui import theme
 from workbench.tui.panes.heights import Heights
 from workbench.tui.panes.opentext import INDENT, OpenText
 from workbench.tui.widgets.lines import LineView
-from workbench.views.blocks import Block, CallLine, CallRun, Output, Prompt, Text, Thought
+from workbench.views.blocks import Block, CallLine, CallRun, Output, Prompt, StepLine, Text, Thought
 
 OPEN_TAIL = 16_384
 """Characters shown of an output or a thought that is still being written: its end."""
@@ -180,7 +180,7 @@ class BlockView(LineView):
         match block:
             case Output(is_folded=True):
                 return 0
-            case Thought(is_folded=True) | CallLine() | CallRun():
+            case Thought(is_folded=True) | CallLine() | CallRun() | StepLine():
                 return 1
             case Text() | Prompt() | Output() | Thought():
                 return 2 + block.text.count("\n") + len(block.text) // width

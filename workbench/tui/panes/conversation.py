@@ -22,13 +22,25 @@ from workbench.tui.messages import (
     KeysChanged,
     LineAsked,
     OpenDetail,
+    OpenStep,
     PartWanted,
     Said,
 )
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import ConversationShown
 from workbench.tui.panes.transcript import TranscriptView
-from workbench.views.blocks import Block, CallLine, CallRun, ErrorBlock, Notice, Output, Prompt, Text, Thought
+from workbench.views.blocks import (
+    Block,
+    CallLine,
+    CallRun,
+    ErrorBlock,
+    Notice,
+    Output,
+    Prompt,
+    StepLine,
+    Text,
+    Thought,
+)
 from workbench.views.finding import Finding, Hit, hits_of
 from workbench.views.folding import Folding
 from workbench.views.transcript import Transcript
@@ -323,6 +335,8 @@ class ConversationPane(Pane):
         block = self.view.cursor_block
         if isinstance(block, CallLine):
             self.post_message(OpenDetail("conversation", block.call_id))
+        elif isinstance(block, StepLine):
+            self.post_message(OpenStep(block.step))
         elif self.can_fold:
             self.fold()
 
@@ -392,6 +406,8 @@ def _plain(block: Block) -> str:
             return block.text
         case CallLine():
             return block.target or block.tool
+        case StepLine():
+            return block.note or block.name
         case CallRun():
             return f"{len(block.call_ids)} calls"
         case ErrorBlock():

@@ -15,14 +15,7 @@ from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink
 from workbench.graph.facts import PENDING, SIGNS, Facts, State
 from workbench.graph.picture import Run
-from workbench.views.signs import Meaning
-
-MEANINGS: Final[Mapping[State, Meaning]] = {
-    "pending": "todo", "ready": "todo", "running": "running", "retrying": "running", "waiting": "waiting",
-    "completed": "ok", "completed_empty": "ok", "warned": "ok", "failed": "failed", "skipped": "cancelled",
-    "cancelled": "cancelled",
-}  # fmt: skip
-"""The colour of a step's sign."""
+from workbench.views.signs import STEP_MEANINGS
 
 _OF_SIGN: Final[Mapping[str, State]] = {sign: state for state, pair in SIGNS.items() for sign in pair}
 _LIVE: Final = ("running", "waiting", "failed", "retrying")
@@ -98,14 +91,14 @@ class GraphLine:
     def _text(self, run: Run, state: State) -> Style:
         ink = self._ink
         if run.role == "sign":
-            return ink.sign(MEANINGS[state])
+            return ink.sign(STEP_MEANINGS[state])
         if run.role == "name":
             return ink.of("muted" if state in ("pending", "skipped") else "foreground", bold=state in _LIVE)
         return ink.of("waiting" if state == "waiting" else "muted")
 
     def _item(self, text: str) -> Iterator[tuple[str, Style]]:
         state = _OF_SIGN.get(text[:1], "pending")
-        yield text[:1], self._ink.sign(MEANINGS[state])
+        yield text[:1], self._ink.sign(STEP_MEANINGS[state])
         yield text[1:], self._ink.of("muted")
 
     def _line(self, run: Run, near: Mapping[int, int], mark: int | None) -> Iterator[tuple[str, Style]]:

@@ -187,6 +187,12 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
             self.go_to(3)
             self.tools.list.put_cursor(call.id)
 
+    @on(messages.OpenStep)
+    def _open_step(self, message: messages.OpenStep) -> None:
+        self.go_to(4)
+        if message.step:
+            self.pipeline.graph.put_cursor(message.step)
+
     @on(ApprovalsPane.FullChanged)
     def _full_changed(self) -> None:
         self.rearrange()

@@ -1,0 +1,67 @@
+"""Steps of a run as lines of its conversation: one line a step, in the order in which they began."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support import golden
+from workbench.views.blocks import CallLine, StepLine
+from workbench.views.transcript import Transcript
+
+
+def run_events(name):
+    found = [event for event in golden.events(name)]
+    run = next(event.session_id for event in found if event.kind == "run.requested")
+    return run, [event for event in found if event.session_id == run]
+
+
+def said(name):
+    run, events = run_events(name)
+    transcript = Transcript(run)
+    transcript.apply_all(events)
+    return [
+        (one.name, one.sign, one.items or one.right) for one in transcript.blocks if isinstance(one, StepLine)
+    ]
+
+
+@pytest.mark.spec(211)
+def test_a_run_is_told_step_by_step():
+    assert said("release-run") == [
+        ("plan", "ok", "attempt 2   752 ms"),
+        ("pages", "ok", "3 of 3 items"),
+        ("tests", "risk", "failed, goes on   3.0 s"),
+        ("size", "ok", "5.5 s"),
+        ("notes", "ok", "410 ms"),
+        ("ship", "ok", "done"),
+        ("hold", "cancelled", "skipped"),
+        ("publish", "ok", "2.5 s"),
+        ("summary", "ok", "312 ms"),
+        ("the run", "ok", "completed, 17 s of work"),
+    ]
+
+
+@pytest.mark.spec(211)
+def test_a_later_round_has_lines_of_its_own():
+    names = [name for name, _, _ in said("hotfix-run")]
+    assert names.count("check") == 2
+    assert [name for name in names if name == "the run"] == ["the run"] * 2
+
+
+@pytest.mark.spec(211)
+def test_what_is_said_asked_and_run_is_in_one_order():
+    run, events = run_events("release-run")
+    transcript = Transcript(run)
+    transcript.apply_all(events)
+    lines = [one for one in transcript.blocks if isinstance(one, StepLine | CallLine)]
+    assert [one.at for one in lines] == sorted(one.at for one in lines)
+
+
+@given(st.integers(0, 120), st.sampled_from(["release-run", "hotfix-run"]))
+def test_a_fold_that_begins_in_the_middle_comes_to_the_same_states(start, name):
+    run, events = run_events(name)
+    late, whole = Transcript(run), Transcript(run)
+    late.apply_all(events[start:])
+    whole.apply_all(events)
+    known = {one.name: one.sign for one in whole.blocks if isinstance(one, StepLine)}
+    last = {one.name: one.sign for one in late.blocks if isinstance(one, StepLine)}
+    assert all(known[name] == sign for name, sign in last.items() if name in known)
