@@ -11,9 +11,8 @@ from pathlib import Path
 
 from workbench.cli.errors import Refusal
 from workbench.domain.values import Actor
-from workbench.effects.environment import AGENT_VARIABLE
+from workbench.effects.marks import AGENT_VARIABLE
 from workbench.journal.home import Home
-from workbench.journal.importing import take_back_unfinished
 from workbench.journal.journal import Journal
 
 
@@ -47,10 +46,17 @@ def opened() -> Generator[tuple[Home, Journal], None, None]:
     home = Home.open()
     journal = Journal.open(home)
     try:
-        take_back_unfinished(journal)
+        _take_back_unfinished(journal)
         yield home, journal
     finally:
         journal.close()
+
+
+def _take_back_unfinished(journal: Journal) -> None:
+    if any(journal.home.run.glob("import-*.lock")):
+        from workbench.journal.importing import take_back_unfinished
+
+        take_back_unfinished(journal)
 
 
 def person() -> Actor:

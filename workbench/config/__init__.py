@@ -4,20 +4,16 @@ Owns what can be configured and who may configure it. It must never write a file
 command that a configuration names, or let a workspace that is not trusted allow anything.
 """
 
-from workbench.config.describing import Described, as_dict, describe
 from workbench.config.layers import load
 from workbench.config.values import Config, Ignored, Loaded, Origin, Pattern, Problem, Provider
 
 __all__ = [
     "Config",
-    "Described",
     "Ignored",
     "Loaded",
     "Origin",
     "Pattern",
     "Problem",
     "Provider",
-    "as_dict",
-    "describe",
     "load",
 ]

@@ -26,7 +26,6 @@ from workbench.config.values import AutoApprovalRule, Hook, Layer, Origin, Patte
 from workbench.records import dataclass
 from workbench.text.located import Node
 from workbench.text.safe import one_line
-from workbench.text.scrub import scrub
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _UNSHOWN = ("key_env", "key_command", "headers")
@@ -252,6 +251,8 @@ def _nearest(name: str, known: dict[str, str], otherwise: str) -> str:
 def _shown(path: str, node: Node) -> str:
     if any(name in path for name in _UNSHOWN):
         return "something else"
+    from workbench.text.scrub import scrub
+
     return one_line(scrub(json.dumps(node.value, ensure_ascii=False)).text, 60)
 
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-CALL: Final = "WORKBENCH_CALL"
-"""Variable that marks every process of a call, so that those which escape their group are found."""
+from workbench.effects.marks import CALL
 
 _SECRET_NAME: Final = re.compile(
     r"API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SIGNING_?KEY|ENCRYPTION_?KEY|MASTER_?KEY|SECRET|TOKEN|PASSW|PASSPHRASE"
@@ -28,10 +27,6 @@ _INJECTING: Final = re.compile(
 
 # Enough to make the shell of the gate itself misbehave; taken away whatever the caller passes.
 _GATE: Final = re.compile(r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|WORKBENCH_CALL", re.DOTALL)
-
-
-AGENT_VARIABLE: Final = "WORKBENCH_AGENT"
-"""Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
 
 
 def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()) -> dict[str, str]:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbench.effects.ending import GRACE, Hunt, end_leftovers, signal_group, target_of
-from workbench.effects.environment import CALL, marked_environment, scrubbed_environment
+from workbench.effects.environment import marked_environment, scrubbed_environment
 from workbench.effects.hook import HookExit, run_hook
+from workbench.effects.marks import CALL
 from workbench.effects.offspring import OFFSPRING, become_subreaper, reap_later
 from workbench.effects.output import Output, readable
 from workbench.effects.private import open_append

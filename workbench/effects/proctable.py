@@ -14,7 +14,7 @@ from collections.abc import Iterable, Set
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.environment import CALL
+from workbench.effects.marks import CALL
 from workbench.records import dataclass
 
 _PROC: Final = "/proc"

@@ -8,8 +8,8 @@ import os
 
 from workbench.domain.events import SecurityNoted
 from workbench.domain.values import SYSTEM_SESSION, Actor
-from workbench.effects.environment import AGENT_VARIABLE
 from workbench.effects.locks import holder
+from workbench.effects.marks import AGENT_VARIABLE
 from workbench.effects.proctable import ancestors
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

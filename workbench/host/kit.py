@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from workbench.config.values import Loaded
 from workbench.effects.clock import Clock
-from workbench.effects.environment import AGENT_VARIABLE, scrubbed_environment
+from workbench.effects.environment import scrubbed_environment
 from workbench.effects.files import Root
+from workbench.effects.marks import AGENT_VARIABLE
 from workbench.host.charge import PLAIN, Charge
 from workbench.host.endpoints import key_variables, teach
 from workbench.host.models import ProviderMaker

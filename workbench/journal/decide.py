@@ -27,7 +27,6 @@ from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
 from workbench.records import dataclass, replace
-from workbench.text.scrub import scrub
 
 Why = Literal[
     "unknown", "decided", "expired", "superseded", "cancelled", "stale", "digest", "limit", "choice"
@@ -231,7 +230,11 @@ def _decision(action: Action, decision: Decision, now: int) -> tuple[Body, ...]:
 
 def _recorded(words: str | None) -> str | None:
     """Return a human's words as they are kept: people paste secrets too."""
-    return None if words is None else scrub(words).text
+    if words is None:
+        return None
+    from workbench.text.scrub import scrub
+
+    return scrub(words).text
 
 
 def _trust(action: Action, choice: str | None) -> WorkspaceTrusted:

@@ -87,7 +87,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             glyphs: The signs; None follows the settings and the terminal.
             monotonic: The clock that arms keys.
         """
+        self._theme: Theme | None = None
         super().__init__()
+        # Two widgets less on every screen: there are toasts of our own, and the last row says what keys do.
+        self._disable_tooltips = self._disable_notifications = True
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
@@ -131,6 +134,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the house colours for a theme that has none of its own."""
         return variables(theme_tokens(self.current_theme))
+
+    @property
+    def current_theme(self) -> Theme:
+        """The theme in force; the framework looks for it among all themes at every line that it draws."""
+        found = self._theme
+        if found is None or found.name != self.theme:
+            self._theme = found = super().current_theme
+        return found
 
     def _watch_theme(self, theme_name: str) -> None:
         if self._has_frame:

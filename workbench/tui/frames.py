@@ -57,26 +57,32 @@ class Parts(Compositor):
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
         whole = crop or self.size.region
         parts = self._changed if 0 < len(self._changed) <= _MOST_PARTS else (whole,)
-        open_parts = [(part.intersection(whole), list[Region]()) for part in parts]
-        # From front to back: what a widget covers of a part, those behind it need not draw.
+        open_parts = [part.intersection(whole) for part in parts]
+        # From front to back: what widgets cover of a part, those behind them need not draw.
         for widget, (region, clip) in self.visible_widgets.items():
             shown = region.intersection(clip)
-            rows = [found for part in open_parts if (found := _seen(shown, *part))]
+            rows = [found for part in open_parts if (found := shown.intersection(part))]
             if not rows:
                 continue
+            open_parts = [rest for part in open_parts for rest in _without(part, shown)]
             y, bottom = min(found.y for found in rows), max(found.bottom for found in rows)
             # Whole lines: a widget keeps those, and a piece of a line would be cut anew each time.
             place = Region(shown.x, y, shown.width, bottom - y)
             yield place, place, widget.render_lines(place.translate(-region.offset))
 
 
-def _seen(shown: Region, part: Region, covers: list[Region]) -> Region | None:
-    """Return what of a part a widget is seen in, and note that it covers it; None if it is not seen."""
-    found = shown.intersection(part)
-    if not found or any(cover.contains_region(found) for cover in covers):
-        return None
-    covers.append(found)
-    return found
+def _without(part: Region, cover: Region) -> list[Region]:
+    """Return what of a part is not covered, as at most four regions."""
+    hidden = part.intersection(cover)
+    if not hidden:
+        return [part]
+    found = (
+        Region(part.x, part.y, part.width, hidden.y - part.y),
+        Region(part.x, hidden.y, hidden.x - part.x, hidden.height),
+        Region(hidden.right, hidden.y, part.right - hidden.right, hidden.height),
+        Region(part.x, hidden.bottom, part.width, part.bottom - hidden.bottom),
+    )
+    return [rest for rest in found if rest]
 
 
 def draw_parts(screen: Screen[Any]) -> None:

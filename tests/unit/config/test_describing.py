@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config import as_dict, describe, load
+from workbench.config import load
+from workbench.config.describing import as_dict, describe
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"
 

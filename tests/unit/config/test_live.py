@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from workbench.config import as_dict, load
+from workbench.config import load
+from workbench.config.describing import as_dict
 from workbench.config.keys import KEYS
 from workbench.config.live import merged
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events as e
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.environment import AGENT_VARIABLE
+from workbench.effects.marks import AGENT_VARIABLE
 from workbench.host import sessions, trusting
 from workbench.host.ancestry import InsideAgent, refuse_inside_agents
 from workbench.host.places import host_lock, live_host, workspace_hash

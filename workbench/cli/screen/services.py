@@ -14,7 +14,6 @@ from workbench.cli.screen.launching import Launching
 from workbench.cli.screen.ruling import Ruling
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
-from workbench.host import sessions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import ForkWanted, NotDone, Services
@@ -41,10 +40,10 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
     wiring, ruling = Wiring(home, journal, workspace), Ruling(home, journal)
     launching = Launching(home, journal, workspace)
     return Services(
-        submit=lambda session_id, text: sessions.submit(journal, session_id, text, person()),
-        interrupt=lambda session_id: sessions.interrupt(journal, session_id, person()),
-        go_on=lambda session_id: sessions.continue_(journal, session_id, person()),
-        refresh=lambda action_id: sessions.refresh(journal, action_id, person()),
+        submit=lambda session_id, text: asking().submit(journal, session_id, text, person()),
+        interrupt=lambda session_id: asking().interrupt(journal, session_id, person()),
+        go_on=lambda session_id: asking().continue_(journal, session_id, person()),
+        refresh=lambda action_id: asking().refresh(journal, action_id, person()),
         undo=wiring.undo,
         end=wiring.end,
         begin=wiring.begin,
@@ -77,6 +76,13 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
     )
 
 
+def asking() -> "ModuleType":
+    """Return what asks things of sessions; it is loaded when it is used."""
+    from workbench.host import sessions
+
+    return sessions
+
+
 def steps() -> "ModuleType":
     """Return what asks for runs of pipelines; it is loaded when it is used."""
     from workbench.host.steps import requests
@@ -96,7 +102,7 @@ class Wiring:
 
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""
-        sessions.undo(self._journal, action_id, person())
+        asking().undo(self._journal, action_id, person())
 
     def end(self, session_id: str) -> None:
         """End a session for good; an agent that works is asked to stop first."""
@@ -195,12 +201,12 @@ class Wiring:
         from workbench.agents.instructions import system_prompt
 
         chosen = self._chosen()
-        session_id = sessions.create(
+        session_id: str = asking().create(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
             actor=person(), title=prompt.splitlines()[0], configuration=chosen.configuration,
             system_prompt="" if chosen.provider == "recorded" else system_prompt(self._workspace),
         )  # fmt: skip
-        sessions.submit(self._journal, session_id, prompt, person())
+        asking().submit(self._journal, session_id, prompt, person())
         return session_id
 
     def run_from(self, run_id: str, step: str) -> str:

@@ -42,7 +42,7 @@ class Pane(Vertical):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
         self.title_row = PaneTitle(self.NAME, self.PLACE)
-        self.title_row.add_class("-pane-title")
+        self.title_row.set_class(True, "-pane-title", update=False)
 
     def compose(self) -> ComposeResult:
         """Yield the title and the body."""

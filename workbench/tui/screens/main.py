@@ -92,7 +92,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self._ticker: Timer | None = None
         self._focused_before: Widget | None = None
         """What had the focus before the terminal became too small for anything."""
-        self._looks_soon = self._has_frame = False
+        self._looks_soon = False
         self._looked_at, self._due, self._host_seen_at = 0.0, 0.0, 0
         self.is_leaving = False
 
@@ -143,8 +143,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             self._repaint_required = True
             return
         super()._compositor_refresh()
-        if not self._has_frame and self.is_current:
-            self._has_frame = True
+        if not self.has_frame and self.is_current:
+            self.has_frame = True
             # Threads that began before would load modules while the first frame is drawn.
             self.call_later(self.after_first_frame)
             # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.
@@ -312,7 +312,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def update_node_styles(self, animate: bool = True) -> None:
         """Apply the styles anew, but not to what was just made with them."""
-        if self._has_frame:
+        if self.has_frame:
             super().update_node_styles(animate)
 
     def _take_or_give_focus(self, *, is_tiny: bool) -> None:

@@ -49,6 +49,8 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     composer: Composer
     footer: Footer
     line_bar: LineBar
+    has_frame: bool = False
+    """Whether the first frame is on the screen, which was made with what waits in full."""
     _piped: str = ""
     _says_keys: bool = False
 
@@ -103,7 +105,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.DetailWanted)
     def _detail_wanted(self, message: messages.DetailWanted) -> None:
-        if message.action_id == self.approvals.queue.cursor:
+        if message.action_id == self.approvals.queue.cursor and self.has_frame:
             self.showing.detail(message.action_id)
 
     @on(messages.ToolWanted)
