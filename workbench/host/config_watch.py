@@ -1,14 +1,15 @@
 """Notice that a configuration file was changed, while somebody works by it.
 
-Owns the one use of watchfiles. The folders are watched, never the files: a watch on a file dies when an
-editor puts a new one in its place. It must never start anything; what it cannot watch is not followed.
+Owns which files count. It must never start anything; what it cannot watch is not followed.
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
+
+from workbench.effects.folderwatch import changes
 
 LOG = logging.getLogger("workbench.host")
 
@@ -52,25 +53,12 @@ class ConfigWatch:
             return
         if self._on_start is not None:
             self._on_start()
+        folders = sorted({str(Path(name).parent) for name in self._files})
         try:
-            for _ in self._changes():
+            for _ in changes(
+                folders, self._over, is_wanted=self._files.__contains__, step_ms=STEP_MS, settle_ms=SETTLE_MS
+            ):
                 if not self._over.is_set():
                     self._on_change()
         except (OSError, RuntimeError) as error:
             LOG.warning("changes of the configuration are not noticed: %s", error)
-
-    def _is_ours(self, change: object, path: str) -> bool:
-        del change
-        return path in self._files
-
-    def _changes(self) -> Iterator[object]:
-        from watchfiles import watch
-
-        folders = sorted({str(Path(name).parent) for name in self._files})
-        watching = cast("Callable[..., Iterator[Any]]", watch)
-        return watching(
-            *(folder for folder in folders if Path(folder).is_dir()),
-            watch_filter=self._is_ours,
-            stop_event=self._over, step=STEP_MS, debounce=SETTLE_MS, rust_timeout=5_000,
-            recursive=False, raise_interrupt=False,
-        )  # fmt: skip

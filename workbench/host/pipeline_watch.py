@@ -7,11 +7,12 @@ run keeps what it was started with.
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
+from workbench.effects.folderwatch import changes
 from workbench.host.config_watch import SETTLE_MS, STEP_MS
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
@@ -73,26 +74,19 @@ class PipelineWatch:
 
     def _watch(self, folders: list[str]) -> None:
         """Watch some folders until others are there."""
-        for changes in self._changes(folders):
+        self.is_watching.set()
+        # The beat finds folders that were made before the watch had begun.
+        for changed in changes(
+            folders, self._over, is_wanted=self._is_ours, step_ms=STEP_MS, settle_ms=SETTLE_MS, has_beat=True
+        ):
             if self._over.is_set():
                 return
-            self._told(sorted({path for _, path in changes}))
+            self._told(sorted(changed))
             if self._folders() != folders:
                 return
 
-    def _changes(self, folders: list[str]) -> Iterator[set[tuple[object, str]]]:
-        from watchfiles import watch
-
-        def is_ours(change: object, path: str) -> bool:
-            del change
-            return self._verdict.is_watched(self._root, path) or os.path.isdir(path)  # noqa: PTH112 -- text
-
-        watching = cast("Callable[..., Iterator[Any]]", watch)
-        self.is_watching.set()
-        return watching(
-            *folders, watch_filter=is_ours, stop_event=self._over, step=STEP_MS, debounce=SETTLE_MS,
-            rust_timeout=5_000, recursive=False, raise_interrupt=False,
-        )  # fmt: skip
+    def _is_ours(self, path: str) -> bool:
+        return self._verdict.is_watched(self._root, path) or os.path.isdir(path)  # noqa: PTH112 -- text
 
     def _told(self, paths: list[str]) -> None:
         files = [path for path in paths if self._verdict.is_watched(self._root, path)]

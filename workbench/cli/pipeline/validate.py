@@ -50,9 +50,8 @@ def execute(options: Namespace, console: Console) -> int:
     code = _validated(options, console)
     if not options.watch:
         return code
-    for changed in watched(_folders(options), threading.Event()):
-        if any(path.endswith(WATCHED) for path in changed):
-            _validated(options, console)
+    for _ in watched(_folders(options), threading.Event(), is_wanted=lambda path: path.endswith(WATCHED)):
+        _validated(options, console)
     return INTERRUPTED
 
 
