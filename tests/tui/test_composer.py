@@ -3,9 +3,18 @@
 import asyncio
 
 import pytest
+from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
-from workbench.tui.messages import BackToPane, CommandTyped, FirstWaiting, Interrupt, PromptSent, Said
+from workbench.tui.messages import (
+    BackToPane,
+    CommandTyped,
+    FirstWaiting,
+    Interrupt,
+    NextPane,
+    PromptSent,
+    Said,
+)
 from workbench.tui.panes.completion import History, best, command_of, offer, word_at
 from workbench.tui.panes.composer import Composer
 from workbench.tui.panes.shown import ComposerShown
@@ -68,14 +77,116 @@ def test_an_empty_composer_goes_to_what_waits():
 
 def test_pasted_text_is_never_sent():
     async def act(app, pilot, composer):
-        from textual.events import Paste
-
         composer.input.post_message(Paste("rm -rf /\r\nyes\n\x1b[31m\u202e"))
         await pilot.pause()
         assert app.said(PromptSent) == []
         assert composer.text.startswith("rm -rf /\nyes\n")
         assert "\x1b" not in composer.text
         assert "\u202e" not in composer.text
+
+    play(act)
+
+
+LONG = "".join(f"line {n}\n" for n in range(20_000))
+MARK = "[paste 1: 204 KB, 20,000 lines]"
+
+
+async def paste(pilot, composer, text):
+    composer.input.post_message(Paste(text))
+    await pilot.pause()
+
+
+def test_a_long_paste_is_a_mark_until_it_is_sent():
+    async def act(app, pilot, composer):
+        await pilot.press(*"see ")
+        await paste(pilot, composer, LONG)
+        await pilot.press(*" x")
+        assert composer.text == f"see {MARK} x"
+        assert app.said(Said)[0].text.startswith("Folded; enter sends it whole")
+        await pilot.press("enter", "up")
+        assert (app.said(PromptSent), composer.text) == ([PromptSent(f"see {LONG} x")], f"see {MARK} x")
+        await pilot.press("enter")
+        assert len(app.said(PromptSent)) == 2
+
+    play(act)
+
+
+def test_a_mark_goes_whole_and_a_changed_one_is_not_sent():
+    async def act(app, pilot, composer):
+        await paste(pilot, composer, LONG)
+        await paste(pilot, composer, "short")
+        await paste(pilot, composer, LONG)
+        assert composer.text == f"{MARK}short{MARK}"
+        await pilot.press("backspace")
+        assert composer.text == f"{MARK}short"
+        await pilot.press("home", "right", "delete", "enter")
+        assert app.said(PromptSent) == []
+        await pilot.press("ctrl+z", "end", *["backspace"] * 6, *"ok", "enter")
+        assert app.said(PromptSent) == [PromptSent("ok")]
+
+    play(act)
+
+
+def test_what_was_changed_in_a_mark_says_why_nothing_is_sent():
+    async def act(app, pilot, composer):
+        await paste(pilot, composer, LONG)
+        await pilot.press("left", "x", "enter")
+        assert app.said(PromptSent) == []
+        assert app.said(Said)[-1].text.startswith(f"Nothing was sent: {MARK} was changed")
+        await pilot.press("backspace", "enter")
+        assert app.said(PromptSent) == [PromptSent(LONG)]
+
+    play(act)
+
+
+def test_the_editor_gets_what_a_mark_stands_for():
+    opened = []
+
+    def editor(name, data):
+        opened.append(data.decode())
+        return data if opened[1:] else b"now " + data
+
+    async def act(app, pilot, composer):
+        await paste(pilot, composer, LONG)
+        await pilot.press("ctrl+o")
+        assert (opened, composer.text) == ([LONG], "[paste 2: 204 KB, 20,000 lines]")
+        await pilot.press("ctrl+o")
+        assert composer.text == "[paste 2: 204 KB, 20,000 lines]"
+        await pilot.press("enter")
+        assert app.said(PromptSent) == [PromptSent(f"now {LONG}".rstrip())]
+
+    play(act, services=Services(open_editor=editor))
+
+
+def test_what_was_said_at_length_before_comes_back_folded():
+    async def act(app, pilot, composer):
+        composer.remember(["short", LONG])
+        await pilot.press("up")
+        assert composer.text == MARK
+        await pilot.press("up", "down", "enter")
+        assert app.said(PromptSent) == [PromptSent(LONG)]
+
+    play(act)
+
+
+def test_more_than_a_message_holds_is_not_pasted(monkeypatch):
+    monkeypatch.setattr("workbench.tui.panes.composer.MOST", 1_000)
+
+    async def act(app, pilot, composer):
+        await paste(pilot, composer, LONG)
+        assert composer.text == ""
+        assert "Save it as a file" in app.said(Said)[0].text
+
+    play(act)
+
+
+def test_tab_goes_on_from_an_empty_field_and_says_that_it_completes():
+    async def act(app, pilot, composer):
+        await pilot.press("tab")
+        assert len(app.said(NextPane)) == 1
+        await pilot.press("a", "tab")
+        assert (len(app.said(NextPane)), composer.text) == (1, "a")
+        assert "Nothing to complete" in app.said(Said)[0].text
 
     play(act)
 

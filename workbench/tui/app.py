@@ -36,6 +36,7 @@ from workbench.tui.messages import SourceChanged
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.services import Services
 from workbench.tui.state import State
+from workbench.tui.typeahead import TypeAhead
 from workbench.views.source import Source
 
 _HERE: Final = Path(__file__).resolve()
@@ -95,6 +96,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.monotonic = monotonic
         self._arrived = monotonic()
         self._shown = Shown()
+        self._typed = TypeAhead(self, self._handle)
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = False
         encoding = getattr(sys.__stdout__, "encoding", None)
@@ -313,7 +315,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self._arrived
 
     async def on_event(self, event: events.Event) -> None:
-        """Note when a key arrived, which may be long before it is handled."""
+        """Take keys one by one, and note when each arrived, which may be long before it is handled."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._typed.take(event)
+        else:
+            await self._handle(event)
+
+    async def _handle(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
             self._arrived = self.monotonic() - max(0.0, time.monotonic() - event.time)
         await super().on_event(event)

@@ -216,6 +216,11 @@ class BackToPane(Message):
 
 
 @dataclass
+class NextPane(Message):
+    """Tab in an empty composer: the focus goes on to the next pane."""
+
+
+@dataclass
 class FirstWaiting(Message):
     """The user wants the waiting action with least time (`ctrl+g`, enter in an empty composer)."""
 

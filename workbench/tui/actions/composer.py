@@ -24,8 +24,8 @@ def history_next(composer: Composer) -> None:
 
 
 def complete(composer: Composer) -> None:
-    """Take the candidate under the cursor."""
-    composer.take_offer()
+    """Take the candidate under the cursor, or go on to the next pane from an empty field."""
+    composer.complete()
 
 
 def editor(composer: Composer) -> None:

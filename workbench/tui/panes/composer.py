@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets import Static, TextArea
 
 from workbench.draw.cells import content, shorten
+from workbench.text import human
 from workbench.text.safe import safe
 from workbench.tui import keymap, theme
 from workbench.tui.messages import (
@@ -22,11 +23,13 @@ from workbench.tui.messages import (
     FirstWaiting,
     Interrupt,
     KeysChanged,
+    NextPane,
     PromptSent,
     Said,
 )
 from workbench.tui.panes.completion import History, command_of, offer, word_at
 from workbench.tui.panes.offers import Offers
+from workbench.tui.panes.pasting import MOST, Pastes, is_long
 from workbench.tui.panes.shown import ComposerShown
 from workbench.tui.services import NotDone, Services
 
@@ -83,8 +86,32 @@ class ComposerInput(TextArea):
         """Take pasted text in as text: visible, with its line ends, and never sent by itself."""
         event.prevent_default()
         event.stop()
-        text = safe(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        if len(event.text) > MOST:
+            most = human.size(MOST)
+            self.post_message(Said(
+                f"Nothing was pasted: more than {most}. Save it as a file and name it with @.", is_error=True
+            ))  # fmt: skip
+            return
+        text = self._composer.folded(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         self.replace(text, *self.selection)
+
+    def action_delete_left(self) -> None:
+        """Delete the character before the cursor, or the whole mark of a folded paste."""
+        if not self._delete_mark():
+            super().action_delete_left()
+
+    def action_delete_word_left(self) -> None:
+        """Delete the word before the cursor, or the whole mark of a folded paste."""
+        if not self._delete_mark():
+            super().action_delete_word_left()
+
+    def _delete_mark(self) -> bool:
+        row, column = self.cursor_location
+        length = self._composer.mark_before(self.document.get_line(row)[:column])
+        if length and self.selection.is_empty:
+            self.delete((row, column - length), (row, column))
+            return True
+        return False
 
 
 class Composer(Vertical):
@@ -96,7 +123,7 @@ class Composer(Vertical):
         super().__init__(id=key)
         self._services = services
         self._shown = ComposerShown(session=None)
-        self._history = History()
+        self._history, self._pastes = History(), Pastes()
         self._files: Sequence[str] | None = None
         self._is_dismissed = False
         self.input = ComposerInput(self)
@@ -138,8 +165,19 @@ class Composer(Vertical):
 
     @property
     def text(self) -> str:
-        """Return what is written."""
+        """Return what is written, a folded paste as its mark."""
         return self.input.text
+
+    def folded(self, pasted: str) -> str:
+        """Return what stands in the field for pasted text, and say so if it is a mark."""
+        text = self._pastes.fold(safe(pasted))
+        if is_long(pasted):
+            self.post_message(Said("Folded; enter sends it whole, ctrl+o opens it in the editor."))
+        return text
+
+    def mark_before(self, text: str) -> int:
+        """Return the length of the mark of a folded paste that a line ends with."""
+        return self._pastes.mark_before(text)
 
     def remember(self, said: Sequence[str]) -> None:
         """Take over what was said in this session before, oldest first."""
@@ -228,6 +266,15 @@ class Composer(Vertical):
         self._files = files
         self._complete()
 
+    def complete(self) -> None:
+        """Take the candidate; in an empty field go on to the next pane, as `tab` does everywhere else."""
+        if self.take_offer():
+            return
+        if self.input.document.end == (0, 0):
+            self.post_message(NextPane())
+        else:
+            self.post_message(Said("Nothing to complete here: tab completes @file and /command."))
+
     def take_offer(self) -> bool:
         """Put the candidate under the cursor in the place of its word; False without one."""
         # What was typed a moment ago may not have come to the list yet.
@@ -256,6 +303,11 @@ class Composer(Vertical):
         if not self._shown.has_model:
             self.post_message(Said("Nothing was sent. Set up a model first: press p.", is_error=True))
             return
+        broken = self._pastes.broken(text)
+        if broken is not None:
+            why = f"Nothing was sent: {broken} was changed, so it stands for nothing."
+            self.post_message(Said(f"{why} ctrl+z brings it back, or delete it.", is_error=True))
+            return
         self._history.add(text)
         self.input.clear()
         command = command_of(text)
@@ -264,7 +316,7 @@ class Composer(Vertical):
             return
         if self._shown.is_working:
             self.post_message(Said("Queued. The agent reads it when this turn is over."))
-        self.post_message(PromptSent(text))
+        self.post_message(PromptSent(self._pastes.expand(text)))
 
     def stop_or_clear(self) -> None:
         """Stop the agent; where none works clear what is written, which stays among what was said before."""
@@ -302,7 +354,7 @@ class Composer(Vertical):
     def _put(self, text: str | None) -> None:
         if text is None:
             return
-        self.input.load_text(text)
+        self.input.load_text(self._pastes.fold(text))
         self.input.move_cursor(self.input.document.end)
         self._is_dismissed = True
         self.offers.show_offer(None)
@@ -318,11 +370,12 @@ class Composer(Vertical):
     def edit(self) -> None:
         """Write in the user's editor; what was saved there replaces the text."""
         try:
-            data = self._in_editor(self.text.encode())
+            given = self._pastes.expand(self.text).encode()
+            data = self._in_editor(given)
         except NotDone as error:
             self.post_message(Said(str(error), is_error=True))
             return
-        if data is not None:
+        if data is not None and data != given:
             self._put(safe(data.decode(errors="replace")).rstrip("\n"))
 
     def _in_editor(self, data: bytes) -> bytes | None:

@@ -168,6 +168,10 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     def _back_to_pane(self) -> None:
         self.go_to(self.place)
 
+    @on(messages.NextPane)
+    def _next_pane(self) -> None:
+        keymap.run("app.pane-next", self)
+
     @on(messages.FirstWaiting)
     def _first_waiting(self) -> None:
         first = self.showing.summary().first_id

@@ -1,0 +1,96 @@
+"""Keys that arrive together do what they would do one by one: words reach the field that a key opens."""
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from tests.tui.screens import play, staged
+from workbench.domain.events import PromptSubmitted
+from workbench.tui.keymap import normal
+
+
+async def burst(shown, *keys):
+    """Let keys arrive in one reading of the terminal; a key of several characters that is none is pasted."""
+    for key in keys:
+        if len(key) > 1 and key not in ("enter", "escape", "ctrl+n", "tab", "backspace"):
+            shown.app.post_message(events.Paste(key))
+        else:
+            shown.app.post_message(events.Key(normal(key), key if len(key) == 1 else None))
+    await shown.pilot.pause(0.4)
+    await shown.settle()
+
+
+@pytest.mark.parametrize(
+    ("keys", "written"),
+    [
+        ([*"ihello"], "hello"),
+        (["i", "pasted words", *" and"], "pasted words and"),
+        (["escape", *"2jji", *"ja"], "ja"),
+        (["i", *"abc", "escape", *"jki", *"d"], "abcd"),
+        (["i", *"ab", "backspace", *"c"], "ac"),
+    ],
+    ids=str,
+)
+def test_words_typed_with_the_key_that_opens_the_composer_reach_it(tmp_path, keys, written):
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *keys)
+        assert shown.main.composer.text == written
+
+    play(staged(tmp_path), body)
+
+
+def test_words_and_enter_are_sent_in_order(tmp_path):
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *"ifirst", "enter", *"second", "enter")
+        journal = shown.stage.journal
+        session = shown.main.state.current.id
+        said = [
+            one.body.text
+            for one in journal.window(session, 0, 1_000)
+            if isinstance(one.body, PromptSubmitted)
+        ]
+        assert said[-2:] == ["first", "second"]
+
+    play(staged(tmp_path), body)
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ([*"/router"], "router"),
+        ([*"Rtoo long"], "too long"),
+        ([*"1/change"], "change"),
+        ([*"5/mine"], "mine"),
+    ],
+    ids=str,
+)
+def test_words_typed_with_the_key_that_opens_a_line_reach_it(tmp_path, keys, field):
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *keys)
+        assert isinstance(shown.app.focused, Input)
+        assert shown.app.focused.value == field
+
+    play(staged(tmp_path), body)
+
+
+def test_a_time_typed_with_its_key_goes_to_the_line_of_the_replay(tmp_path):
+    async def body(shown):
+        session = shown.main.state.current.id
+        shown.app.open_replay(session)
+        await shown.settle()
+        await burst(shown, *"t35 %")
+        assert (isinstance(shown.app.focused, Input), shown.app.focused.value) == (True, "35 %")
+
+    play(staged(tmp_path), body)
+
+
+def test_keys_after_a_dialog_opened_go_to_it(tmp_path):
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *":mess")
+        assert shown.app.focused.value == "mess"
+
+    play(staged(tmp_path), body)

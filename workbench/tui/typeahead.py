@@ -1,0 +1,90 @@
+"""Keys that arrive faster than they are handled: each waits until what the one before it did has happened.
+
+Owns that words typed together with the key that opens a text field reach the field. A key travels from widget
+to widget, and what it does travels on as messages; the framework sends the next key to what has the focus
+meanwhile. It drops nothing and decides nothing.
+"""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from textual import events
+from textual.app import App
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from workbench.records import dataclass
+
+LONGEST_WAIT: Final = 1.0
+"""Seconds after a key from which the next one waits for it no longer, whatever still goes on."""
+_AT_ONCE: Final = 0.02
+"""Seconds after a key within which the next one came with it: what the first begins may not be seen yet."""
+_LOOK_AGAIN: Final = 0.002
+_QUIET_LOOKS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The key that was handed on last."""
+
+    at: float
+    is_text: bool
+
+
+class TypeAhead:
+    """The keys and pastes of one app, in the order in which they came."""
+
+    def __init__(self, app: App[Any], give: Callable[[events.Event], Awaitable[None]]) -> None:
+        """Hand keys of an app to `give`, one by one."""
+        self._app, self._give = app, give
+        self._held: deque[events.Key | events.Paste] = deque()
+        self._last = _Given(0.0, is_text=False)
+        self._quiet_looks = 0
+
+    async def take(self, event: events.Key | events.Paste) -> None:
+        """Hand a key on, now or when its turn has come."""
+        age = time.monotonic() - self._last.at
+        is_free = age >= LONGEST_WAIT or (age >= _AT_ONCE and self._is_quiet())
+        if not self._held and (is_free or self._goes_on_writing(event)):
+            await self._hand_on(event)
+            return
+        self._held.append(event)
+        if len(self._held) == 1:
+            self._look_soon()
+
+    def _goes_on_writing(self, event: events.Event) -> bool:
+        return self._last.is_text and self._is_text(event)
+
+    def _is_text(self, event: events.Event) -> bool:
+        """Return whether an event only writes into the text field that has the focus."""
+        is_printable = isinstance(event, events.Key) and event.is_printable
+        return is_printable and isinstance(self._app.focused, Input | TextArea)
+
+    def _is_quiet(self) -> bool:
+        """Return whether no message is under way, and no widget on its way onto the screen."""
+        app = self._app
+        nodes = (app.screen, *app.screen.walk_children(Widget))
+        return not app.message_queue_size and all(
+            node.is_mounted and not node.message_queue_size for node in nodes
+        )
+
+    async def _hand_on(self, event: events.Event) -> None:
+        self._last = _Given(time.monotonic(), is_text=self._is_text(event))
+        self._quiet_looks = 0
+        await self._give(event)
+
+    def _look_soon(self) -> None:
+        # By the app's own queue: a timer's callback may run while a message is being handled.
+        self._app.set_timer(_LOOK_AGAIN, lambda: self._app.call_later(self._look))
+
+    async def _look(self) -> None:
+        self._quiet_looks = self._quiet_looks + 1 if self._is_quiet() else 0
+        is_late = time.monotonic() - self._last.at >= LONGEST_WAIT
+        if is_late or self._quiet_looks >= _QUIET_LOOKS:
+            await self._hand_on(self._held.popleft())
+        while self._held and self._goes_on_writing(self._held[0]):
+            await self._hand_on(self._held.popleft())
+        if self._held:
+            self._look_soon()
