@@ -18,7 +18,7 @@ from workbench.text.width import cells as width_of
 from workbench.text.width import cut
 
 Kind = Literal["band", "wrapped", "list", "cards"]
-Role = Literal["wire", "heavy", "sign", "name", "badge", "item"]
+Role = Literal["wire", "heavy", "sign", "name", "badge", "reference", "item"]
 Cell = tuple[int, int, int]
 """x, y and the arms that a line uses there."""
 
@@ -52,8 +52,10 @@ class Place:
     """Badges end at `badge_x`."""
     fact_y: int | None = None
     """The line of the badges where they have one of their own (cards)."""
+    references: tuple[str, ...] = ()
+    """Lines below the step that name what it feeds, in place of a line to it."""
     below: int = 0
-    """Lines below the step that are reserved for its items."""
+    """Lines below the step that are reserved for these and for its items."""
     below_x: int = 0
     """Where those lines start."""
     below_room: int = 0
@@ -203,6 +205,9 @@ class Picture:
         if y == (place.y if place.fact_y is None else place.fact_y):
             yield from self._badge(at, place, facts)
         number = y - (place.fact_y or place.y) - 1
+        if 0 <= number < len(place.references):
+            yield Run(x=place.below_x, text=place.references[number], role="reference", step=at)
+        number -= len(place.references)
         if 0 <= number < min(place.below, len(items)):
             text = cut(items[number], place.below_room)
             yield Run(x=place.below_x, text=text, role="item", step=at)

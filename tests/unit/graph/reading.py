@@ -150,7 +150,27 @@ def answered(sheet, x, y, way):
 def list_successors(picture, lines):
     """Follow each lane of a compact list down and note every horizontal that it joins."""
     sheet = Sheet(picture, lines)
-    return [follow_lane(sheet, place.sign_x, place.y) for place in picture.places]
+    return [
+        follow_lane(sheet, place.sign_x, place.y) | referred(picture, place, lines)
+        for place in picture.places
+    ]
+
+
+def referred(picture, place, lines):
+    """Find the steps that are named behind an arrow, on the line of a step or below it."""
+    arrow = ">" if picture.is_ascii else "→"
+    text = " ".join(line[place.name_x :].strip() for line in lines[place.y : place.y + 1 + place.below])
+    names = [step.id for step in picture.steps()]
+    return {named(name, names) for name in text.partition(f" {arrow} ")[2].split(", ") if name}
+
+
+def named(name, names):
+    """Find the only step that a name means, which may have been shortened."""
+    if name in names:
+        return names.index(name)
+    head, _, tail = name.replace("..", "…").partition("…")
+    (found,) = (at for at, one in enumerate(names) if one.startswith(head) and one.endswith(tail))
+    return found
 
 
 def follow_lane(sheet, x, y):

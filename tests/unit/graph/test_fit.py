@@ -32,8 +32,7 @@ def test_the_ladder(width, kind):
 def test_no_line_is_wider_than_the_pane(graph, width, kind):
     picture = fit(arrange(graph), width, wanted=kind)
     facts = {v: Facts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
-    lanes = max(place.name_x for place in picture.places) + 4 if picture.kind == "list" else 0
-    assert max(map(cells, picture.lines(facts))) <= picture.width <= max(width, lanes)
+    assert max(map(cells, picture.lines(facts))) <= picture.width <= width
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -157,7 +156,9 @@ def test_two_steps_with_one_name_are_drawn_all_the_same():
 def test_a_thousand_steps():
     width = 80
     picture = fit(arrange(wide(1000, 32, 2)), width)
-    assert (picture.kind, picture.height) == ("list", 1000)
+    assert picture.kind == "list"
+    assert picture.height >= 1000
+    assert all(cells(line) <= width for line in picture.lines())
     chain = fit(arrange(wide(1000, 1, 1)), width)
     assert all(cells(line) <= width for line in chain.lines())
 

@@ -89,6 +89,17 @@ def test_large_graphs_read_back(graph, kind):
     check(graph, 200, kind, False)
 
 
+@pytest.mark.parametrize("is_ascii", [False, True])
+@pytest.mark.parametrize("width", [20, 40])
+def test_lanes_that_do_not_fit_become_names_that_read_back(width, is_ascii):
+    fan = "first | " + " | ".join(f"m{n}: first" for n in range(30))
+    fan += " | last: first " + " ".join(f"m{n}" for n in range(30))
+    for graph in (graph_of(fan), wide(120, 60, 4), monorepo(20)):
+        layout = arrange(graph, show_implied=True, apart=is_ascii)
+        check_layout(layout, width, "list", is_ascii)
+        assert fit(layout, width, wanted="list", is_ascii=is_ascii).width <= width
+
+
 @settings(max_examples=40)
 @given(graph=dags(), width=st.sampled_from([30, 60, 200]))
 def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
