@@ -9,8 +9,10 @@ from tests.tui.screens import Hand
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
+from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.screens.beside import BesideScreen
+from workbench.tui.services import Services
 from workbench.views.instep import InStep
 from workbench.views.player import Player
 from workbench.views.reel import Reel
@@ -69,7 +71,7 @@ def sessions(folder):
 
 def compared(folder, body, size=(120, 36)):
     journal, (one, other) = sessions(folder)
-    app = ReplayApp(journal, one, home="/workspace", at=1, beside=other, monotonic=Hand())
+    app = ReplayApp(journal, one, home="/workspace", at=1, beside=(journal, other), monotonic=Hand())
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -143,3 +145,134 @@ def test_time_passes_for_both(tmp_path):
         assert screen.follows.source.index == screen.step.index
 
     compared(tmp_path, body)
+
+
+VIEWS = {"1": "conversation", "2": "approvals", "3": "tools", "4": "pipeline"}
+
+
+@pytest.mark.parametrize("key", VIEWS)
+def test_the_same_part_of_both_is_compared(tmp_path, key):
+    async def body(app, press):
+        await press("f", key)
+        screen = app.screen
+        for side in screen.sides:
+            assert side.view == VIEWS[key]
+            shown = {pane.id for pane in side.panes if pane.display}
+            assert shown == ({"conversation", "tools"} if key == "1" else {VIEWS[key]})
+        assert screen.focused_side is screen.one
+        await press("tab")
+        assert screen.focused_side is screen.other
+        await press("2" if key != "2" else "1")
+        assert screen.focused_side is screen.other
+        await press("question_mark")
+        assert "Two sessions side by side" in text(app)
+
+    compared(tmp_path, body)
+
+
+def test_the_queue_of_each_is_that_of_its_moment(tmp_path):
+    async def body(app, press):
+        await press("2")
+        seen = set()
+        for _ in range(6):
+            await press("a")
+            for side in app.screen.sides:
+                waiting = {row.id for row in side.approvals.rows if row.is_pending}
+                then = {one.id for one in side.source.actions(0) if one.state == "pending"}
+                assert waiting == then
+                seen |= waiting
+                if side.approvals.queue.cursor is not None:
+                    assert side.approvals.detail.id == side.approvals.queue.cursor
+        assert seen
+        await press("u", "r", "R", "v", "m", "i")
+        assert "Nothing can be answered here" in text(app)
+
+    compared(tmp_path, body)
+
+
+def opened(folder, body, size=(160, 48)):
+    """Run the live screen on a journal with the sessions of some golden ones."""
+    journal, found = sessions(folder)
+    app = WorkbenchApp(journal, Services(), found[0].workspace, home="/workspace", monotonic=Hand())
+
+    async def run():
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+
+            async def press(*keys):
+                for key in keys:
+                    await pilot.press(key)
+                    await app.workers.wait_for_complete()
+                    await pilot.pause()
+
+            await press()
+            await body(app, press)
+            assert app.failure is None
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()
+
+
+def test_a_key_of_the_sessions_opens_the_one_under_the_cursor_beside_the_one_on_show(tmp_path):
+    async def body(app, press):
+        await press("escape", "0", "g", "B")
+        assert "Put the cursor on another session" in app.main.rule.said
+        await press("j", "B")
+        assert isinstance(app.screen, BesideScreen)
+        assert [side.session.id for side in app.screen.sides] == list(app.main.rail.list.ids)
+        await press("escape")
+        assert app.screen is app.main
+
+    opened(tmp_path, body)
+
+
+def test_a_key_of_the_library_opens_the_two_that_are_marked(tmp_path):
+    async def body(app, press):
+        await press("escape", "5", "B")
+        assert "Mark two sessions with m" in app.main.rule.said
+        await press("m", "j", "m", "B")
+        assert isinstance(app.screen, BesideScreen)
+        assert len({side.session.id for side in app.screen.sides}) == 2
+
+    opened(tmp_path, body)
+
+
+@pytest.mark.parametrize("size", [(160, 48), (120, 36), (80, 24)])
+@pytest.mark.parametrize("view", ["1", "2"])
+def test_pictures(tmp_path, snap_compare, size, view):
+    journal, (one, other) = sessions(tmp_path)
+    with journal:
+        app = ReplayApp(journal, one, home="/workspace", at=40, beside=(journal, other), monotonic=Hand())
+
+        async def before(pilot):
+            await pilot.pause()
+            await pilot.press(view)
+            for _ in range(3):
+                await pilot.app.workers.wait_for_complete()
+                await pilot.pause()
+
+        assert snap_compare(app, run_before=before, terminal_size=size)
+
+
+def test_graphs_of_two_runs_are_compared_first(tmp_path):
+    journal = golden.load("release-run", tmp_path / "home")
+    (run,) = [one for one in journal.sessions() if one.kind == "pipeline"]
+    app = ReplayApp(journal, run, home="/workspace", at=1, beside=(journal, run), monotonic=Hand())
+
+    async def go():
+        async with app.run_test(size=(160, 48)) as pilot:
+            for _ in range(3):
+                await app.workers.wait_for_complete()
+                await pilot.pause()
+            await pilot.press("f")
+            await pilot.pause()
+            assert [side.view for side in app.screen.sides] == ["pipeline", "pipeline"]
+            assert all(side.pipeline.run.done == side.pipeline.run.total for side in app.screen.sides)
+            assert app.failure is None
+
+    try:
+        asyncio.run(go())
+    finally:
+        journal.close()

@@ -400,3 +400,69 @@ def test_pictures(size, tmp_path, snap_compare):
         assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()
+
+
+def test_a_film_is_asked_for_with_the_moment_and_the_size_of_the_screen(tmp_path):
+    asked = []
+
+    def film(wanted, told):
+        told("100 of 200 moments.")
+        asked.append(wanted)
+        return "Written: x.svg, 1 KB."
+
+    async def body(app, press):
+        await press("t", *"#40", "enter", "W")
+        assert "rename-handler.html" in text(app)
+        await press("ctrl+u", *"now.svg", "enter")
+        assert app.main.rule.said == "Written: x.svg, 1 KB."
+        (wanted,) = asked
+        assert (wanted.path, wanted.index, wanted.size) == ("now.svg", 40, (120, 36))
+        await press("W", "ctrl+u", "enter")
+        await press("W", "escape")
+        assert len(asked) == 1
+
+    replayed("rename-handler", tmp_path, body, services=Services(film=film))
+
+
+def test_without_a_library_a_film_says_how_to_get_one(tmp_path):
+    async def body(app, press):
+        await press("W", "enter")
+        assert "workbench replay --keep" in app.main.rule.said
+
+    replayed("rename-handler", tmp_path, body)
+
+
+@pytest.mark.parametrize("keys", [("0", "g", "F"), ("1", "F")])
+def test_a_live_session_is_forked_from_its_end(keys, tmp_path):
+    journal, session = opened("rename-handler", tmp_path)
+    asked = []
+
+    def fork(wanted):
+        asked.append(wanted)
+        return "Forked: ab12, the conversation only."
+
+    app = WorkbenchApp(journal, Services(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+
+    async def run():
+        async with app.run_test(size=(160, 48)) as pilot:
+            await settle(app, pilot)
+            for key in ("escape", *keys):
+                await pilot.press(key)
+            await settle(app, pilot)
+            assert "Fork “rename handler” as it is now" in text(app)
+            for key in (*"git /tmp/there", "enter"):
+                await pilot.press(key)
+            await settle(app, pilot)
+            assert app.main.rule.said.startswith("Forked: ab12")
+            for key in (*keys, "escape"):
+                await pilot.press(key)
+            await settle(app, pilot)
+
+    try:
+        asyncio.run(run())
+    finally:
+        last = journal.last_position()
+        journal.close()
+    (wanted,) = asked
+    assert (wanted.session_id, wanted.position) == (session.id, last)
+    assert (wanted.folder, wanted.is_worktree) == ("/tmp/there", True)

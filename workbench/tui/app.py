@@ -218,6 +218,17 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
+    def open_beside(self, one: str, other: str) -> None:
+        """Show two sessions of the journal side by side."""
+        from workbench.tui.screens.beside import BesideScreen
+
+        found = [self._journal.session(key) for key in (one, other)]
+        sides = [(self._journal, session) for session in found if session is not None]
+        if len(sides) < len(found):
+            self.main.say("One of the two is not there any more.", is_error=True)
+        else:
+            self.push_screen(BesideScreen(sides[0], sides[1]))
+
     def _mains(self) -> list[MainScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]
 

@@ -7,7 +7,7 @@ are not in it.
 from typing import Final
 
 from workbench.tui.keymap import Key
-from workbench.tui.placekeys import FIND, LIBRARY, STATISTICS
+from workbench.tui.placekeys import BESIDE, FIND, LIBRARY, STATISTICS
 from workbench.tui.rulekeys import ALWAYS, RULES
 from workbench.tui.runkeys import COMPARE, LAUNCH
 
@@ -161,6 +161,8 @@ CONVERSATION: Final = (
         group=_DECIDE, footer=12),
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
         group=_DECIDE, footer=14),
+    Key(id="conversation.fork", keys=("F",), label="fork", tooltip="a session from here, its files or not",
+        group="Read"),
 )  # fmt: skip
 
 TOOLS: Final = (
@@ -235,6 +237,10 @@ STEP: Final = (
 RAIL: Final = (
     Key(id="rail.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
         group="Read", footer=20),
+    Key(id="rail.fork", keys=("F",), label="fork", tooltip="a session from its end, its files or not",
+        group="Read", footer=21),
+    Key(id="rail.beside", keys=("B",), label="side by side", tooltip="in step beside the one on show",
+        group="Read", footer=22),
 )  # fmt: skip
 
 _PLAY, _JUMP = "Read", "Move"
@@ -292,6 +298,8 @@ REPLAY: Final = (
     Key(id="replay.fork", keys=("F",), label="fork from here",
         tooltip="a new session from this moment, with or without a copy of its files", group=_PLAY,
         is_override=True),
+    Key(id="replay.film", keys=("W",), label="to a file", tooltip="this moment as .svg, a film of all",
+        group=_PLAY, is_override=True),
     Key(id="replay.leave", keys=("escape", "q", "ctrl+q"), label="leave", tooltip="leave the replay",
         group=_PLAY, footer=12, is_override=True),
 )  # fmt: skip
@@ -356,7 +364,7 @@ BATCH: Final = (
 KEYS: Final = (
     *APP, *LIST, *APPROVALS, *LINES, *DIFF, *ANSWER, *TRUST, *CONVERSATION, *TOOLS, *PIPELINE, *STEP,
     *COMPOSER, *FIRST, *DIALOG, *BATCH, *ALWAYS, *RULES, *LAUNCH, *COMPARE, *RAIL, *REPLAY, *LIBRARY,
-    *FIND, *STATISTICS,
+    *FIND, *STATISTICS, *BESIDE,
 )  # fmt: skip
 
 CHAINS: Final = (
@@ -373,6 +381,10 @@ CHAINS: Final = (
     ("rail", "list", "app"),
     ("library", "list", "app"),
     ("statistics", "list", "app"),
+    *(
+        ("beside", "replay", *inner, "list")
+        for inner in (("diff", "approvals"), ("conversation",), ("tools",), ("step", "pipeline"))
+    ),
     ("find",),
     *(
         ("replay", *inner, "list", "app")

@@ -4,10 +4,9 @@ They say what the user wants or what was drawn; they never carry widgets.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 from textual.message import Message
-from textual.widget import Widget
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Approval, Taken
@@ -70,6 +69,18 @@ class EditAction(Message):
     action_id: str
 
 
+class Hearing(Protocol):
+    """What hears of a line that it asked for: a pane, a screen, or what asks for one."""
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Hear what is typed, and at last what was."""
+        ...
+
+    def line_dropped(self, purpose: str) -> None:
+        """Hear that it was left with escape."""
+        ...
+
+
 @dataclass
 class LineAsked(Message):
     """A pane needs a line of words; it replaces composer and footer.
@@ -77,7 +88,7 @@ class LineAsked(Message):
     The pane hears it by `line_heard(purpose, text, is_final)`, and `line_dropped(purpose)` after escape.
     """
 
-    pane: Widget
+    pane: "Hearing"
     purpose: str
     """`reject`, `answer`, `filter`, `find`, `batch`: the pane's own word."""
     title: str
@@ -177,6 +188,20 @@ class SessionChosen(Message):
 @dataclass
 class ReplayWanted(Message):
     """The user wants to see a session again, from its beginning."""
+
+    session_id: str
+
+
+@dataclass
+class ForkAsked(Message):
+    """The user wants a session that goes on from the end of one; None is the one on show."""
+
+    session_id: str | None
+
+
+@dataclass
+class BesideWanted(Message):
+    """The user wants to see a session beside the one on show."""
 
     session_id: str
 

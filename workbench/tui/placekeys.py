@@ -16,6 +16,8 @@ LIBRARY: Final = (
         group=_DECIDE, footer=49),
     Key(id="library.fork", keys=("F",), label="fork", tooltip="new session from its end, conversation only",
         group=_DECIDE, footer=49),
+    Key(id="library.beside", keys=("B",), label="side by side", tooltip="the two marked ones, in step",
+        group=_MANY, footer=69),
     Key(id="library.rename", keys=("e",), label="rename", tooltip="give it another title", group=_DECIDE,
         footer=63),
     Key(id="library.tag", keys=("t",), label="tag", tooltip="its tags", group=_DECIDE, footer=49),
@@ -52,6 +54,20 @@ FIND: Final = (
         in_palette=False),
     Key(id="find.clear", keys=("escape",), label="clear", tooltip="clear the filter", group=_MOVE, footer=4,
         in_palette=False),
+)  # fmt: skip
+
+BESIDE: Final = (
+    Key(id="beside.conversation", keys=("1",), label="conversation", tooltip="compare conversations",
+        group=_READ, in_palette=False),
+    Key(id="beside.approvals", keys=("2",), label="queue", tooltip="compare queues", group=_READ,
+        in_palette=False),
+    Key(id="beside.tools", keys=("3",), label="tools", tooltip="compare calls", group=_READ,
+        in_palette=False),
+    Key(id="beside.pipeline", keys=("4",), label="graph", tooltip="compare graphs", group=_READ,
+        in_palette=False),
+    Key(id="beside.other", keys=("tab", "shift+tab"), label="other side", tooltip="to the other side",
+        group=_MOVE, in_palette=False),
+    Key(id="beside.help", keys=("?", "f1"), label="keys", tooltip="this page", group=_MOVE, in_palette=False),
 )  # fmt: skip
 
 STATISTICS: Final = (

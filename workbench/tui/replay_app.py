@@ -3,6 +3,8 @@
 Owns which screen comes first. No answers and no services are made for it.
 """
 
+from typing import TYPE_CHECKING, cast
+
 from workbench.config.values import Ui
 from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
@@ -10,6 +12,9 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.screens.replay import ReplayScreen, replay_of
 from workbench.tui.services import Services
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.beside import Recording
 
 
 class ReplayApp(WorkbenchApp, inherit_bindings=False):
@@ -25,7 +30,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         at: int | None = None,
         speed: float = 1.0,
         remark: str = "",
-        beside: Session | None = None,
+        beside: "Recording | None" = None,
         services: Services | None = None,
         **more: object,
     ) -> None:
@@ -39,7 +44,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             at: The moment it begins at, and is paused; None plays from the beginning.
             speed: One of `views.player.SPEEDS`.
             remark: What is said when it begins; empty for nothing.
-            beside: Another session that is shown in step with it, at first.
+            beside: Another session, and where it is, that is shown in step with it at first.
             services: What reaches outside; only its clipboard and its fork are used.
             more: What a test sets: signs, the clock.
         """
@@ -61,8 +66,10 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             screen.call_after_refresh(self._open_beside, self._beside)
         return screen
 
-    def _open_beside(self, other: Session) -> None:
+    def _open_beside(self, other: "Recording") -> None:
         """Show two recordings in step over the replay of the first."""
         from workbench.tui.screens.beside import BesideScreen
 
-        self.push_screen(BesideScreen(self._journal, self._session, other))
+        reel = cast("ReplayScreen", self.main).player.reel
+        share = 0.0 if self._at is None or not reel.length else reel.played(self._at) / reel.length
+        self.push_screen(BesideScreen((self._journal, self._session), other, share))

@@ -57,6 +57,10 @@ def _no_fork(*_: object) -> str:
     )
 
 
+def _no_film(*_: object) -> str:
+    raise NotDone("Nothing was written. What is shown here is not in your library: workbench replay --keep.")
+
+
 def _no_rule(_: object) -> "Rule":
     raise NotDone("No rule was changed. This screen only shows.")
 
@@ -88,6 +92,20 @@ class ForkWanted:
     """A new folder for the files of that moment; empty leaves files alone."""
     is_worktree: bool = False
     """Whether it becomes a git worktree instead of a copy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilmWanted:
+    """A session as a film, or a moment of it as a picture, in a file."""
+
+    session_id: str
+    path: str
+    """Where; its ending says in which form: `.html`, `.cast` or `.svg`."""
+    index: int | None = None
+    """The moment of a picture: how many events have happened; None for the last."""
+    size: tuple[int, int] = (120, 36)
+    """Cells across and down."""
+    theme: str = "workbench-dark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +221,8 @@ class Services:
     """Session id: end it for good; what it asks is withdrawn, what it did stays."""
     fork: "Callable[[ForkWanted], str]" = _no_fork
     """Begin a session from a moment of another one; returns what to say. May take seconds."""
+    film: "Callable[[FilmWanted, Callable[[str], None]], str]" = _no_film
+    """Write a film or a picture; is told how far it is, returns what to say. Takes up to some minutes."""
     pipelines: Callable[[], Sequence[str]] = lambda: ()
     """Return the pipelines found in the workspace."""
     known_tools: "Callable[[], Mapping[str, ToolDescriptor]]" = _no_tools

@@ -170,3 +170,11 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
         ("rules", f"{rules} on" if rules else ""),
     ]
     return SessionFacts(facts=tuple((label, words) for label, words in facts if words))
+
+
+def slug(session: Session) -> str:
+    """Return a name for a file of a session: words of its title in plain letters."""
+    words = "".join(
+        one if one.isascii() and one.isalnum() else " " for one in session.title.casefold()
+    ).split()
+    return "-".join(words)[:40] or session.id[:8]

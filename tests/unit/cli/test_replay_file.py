@@ -191,3 +191,59 @@ def test_a_session_goes_before_a_file_of_the_same_name(place):
     assert "Rename Router.handle" in replayed(place, key[:9], "--headless")[0]
     with pytest.raises(Refusal, match="no format that is known"):
         replayed(place, f"./{key[:9]}", "--headless")
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Return what a screen would have shown, instead of one: the titles and homes of both recordings."""
+    found = []
+
+    def show(one, other, options):
+        del options
+        assert not (other is not None and other.journal is one.journal and other.is_lent)
+        found.append([loan and (loan.session.title, loan.is_lent) for loan in (one, other)])
+        return 0
+
+    monkeypatch.setattr(command, "_show", show)
+    monkeypatch.setattr(command, "require_terminal", lambda: None)
+    return found
+
+
+def test_two_files_stand_side_by_side_and_leave_nothing(place, shown):
+    path = claude(place)
+    other = place / "other.traj"
+    other.write_text(json.dumps(TRAJECTORY))
+    replayed(place, str(path), "--beside", str(other))
+    ((one, lent), (two, also)) = shown.pop()
+    assert one != two
+    assert lent
+    assert also
+    replayed(place, str(path), "--beside", str(path))
+    assert shown.pop()[1][1]
+    assert not (place / "home").exists()
+
+
+def test_a_file_stands_beside_a_session_and_the_other_way_round(place, shown):
+    with golden.load("rename-handler", place / "home") as journal:
+        session = next(one for one in journal.sessions() if one.title == "rename handler")
+    path = claude(place)
+    replayed(place, session.id, "--beside", str(path))
+    replayed(place, str(path), "--beside", session.id)
+    assert [[lent for _, lent in pair] for pair in shown] == [[False, True], [True, False]]
+    replayed(place, session.id, "--beside", "session.jsonl")
+    assert shown[-1][1][1]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--beside", "-"), "stdin"),
+        (("--beside", "nothing-here"), "nothing-here"),
+        (("--beside", "./gone.jsonl"), "gone"),
+    ],
+)
+def test_a_second_one_that_is_none_is_an_error(place, shown, words, why):
+    path = claude(place)
+    with pytest.raises((Misuse, Refusal), match=why):
+        replayed(place, str(path), *words)
+    assert not shown

@@ -33,6 +33,7 @@ workbench replay 3f2a --at 12:01:31
 workbench replay 3f2a --headless --json
 workbench replay 3f2a --headless --at 35%
 workbench replay 3f2a --beside 91bc
+workbench replay before.jsonl --beside after.jsonl
 workbench replay ~/.claude/projects/shop/session.jsonl"""
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     known = ", ".join(_SPEEDS)
     parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
-    parser.add_argument("--beside", metavar="ID", help="another session beside it, in step")
+    parser.add_argument("--beside", metavar="ID|FILE", help="another one beside it, in step")
     parser.add_argument("--headless", action="store_true", help="print it, open no screen")
     parser.add_argument("--json", action="store_true", help="with --headless: JSON, an event a line")
     file = parser.add_argument_group("a file")
@@ -74,6 +75,8 @@ def execute(options: Namespace, console: Console) -> int:
         raise Misuse("nothing was replayed", "the screen needs stdin for its keys", "add --headless")
     if options.beside is not None and options.headless:
         raise Misuse("nothing was replayed", "--beside is for the screen", "leave --headless out")
+    if options.beside == STDIN:
+        raise Misuse("nothing was replayed", "the screen needs stdin for its keys", "name a file")
     if not options.headless:
         require_terminal()
     with _found(options, console) as found:
@@ -84,19 +87,19 @@ def execute(options: Namespace, console: Console) -> int:
             at = _moment(source, options.at)
             telling.tell(source, found.session, at, console, is_json=options.json)
             return DONE
-        return _show(found, options)
+        with _beside(found, options, console) as other:
+            return _show(found, other, options)
 
 
-def _show(found: Loan, options: Namespace) -> int:
+def _show(found: Loan, other: Loan | None, options: Namespace) -> int:
     from workbench.tui.replay_app import ReplayApp
 
     journal, session = found.journal, found.session
     config = _config(found)
-    source = ReplaySource(journal, session)
-    at = _moment(source, options.at) if options.at is not None else None
+    at = None if options.at is None else _moment(ReplaySource(journal, session), options.at)
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
-        remark=found.remark, beside=_beside(found, options.beside),
+        remark=found.remark, beside=None if other is None else (other.journal, other.session),
         services=None if found.is_lent else _services(found),
     )  # fmt: skip
     with ended_by_signals(app.end_soon):
@@ -106,20 +109,35 @@ def _show(found: Loan, options: Namespace) -> int:
     return DONE
 
 
-def _beside(found: Loan, given: str | None) -> Session | None:
+@contextmanager
+def _beside(found: Loan, options: Namespace, console: Console) -> Generator[Loan | None, None, None]:
+    """Find the other one, which may be a file where the first is a session, and the other way round."""
+    given = options.beside
     if given is None:
-        return None
-    if found.is_lent:
-        why = "one of the two is a file that is not in the library"
-        raise Misuse("nothing was replayed", why, "add --keep, or import it first")
-    return session_named(found.journal, given)
+        yield None
+    elif is_path(given):
+        with lent(Wish(file=given), console) as loan:
+            yield loan
+    elif found.is_lent:
+        with _found(Namespace(**{**vars(options), "id": given, "keep": False}), console) as loan:
+            yield loan
+    elif (session := _named(found.journal, given)) is not None:
+        yield Loan(home=found.home, journal=found.journal, session=session, remark="")
+    else:
+        with lent(Wish(file=given), console) as loan:
+            yield loan
 
 
 def _services(found: Loan) -> "Services":
+    from workbench.cli.screen.filming import film
     from workbench.cli.screen.forking import fork_wanted
     from workbench.tui.services import Services
 
-    return Services(fork=lambda wanted: fork_wanted(found.home, found.journal, wanted))
+    home, journal, here = found.home, found.journal, str(Path.cwd())
+    return Services(
+        fork=lambda wanted: fork_wanted(home, journal, wanted),
+        film=lambda wanted, told: film(home, journal, here, wanted, told),
+    )
 
 
 def _config(found: Loan) -> Config:
@@ -161,18 +179,22 @@ def _found(options: Namespace, console: Console) -> Generator[Loan, None, None]:
 def _session(journal: Journal, options: Namespace) -> Session | None:
     """Return the session that is meant; None where a file of that name is."""
     if options.id is not None:
-        try:
-            return session_named(journal, options.id)
-        except Refusal:
-            if Path(options.id).is_file():
-                return None
-            raise
+        return _named(journal, options.id)
     workspace = workspace_of(options.directory)
     found = next(iter(journal.sessions(workspace, limit=1)), None)
     if found is None:
         why = f"no session was recorded in {workspace}"
         raise Refusal("nothing was replayed", why, "workbench sessions list --all shows others")
     return found
+
+
+def _named(journal: Journal, given: str) -> Session | None:
+    try:
+        return session_named(journal, given)
+    except Refusal:
+        if Path(given).is_file():
+            return None
+        raise
 
 
 def _moment(source: ReplaySource, given: str | None) -> int | None:

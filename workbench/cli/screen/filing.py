@@ -18,7 +18,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import size
 from workbench.text.safe import one_line
-from workbench.tui.services import NotDone
+from workbench.tui.services import FilmWanted, NotDone
 
 TOLD_EVERY = 0.2
 """Seconds between two words of an import."""
@@ -101,14 +101,20 @@ class Filing:
     def send(self, session_id: str, path: str) -> str:
         """Write a session to a file whose ending says in which format."""
         from workbench.cli.screen.carrying import carry
+        from workbench.cli.screen.filming import FORMS, film
 
         session = self._session(session_id)
         target = self._at(path)
+        if target.suffix in FORMS:
+            wanted = FilmWanted(session_id=session.id, path=path)
+            return film(self._home, self._journal, self._workspace, wanted, lambda _: None)
         form = next(
             (ENDINGS[end] for end in sorted(ENDINGS, key=len, reverse=True) if path.endswith(end)), None
         )
         if form is None:
-            raise NotDone(f"Not written: {one_line(path, 60)} ends in none of {' '.join(ENDINGS)}.")
+            raise NotDone(
+                f"Not written: {one_line(path, 60)} ends in none of {' '.join([*ENDINGS, *FORMS])}."
+            )
         if target.exists():
             raise NotDone(f"Not written: {one_line(str(target), 80)} is there already. Name another file.")
         carry(self._journal, session, form, target)

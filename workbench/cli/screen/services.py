@@ -5,7 +5,7 @@ Owns the wiring and nothing else: every callable is one call into a lower floor,
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.services import ForkWanted, NotDone, Services
+from workbench.tui.services import FilmWanted, ForkWanted, NotDone, Services
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -55,6 +55,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         launch_plan=launching.plan,
         launch=launching.launch,
         fork=wiring.fork,
+        film=wiring.film,
         ensure_host=wiring.ensure_host,
         host_trouble=wiring.host_trouble,
         restart_host=wiring.restart_host,
@@ -224,6 +225,12 @@ class Wiring:
         from workbench.cli.screen.forking import fork_wanted
 
         return fork_wanted(self._home, self._journal, wanted)
+
+    def film(self, wanted: FilmWanted, told: Callable[[str], None]) -> str:
+        """Write a film of a session, or a picture of a moment."""
+        from workbench.cli.screen.filming import film
+
+        return film(self._home, self._journal, self._workspace, wanted, told)
 
     def pipelines(self) -> Sequence[str]:
         """Return the names of the pipelines of this workspace."""

@@ -1,6 +1,6 @@
 """Keys of the conversation: what they ask of the pane and of the screen."""
 
-from workbench.tui.messages import Continue, LogWanted, Retry
+from workbench.tui.messages import Continue, ForkAsked, LogWanted, Retry
 from workbench.tui.panes.conversation import ConversationPane
 
 
@@ -28,3 +28,8 @@ def log(pane: ConversationPane) -> None:
     """Look at the log after an error."""
     if pane.error is not None:
         pane.post_message(LogWanted(pane.error))
+
+
+def fork(pane: ConversationPane) -> None:
+    """Begin a session from the end of this one."""
+    pane.post_message(ForkAsked(None))

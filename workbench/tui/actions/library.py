@@ -18,6 +18,11 @@ def fork(pane: LibraryPane) -> None:
     pane.wish("fork")
 
 
+def beside(pane: LibraryPane) -> None:
+    """See the two that are marked side by side."""
+    pane.wish("beside")
+
+
 def rename(pane: LibraryPane) -> None:
     """Ask for another title."""
     pane.wish("rename")

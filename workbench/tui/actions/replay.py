@@ -135,6 +135,11 @@ def fork(screen: ReplayScreen) -> None:
     screen.ask_fork()
 
 
+def film(screen: ReplayScreen) -> None:
+    """Ask for the file that a film or a picture goes to."""
+    screen.ask_film()
+
+
 def leave(screen: ReplayScreen) -> None:
     """Go back one level, at last out of the replay."""
     screen.leave()

@@ -1,6 +1,7 @@
-"""Two replays side by side, in step: the conversation and the calls of each, one bar below.
+"""Two replays side by side, in step: the same part of each, one bar below.
 
-Owns the second recording. It reads, like every replay; nothing here answers, asks or runs.
+Owns which part is compared, and the second recording. It reads, like every replay; nothing here answers, asks
+or runs.
 """
 
 from collections.abc import Iterable
@@ -8,128 +9,92 @@ from typing import Any, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.timer import Timer
 
 from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
-from workbench.tui import keymap
+from workbench.tui import keymap, messages
 from workbench.tui.live import FRAMES
-from workbench.tui.messages import Said
-from workbench.tui.panes.base import Pane
-from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer, FooterKey
-from workbench.tui.panes.shown import ConversationShown, ToolsShown
-from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.panes.transport import ReplayHeader, TransportBar
-from workbench.tui.replay_source import FORWARD, ReplaySource
-from workbench.tui.screens.replay import TAIL, is_off, refusal
-from workbench.tui.state import State
+from workbench.tui.screens.replay import is_off, refusal
+from workbench.tui.screens.side import Side, View
 from workbench.tui.widgets.divider import Divider
 from workbench.views import transport
 from workbench.views.instep import InStep
 from workbench.views.marks import Jump
 from workbench.views.player import Player
 
+Recording = tuple[Journal, Session]
+"""A session and the journal that it is in: a file that is replayed has one of its own."""
+
 _KEYS: Final = (
     "replay.play", "replay.event-previous", "replay.time-back", "replay.slower", "replay.mark-next",
-    "replay.prompt-next", "replay.leave",
+    "replay.prompt-next", "beside.conversation", "beside.approvals", "beside.tools", "beside.pipeline",
+    "beside.other", "replay.leave",
 )  # fmt: skip
-
-
-class Side:
-    """One of the two: its recording, and the panes that show it."""
-
-    def __init__(self, journal: Journal, session: Session, key: str) -> None:
-        self.session, self.source = session, ReplaySource(journal, session)
-        self.state = State(self.source)
-        self.conversation = ConversationPane(key=f"{key}-conversation")
-        self.tools = ToolsPane(key=f"{key}-tools")
-
-    @property
-    def panes(self) -> tuple[Pane, ...]:
-        """Return its panes."""
-        return self.conversation, self.tools
-
-    def load(self, index: int) -> None:
-        """Read a moment as a whole."""
-        self.source.seek(index)
-        self.state.load(self.session.id, TAIL)
-        self.show(None)
-
-    def go(self, index: int) -> None:
-        """Show a moment: what came until a near later one is folded, any other is read."""
-        source = self.source
-        if index == source.index:
-            return
-        if source.index < index <= source.index + FORWARD:
-            self.show(frozenset(self.state.apply(source.go_on(index)).blocks))
-        else:
-            self.load(index)
-
-    def show(self, changed: frozenset[str] | None) -> None:
-        """Show conversation and calls."""
-        state, now = self.state, self.source.now()
-        self.conversation.show(
-            ConversationShown(session=state.current, transcript=state.shown, changed=changed, now=now)
-        )
-        self.tools.show(
-            ToolsShown(
-                session=state.current, calls=state.calls, actions=state.actions, now=now,
-                earlier=state.earlier_calls,
-            )
-        )  # fmt: skip
 
 
 class BesideScreen(Screen[None], inherit_bindings=False):
     """Two recordings and one bar."""
 
-    BINDINGS = keymap.bindings("replay", is_first=True)
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("beside", "replay", is_first=True)
     DEFAULT_CSS = """
     BesideScreen #beside-body { height: 1fr; }
     BesideScreen .beside-side { width: 1fr; }
-    BesideScreen ConversationPane { height: 1fr; }
-    BesideScreen ToolsPane { height: 8; }
+    BesideScreen Pane { height: 1fr; }
     """
 
-    def __init__(self, journal: Journal, one: Session, other: Session) -> None:
+    def __init__(self, one: Recording, other: Recording, share: float = 0.0) -> None:
+        """Show two recordings.
+
+        Args:
+            one: the left one.
+            other: the right one.
+            share: where both stand at first, 0 to 1 of the played time of the longer one.
+        """
         super().__init__(id="beside")
-        self.one, self.other = Side(journal, one, "one"), Side(journal, other, "other")
+        self.one, self.other = (Side(*side, self.say) for side in (one, other))
         # The longer one leads: at its end both have been seen whole.
         is_first = self.one.source.reel.length >= self.other.source.reel.length
         self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)
         self.player = Player(self.leads.source.reel)
+        if share:
+            self.player.seek(self.player.reel.index_played(self.player.reel.length * share))
         self.step = InStep(self.player, self.follows.source.reel)
-        title = f"{one.title or one.id[:8]}  |  {other.title or other.id[:8]}"
-        self.header = ReplayHeader(title, "two sessions in step")
+        names = [side.session.title or side.session.id[:8] for side in self.sides]
+        self.header = ReplayHeader("  |  ".join(names), "two sessions in step")
         self.bar, self.footer = TransportBar(self.leads.source.reel), Footer()
         self._why = refusal(self.one.source.reel.time(0))
         self._timer: Timer | None = None
         self._ticked = 0.0
-        for pane in (*self.one.panes, *self.other.panes):
-            pane.forbids, pane.is_past = self._forbids, True
+        self._second = -1
 
-    def _forbids(self, key_id: str) -> str:
-        return self._why if is_off(key_id) else ""
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Return both, as they stand from left to right."""
+        return self.one, self.other
 
     def compose(self) -> ComposeResult:
         """Yield both columns and the bar."""
         yield self.header
         with Horizontal(id="beside-body"):
-            with Vertical(classes="beside-side"):
-                yield from self.one.panes
+            yield self.one
             yield Divider(id="beside-divider")
-            with Vertical(classes="beside-side"):
-                yield from self.other.panes
+            yield self.other
         yield self.bar
         yield self.footer
 
     def on_mount(self) -> None:
-        """Show both beginnings."""
+        """Show both beginnings: the graphs of two runs, else the conversations."""
         self.leads.load(self.player.index)
         self.follows.load(self.step.index)
-        self.one.conversation.focus_view.focus()
+        are_runs = all(side.session.kind == "pipeline" for side in self.sides)
+        self.look("pipeline" if are_runs else "conversation")
+        self.one.focus_view.focus()
         self._ticked = self._monotonic()
         self._timer = self.set_interval(1 / FRAMES, self._frame, pause=True)
         self.show_moment()
@@ -155,10 +120,18 @@ class BesideScreen(Screen[None], inherit_bindings=False):
 
     def show_moment(self) -> None:
         """Show where both are."""
-        self.leads.source.set_clock(self.player.now)
+        self._tick()
         place = "right" if self.follows is self.other else "left"
         self.header.show_moment(f"{self.step.index:,} of {len(self.step.other):,} on the {place}")
         self.bar.show(transport.transport(self.player, self._next_words()))
+
+    def _tick(self) -> None:
+        then = self.step.other.recorded_at(self.step.played)
+        second = int(self.player.played) // 1_000_000
+        if second != self._second:
+            self._second = second
+            self.leads.tick(self.player.now)
+            self.follows.tick(then)
 
     def _next_words(self) -> str:
         mark = self.player.reel.jump(self.player.index, None, 1)
@@ -168,13 +141,66 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         self._ticked = self._monotonic()
         if self._timer is not None:
             self._timer.resume() if self.player.is_playing else self._timer.pause()
-        self.footer.show(list(self._footer_keys()), None)
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        users = keymap.users_of(self)
+        right = FooterKey(keys=keymap.shown(keymap.table()["beside.help"], users), label="keys")
+        self.footer.show(list(self._footer_keys()), right)
 
     def _footer_keys(self) -> Iterable[FooterKey]:
         for key_id in _KEYS:
             key = keymap.table()[key_id]
             label = "pause" if key_id == "replay.play" and self.player.is_playing else key.label
-            yield FooterKey(keys=keymap.shown(key, keymap.users_of(self)), label=label)
+            if key_id != f"beside.{self.one.view}":
+                yield FooterKey(keys=keymap.shown(key, keymap.users_of(self)), label=label)
+
+    # --- what is compared -------------------------------------------------------------------------
+
+    def look(self, view: View) -> None:
+        """Compare another part of the two."""
+        at = self.focused_side
+        for side in self.sides:
+            side.look(view)
+        if at is not None:
+            at.focus_view.focus()
+        self._show_keys()
+
+    @property
+    def focused_side(self) -> Side | None:
+        """Return the one that has the keys."""
+        return next((side for side in self.sides if side.has_focus_within), None)
+
+    def to_other(self) -> None:
+        """Give the keys to the other one."""
+        other = self.one if self.focused_side is self.other else self.other
+        other.focus_view.focus()
+
+    def open_help(self) -> None:
+        """Show the keys."""
+        from workbench.tui.screens.help import HelpScreen
+
+        side = self.focused_side or self.one
+        pane = next((one for one in side.panes if one.has_pane_focus), None)
+        scopes = pane.scopes() if pane is not None else ()
+        keys = keymap.of_scopes(["beside", "replay", *scopes])
+        cast("Any", self).app.push_screen(HelpScreen("Two sessions side by side", keys, pane))
+
+    @on(messages.DetailWanted)
+    def _detail_wanted(self, message: messages.DetailWanted) -> None:
+        for side in self.sides:
+            if message.action_id == side.approvals.queue.cursor:
+                side.showing.detail(message.action_id)
+
+    @on(messages.ToolWanted)
+    def _tool_wanted(self, message: messages.ToolWanted) -> None:
+        for side in self.sides:
+            side.show_call(message.call_id)
+
+    @on(messages.StepWanted)
+    def _step_wanted(self, message: messages.StepWanted) -> None:
+        for side in self.sides:
+            side.show_step(message.step or "")
 
     # --- what the keys do -------------------------------------------------------------------------
 
@@ -204,20 +230,24 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         """Say where a fork can be made."""
         self.say("A fork is made in a replay of one session: esc goes there.")
 
+    def ask_film(self) -> None:
+        """Say where a film can be made."""
+        self.say("A film is made in a replay of one session: esc goes there.")
+
     def follow(self) -> None:
         """Go to the end of both."""
         self.went(self.player.seek(len(self.player.reel)))
 
     def leave(self) -> None:
-        """Go back to the replay of the first."""
+        """Go back to where it was opened."""
         self.dismiss()
 
     def say(self, text: str) -> None:
         """Say a sentence where it does not cover anything."""
         self.footer.show([FooterKey(keys="", label=text)], None)
 
-    @on(Said)
-    def _said(self, message: Said) -> None:
+    @on(messages.Said)
+    def _said(self, message: messages.Said) -> None:
         self.say(message.text)
 
     @on(TransportBar.Clicked)

@@ -15,11 +15,12 @@ from workbench.tui.panes.library import LibraryPane
 from workbench.tui.services import Filing
 from workbench.tui.shelf import Shelf
 from workbench.views.library import is_typeable
-from workbench.views.sessions import title_of
+from workbench.views.sessions import slug, title_of
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
 
+_TWO: Final = 2
 ONE_AT_A_TIME: Final = frozenset({"open", "replay", "go_on", "fork", "rename", "send"})
 ASKING: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
 """What needs words before it is done."""
@@ -81,6 +82,12 @@ class Deeds:
     def _replay(self, sessions: Sequence[Session], _: str) -> None:
         self._main.textual.open_replay(sessions[0].id)
 
+    def _beside(self, sessions: Sequence[Session], _: str) -> None:
+        if len(sessions) == _TWO:
+            self._main.textual.open_beside(sessions[0].id, sessions[1].id)
+        else:
+            self._main.say("Mark two sessions with m: B shows those side by side.")
+
     def _go_on(self, sessions: Sequence[Session], _: str) -> None:
         session = sessions[0]
         if reason := self._why_not_on(session):
@@ -114,8 +121,8 @@ class Deeds:
             "rename": lambda: ("Title", "", "rename it", session.title if session else ""),
             "tag": lambda: ("Tags of " + _named(wish.sessions), "words with blanks between", "tag it",
                             " ".join(session.tags) if session else ""),
-            "send": lambda: ("Export to", ".jsonl all of it, .md to be read, .atif.json", "write it",
-                             f"{_slug(session)}.jsonl" if session else ""),
+            "send": lambda: ("Export to", ".jsonl all of it, .md to read, .html .cast .svg", "write it",
+                             f"{slug(session)}.jsonl" if session else ""),
             "take": lambda: ("Import a file or folder", "nothing in it is run", "import it", ""),
             "end": lambda: (f"End {_named(wish.sessions)} for good: what it asks is withdrawn. Type end", "",
                             "end it", ""),
@@ -219,10 +226,3 @@ def _password(sessions: Sequence[Session]) -> str:
     if len(sessions) == 1 and is_typeable(title_of(sessions[0])):
         return title_of(sessions[0])
     return "delete" if len(sessions) == 1 else f"delete {len(sessions)}"
-
-
-def _slug(session: Session) -> str:
-    words = "".join(
-        one if one.isascii() and one.isalnum() else " " for one in session.title.casefold()
-    ).split()
-    return "-".join(words)[:40] or session.id[:8]

@@ -26,13 +26,15 @@ from workbench.tui.messages import Decide, Decided, LineAsked, Said, SourceChang
 from workbench.tui.panes.footer import FooterKey
 from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, TransportBar
 from workbench.tui.replay_source import FORWARD, ReplaySource
+from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.screens.showing import Showing
-from workbench.tui.services import ForkWanted, Services
+from workbench.tui.services import FilmWanted, Services
 from workbench.tui.state import State
 from workbench.views import transport
 from workbench.views.marks import Jump
 from workbench.views.player import Player, moment
+from workbench.views.sessions import slug
 
 TAIL: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
@@ -43,7 +45,8 @@ _OFF: Final = frozenset({
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
 _IN_PLACE: Final = frozenset({
-    "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.leave", "replay.time",
+    "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.film", "replay.leave",
+    "replay.time",
 })  # fmt: skip
 """Keys of the replay that need no more of the recording than what is shown."""
 _LOOKING: Final = frozenset({"answer.choose-previous", "answer.choose-next", "conversation.log"})
@@ -133,6 +136,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         why = refusal(source.reel.time(0))
         super().__init__(State(source), services, NoAnswers(why), feed, source.workspace, home)
         self.source, self.session_id, self._why = source, session.id, why
+        self._session = session
         self.pipelines_found = 0
         self.player = Player(source.reel)
         self.header = ReplayHeader(session.title or session.id[:8], span(source))
@@ -142,7 +146,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._ticked = 0.0
         self._second = -1
         self._next: tuple[int, str] = (-1, "")
-        self._fork_at = 0
         self._is_closed = threading.Event()
         for pane in self.panes:
             pane.forbids = self._forbids
@@ -309,8 +312,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Go to the moment that was typed."""
-        if purpose == "fork" and is_final:
-            self._fork(text.strip())
+        if purpose == "film" and is_final and text.strip():
+            self._film(text.strip())
         if purpose != "time" or not is_final or not text:
             return
         self.complete()
@@ -322,23 +325,25 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def ask_fork(self) -> None:
         """Ask for a folder for the files of this moment."""
-        self._fork_at = self.source.position()
-        title, right = (
-            f"Fork from event {self.source.index:,}",
-            "FOLDER for a copy, git FOLDER for a worktree",
-        )
-        self.post_message(
-            LineAsked(self, "fork", title, right, "fork; without a folder the conversation only")
-        )
+        asked = Forking(self, self.session_id, self.source.position())
+        asked.ask(f"Fork from event {self.source.index:,}")
 
-    def _fork(self, text: str) -> None:
-        """Have the session made in a thread, and say what came of it."""
-        is_worktree = text.startswith("git ")
-        folder = text.removeprefix("git ").strip() if is_worktree else text
-        wanted = ForkWanted(
-            session_id=self.session_id, position=self._fork_at, folder=folder, is_worktree=is_worktree
-        )
-        self.requests.tell(lambda: self.services.fork(wanted), "Forking.", "fork a session")
+    def ask_film(self) -> None:
+        """Ask for the file of a film, or of a picture of this moment."""
+        title, right = "Write to", ".svg this moment, .html and .cast all of it"
+        text = f"{slug(self._session)}.html"
+        self.post_message(LineAsked(self, "film", title, right, "write it", text=text))
+
+    def _film(self, path: str) -> None:
+        wanted = FilmWanted(
+            session_id=self.session_id, path=path, index=self.source.index, theme=self.textual.theme,
+            size=(self.size.width, self.size.height),
+        )  # fmt: skip
+        self.requests.tell(lambda: self.services.film(wanted, self._filmed), "Being filmed.", "film")
+
+    def _filmed(self, words: str) -> None:
+        if words:
+            self.post_message(Said(words, is_kept=False))
 
     @on(TransportBar.Clicked)
     def _bar_clicked(self, message: TransportBar.Clicked) -> None:
@@ -425,10 +430,12 @@ def replay_of(journal: Journal, session: Session, home: str, live: Services | No
         journal: where it is; only read.
         session: which.
         home: the user's home folder.
-        live: what reaches outside; a replay takes over the clipboard and the fork, and nothing else.
+        live: what reaches outside; a replay takes over clipboard, fork and film, and nothing else.
     """
     source = ReplaySource(journal, session, is_whole=False)
-    services = Services() if live is None else Services(clipboard=live.clipboard, fork=live.fork)
+    services = (
+        Services() if live is None else Services(clipboard=live.clipboard, fork=live.fork, film=live.film)
+    )
     made: list[ReplayScreen] = []
     feed = Feed(journal, lambda: made[0].post_message(SourceChanged()))
     made.append(ReplayScreen(source, session, feed, services, home))

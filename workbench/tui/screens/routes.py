@@ -10,7 +10,6 @@ from typing import Any, cast
 from textual import on
 from textual.app import SuspendNotSupported
 
-from workbench.domain.events import CallFinished
 from workbench.tui import keymap, messages
 from workbench.tui.arrangement import PLACES
 from workbench.tui.panes.approvals import ApprovalsPane
@@ -20,7 +19,6 @@ from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Tabs
 from workbench.tui.panes.linebar import LineBar
-from workbench.tui.panes.shown import ToolShown
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.find_routes import FindRoutedScreen
 from workbench.tui.screens.requests import Requests
@@ -29,6 +27,7 @@ from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
+from workbench.views.sessions import title_of
 
 _PLACE_OF = {"library": 5, "rules": 6, "statistics": 7}
 
@@ -111,20 +110,9 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     @on(messages.ToolWanted)
     def _tool_wanted(self, message: messages.ToolWanted) -> None:
         call = next((one for one in self.state.calls if one.id == message.call_id), None)
-        shown = self._tool(call.id) if call is not None else None
+        shown = self.showing.call_in_full(call.id) if call is not None else None
         if shown is not None:
             self.tools.show_detail(shown)
-
-    def _tool(self, call_id: str) -> ToolShown | None:
-        source = self.state.source
-        call = source.call(call_id)
-        if call is None:
-            return None
-        found = source.call_events(call_id)
-        ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
-        output = source.text_of(ref) if ref else None
-        action = self.state.actions.get(call.action_id or "")
-        return ToolShown(call=call, action=action, events=found, output=output)
 
     @on(messages.SessionChosen)
     def _session_chosen(self, message: messages.SessionChosen) -> None:
@@ -136,6 +124,26 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     @on(messages.ReplayWanted)
     def _replay_wanted(self, message: messages.ReplayWanted) -> None:
         self.textual.open_replay(message.session_id)
+
+    @on(messages.ForkAsked)
+    def _fork_asked(self, message: messages.ForkAsked) -> None:
+        from workbench.tui.screens.forking import Forking
+
+        current = self.state.current
+        session = self.state.sessions.get(message.session_id) if message.session_id else current
+        if session is None:
+            self.say("There is no session here to fork.")
+            return
+        asked = Forking(cast("Any", self), session.id, self.state.source.position())
+        asked.ask(f"Fork “{title_of(session)}” as it is now")
+
+    @on(messages.BesideWanted)
+    def _beside_wanted(self, message: messages.BesideWanted) -> None:
+        current = self.state.current
+        if current is None or current.id == message.session_id:
+            self.say("Put the cursor on another session: it is shown beside the one on show.")
+        else:
+            self.textual.open_beside(current.id, message.session_id)
 
     @on(messages.PartWanted)
     def _part_wanted(self, message: messages.PartWanted) -> None:
@@ -215,14 +223,12 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     def _line_heard(self, message: LineBar.Heard) -> None:
         if message.is_final:
             self._close_line(message.asked)
-        cast("Pane", message.asked.pane).line_heard(
-            message.asked.purpose, message.text, is_final=message.is_final
-        )
+        message.asked.pane.line_heard(message.asked.purpose, message.text, is_final=message.is_final)
 
     @on(LineBar.Dropped)
     def _line_dropped(self, message: LineBar.Dropped) -> None:
         self._close_line(message.asked)
-        cast("Pane", message.asked.pane).line_dropped(message.asked.purpose)
+        message.asked.pane.line_dropped(message.asked.purpose)
 
     def _close_line(self, asked: messages.LineAsked) -> None:
         self.line_bar.close()

@@ -3,14 +3,11 @@
 Owns reading a step in full and going to a gate's row. It decides nothing.
 """
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from textual import on
 from textual.screen import Screen
 
-from workbench.domain.events import Event
-from workbench.domain.rows import Call
 from workbench.tui import messages
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.pipeline import PipelinePane
@@ -18,12 +15,7 @@ from workbench.tui.screens.requests import Requests
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
-from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import run_title
-from workbench.views.step import step_detail
-
-_CHILD: int = 2_000
-"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 
 
 class RunRoutedScreen(Screen[None], inherit_bindings=False):
@@ -64,22 +56,7 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
             self.is_zoomed = True
             self.go_to(4)
         if message.step == self.pipeline.graph.cursor:
-            self.pipeline.show_step(self._step_in_full(message.step or ""))
-
-    def _step_in_full(self, drawn: str) -> ToolDetail | None:
-        source, graph = self.state.source, self.pipeline.graph
-        run, step = self.pipeline.run, graph.step_under_cursor()
-        if run is None or step is None or graph.paint is None:
-            return None
-        item = graph.paint.item(drawn)
-        child_id = item.session_id if item is not None else step.session_id
-        child: Sequence[Event] = ()
-        calls: Sequence[Call] = ()
-        if child_id is not None and source.run(child_id) is None:
-            child, calls = source.events(child_id, 0, _CHILD), source.calls(child_id)
-        return step_detail(
-            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
-        )  # fmt: skip
+            self.pipeline.show_step(self.showing.step_in_full(message.step or ""))
 
     @on(messages.GateWanted)
     def _gate_wanted(self, message: messages.GateWanted) -> None:

@@ -3,9 +3,11 @@
 Owns which pane is shown again after which change. It decides nothing and asks nothing.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.domain.events import CallProposed
+from workbench.domain.events import CallFinished, CallProposed, Event
+from workbench.domain.rows import Call
 from workbench.domain.values import Verdict
 from workbench.draw.diff import HELD
 from workbench.tui import keymap
@@ -20,17 +22,20 @@ from workbench.tui.panes.shown import (
     PipelineShown,
     QueueShown,
     RailShown,
+    ToolShown,
     ToolsShown,
 )
 from workbench.tui.state import Changed
 from workbench.views import header as headers
 from workbench.views import queue as queues
 from workbench.views import sessions
+from workbench.views.calls import ToolDetail
 from workbench.views.detail import ActionDetail
 from workbench.views.detail import detail as action_detail
 from workbench.views.header import HeaderFacts
 from workbench.views.selection import hunk_sizes
 from workbench.views.source import Gone
+from workbench.views.step import step_detail
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
@@ -41,6 +46,8 @@ _KEPT_WHEN_OFF = frozenset(
 """Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
 _OF_CALLS = {"approvals.always": ("tool",), "approvals.extend": ("tool", "gate", "question")}
 """Keys that only some kinds of action can ever have, with those kinds."""
+_CHILD = 2_000
+"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 _DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
 
 
@@ -211,6 +218,34 @@ class Showing:
                 earlier=state.earlier_calls,
             )
         )
+
+    def call_in_full(self, call_id: str | None) -> ToolShown | None:
+        """Return a call with its events and its output; None if it is not there any more."""
+        source = self._screen.state.source
+        call = source.call(call_id) if call_id else None
+        if call is None:
+            return None
+        found = source.call_events(call.id)
+        ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
+        output = source.text_of(ref) if ref else None
+        action = self._screen.state.actions.get(call.action_id or "")
+        return ToolShown(call=call, action=action, events=found, output=output)
+
+    def step_in_full(self, drawn: str) -> ToolDetail | None:
+        """Return the step under the graph's cursor, or an item of it, with its session."""
+        pipeline, source = self._screen.pipeline, self._screen.state.source
+        graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
+        if run is None or step is None or graph.paint is None:
+            return None
+        item = graph.paint.item(drawn)
+        child_id = item.session_id if item is not None else step.session_id
+        child: Sequence[Event] = ()
+        calls: Sequence[Call] = ()
+        if child_id is not None and source.run(child_id) is None:
+            child, calls = source.events(child_id, 0, _CHILD), source.calls(child_id)
+        return step_detail(
+            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
+        )  # fmt: skip
 
     def pipeline(self) -> None:
         """Show the run on show."""
