@@ -6,12 +6,10 @@ texts have no colours, and what was painted is kept.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from workbench.draw.lexers import lexer_of
 from workbench.draw.tokens import TokenName
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
 
 Paint = tuple[int, int, TokenName]
 """From character, to character, token."""
@@ -48,7 +46,7 @@ class Painter:
 
 
 def _paint(path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[Paint]]:
-    lexer = _lexer(path_or_language.rpartition("/")[2])
+    lexer = lexer_of(path_or_language.rpartition("/")[2])
     if lexer is None:
         return _NOTHING
     found: list[list[Paint]] = [[] for _ in lines]
@@ -83,21 +81,3 @@ _TOKENS: Final[Mapping[str, TokenName]] = {
     "Name.Tag": "keyword",
     "Name.Attribute": "function",
 }
-
-
-@cache
-def _lexer(name: str) -> "Lexer | None":
-    from pygments.lexers import (
-        get_lexer_by_name,  # pyright: ignore[reportUnknownVariableType]
-        get_lexer_for_filename,  # pyright: ignore[reportUnknownVariableType]
-    )
-    from pygments.util import ClassNotFound
-
-    try:
-        return get_lexer_for_filename(name, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        pass
-    try:
-        return get_lexer_by_name(name, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None

@@ -18,7 +18,6 @@ def changes(
     is_wanted: Callable[[str], bool],
     step_ms: int = 200,
     settle_ms: int = 800,
-    has_beat: bool = False,
 ) -> Iterator[frozenset[str]]:
     """Yield the paths that changed in folders, not below them, in groups, until told to stop.
 
@@ -28,7 +27,6 @@ def changes(
         is_wanted: Whether a changed path is one to tell of.
         step_ms: How often what was collected is looked at: each look is a wake-up.
         settle_ms: How long a group is collected at the most.
-        has_beat: Also yield an empty group every five seconds in which nothing changed.
 
     Raises:
         OSError, RuntimeError: The folders cannot be watched.
@@ -45,6 +43,6 @@ def changes(
     watch = cast("Any", watchfiles).watch
     for group in watch(
         *there, watch_filter=is_told, stop_event=stop, step=step_ms, debounce=settle_ms,
-        rust_timeout=5_000, yield_on_timeout=has_beat, recursive=False, raise_interrupt=False,
+        rust_timeout=5_000, recursive=False, raise_interrupt=False,
     ):  # fmt: skip
         yield frozenset(str(path) for _, path in group)

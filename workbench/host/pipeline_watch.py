@@ -5,15 +5,12 @@ run keeps what it was started with.
 """
 
 import logging
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
-from workbench.effects.folderwatch import changes
-from workbench.host.config_watch import SETTLE_MS, STEP_MS
+from workbench.host.glances import Seen, changes, seen
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
@@ -49,55 +46,34 @@ class PipelineWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Tell no more; the thread ends within half a second and nobody waits for it."""
+        """Tell no more; the thread ends at once and nobody waits for it."""
         self._over.set()
 
     def _work(self) -> None:
         if self._over.wait(self._delay):
             return
-        from workbench.pipelines import verdict
+        from workbench.pipelines.places import watched
 
-        self._verdict = verdict
-        try:
-            while not self._over.is_set():
-                self._watch(self._folders())
-        except (OSError, RuntimeError) as error:
-            LOG.warning("changes of pipelines are not noticed: %s", error)
+        def look() -> Seen:
+            return seen(watched(self._root))
 
-    def _folders(self) -> list[str]:
-        """Return the folders that are there of those in which pipelines and manifests lie."""
-        from workbench.pipelines.load import FOLDERS
-
-        names = {"."} | {part for name in FOLDERS for part in (name, name.partition("/")[0])}
-        paths = (f"{self._root}/{name}" if name != "." else self._root for name in sorted(names))
-        return [path for path in paths if Path(path).is_dir()]
-
-    def _watch(self, folders: list[str]) -> None:
-        """Watch some folders until others are there."""
+        before = look()
         self.is_watching.set()
-        # The beat finds folders that were made before the watch had begun.
-        for changed in changes(
-            folders, self._over, is_wanted=self._is_ours, step_ms=STEP_MS, settle_ms=SETTLE_MS, has_beat=True
-        ):
-            if self._over.is_set():
-                return
-            self._told(sorted(changed))
-            if self._folders() != folders:
-                return
-
-    def _is_ours(self, path: str) -> bool:
-        return self._verdict.is_watched(self._root, path) or os.path.isdir(path)  # noqa: PTH112 -- text
+        for paths in changes(look, before, self._over):
+            if not self._over.is_set():
+                self._told(sorted(paths))
 
     def _told(self, paths: list[str]) -> None:
-        files = [path for path in paths if self._verdict.is_watched(self._root, path)]
-        for path in files[:MOST_TOLD]:
-            found = self._verdict.of_file(self._root, path)
+        from workbench.pipelines.verdict import of_file
+
+        for path in paths[:MOST_TOLD]:
+            found = of_file(self._root, path)
             if found.is_error and not self._over.wait(HALF_WRITTEN):
-                found = self._verdict.of_file(self._root, path)
+                found = of_file(self._root, path)
             kept = "; the run under way keeps what it was started with"
             self._tell(found.words + kept * self._is_under_way(found.pipeline), found.is_error)
-        if len(files) > MOST_TOLD:
-            self._tell(f"{len(files) - MOST_TOLD} more files of pipelines changed", False)
+        if len(paths) > MOST_TOLD:
+            self._tell(f"{len(paths) - MOST_TOLD} more files of pipelines changed", False)
 
     def _is_under_way(self, pipeline: str) -> bool:
         with suppress(JournalError):

@@ -6,11 +6,14 @@ Owns when the files are read. It must know no tool and no provider: a screen fol
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
-from workbench.config.live import Merged, merged
 from workbench.config.values import Loaded
 from workbench.journal.home import Home
+
+if TYPE_CHECKING:
+    from workbench.config.live import Merged
 
 
 class Settings:
@@ -31,12 +34,14 @@ class Settings:
         """Return the files that are read."""
         return self._home.path / USER_FILE, Path(self._workspace) / WORKSPACE_FILE
 
-    def read_again(self, *, trusted: bool) -> Merged:
+    def read_again(self, *, trusted: bool) -> "Merged":
         """Take over from the files what may change while things run, and say what that is.
 
         Args:
             trusted: For which answer to the trust question it is told; both are read.
         """
+        from workbench.config.live import Merged, merged
+
         told = Merged(loaded=self.loaded(trusted=trusted))
         for known, present in list(self._loaded.items()):
             found = merged(present, self._read(trusted=known))

@@ -15,15 +15,12 @@ from workbench.pipelines.checks import check_pipeline, places_of
 from workbench.pipelines.files import DiskFiles, Files
 from workbench.pipelines.manifest import read_manifest
 from workbench.pipelines.model import SKIP, Manifest, Pipeline, Step
+from workbench.pipelines.places import FOLDERS, files_of, find_manifest, project_of
 from workbench.pipelines.problems import Place, Problem, Report
 from workbench.pipelines.reading import KIND, read_pipeline
 from workbench.pipelines.source import LARGEST, YamlError, parse
 from workbench.text.safe import one_line
 
-MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
-FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
-"""Where the pipelines of a project are looked for, below its root."""
-SUFFIXES: Final = (".yaml", ".yml")
 _MOST: Final = 500
 
 
@@ -126,18 +123,6 @@ def is_manifest(file: str) -> bool:
     return kind is not None and kind.value == "WaveManifest"
 
 
-def find_manifest(file: str) -> str | None:
-    """Return the nearest manifest of a file or folder, looking upwards; None if there is none."""
-    here = Path(os.path.realpath(file))
-    if not here.is_dir():
-        here = here.parent
-    for folder in (here, *here.parents):
-        for name in MANIFESTS:
-            if (folder / name).is_file():
-                return str(folder / name)
-    return None
-
-
 def _home_of(file: str) -> str:
     """Return the project of a pipeline without a manifest: above its folder of pipelines, or its own."""
     folder = Path(os.path.realpath(file)).parent
@@ -145,12 +130,6 @@ def _home_of(file: str) -> str:
         if folder.as_posix().endswith(f"/{name}"):
             return str(folder.parents[name.count("/")])
     return str(folder)
-
-
-def project_of(manifest_file: str) -> str:
-    """Return the folder that a manifest's paths are relative to."""
-    folder = Path(manifest_file).parent
-    return str(folder.parent if folder.name == ".wave" else folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,18 +150,8 @@ def pipelines_of(root: str) -> list[Found]:
 
 
 def _found(root: str) -> Iterator[Found]:
-    for file in itertools.islice(_files(root), _MOST):
+    for file in itertools.islice(files_of(root), _MOST):
         yield _summary(root, file)
-
-
-def _files(root: str) -> Iterator[str]:
-    """Yield the files of a project's folders of pipelines, relative to the project."""
-    for folder in FOLDERS:
-        try:
-            names = sorted(path.name for path in (Path(root) / folder).iterdir() if path.suffix in SUFFIXES)
-        except OSError:
-            continue
-        yield from (f"{folder}/{name}" for name in names)
 
 
 def _is_file(root: str, name: str) -> bool:
@@ -256,7 +225,7 @@ def _below(pipeline: Pipeline, place: Place, root: str) -> None:
     """Warn of pipelines that steps name and that are not there now; an earlier step may still write them."""
     wanted = {name for step in pipeline.steps for name in _named_below(step)}
     missing = {
-        name for name in wanted - {Path(file).stem for file in _files(root)} if not _is_file(root, name)
+        name for name in wanted - {Path(file).stem for file in files_of(root)} if not _is_file(root, name)
     }
     known = {
         name for one in (pipelines_of(root) if missing else ()) for name in (one.name, Path(one.file).stem)

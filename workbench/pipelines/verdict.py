@@ -6,7 +6,8 @@ Owns the words. It reads the file as a run would and starts nothing.
 import os
 from pathlib import Path
 
-from workbench.pipelines.load import FOLDERS, MANIFESTS, SUFFIXES, check_manifest, load
+from workbench.pipelines.load import check_manifest, load
+from workbench.pipelines.places import MANIFESTS
 from workbench.pipelines.problems import Report
 from workbench.records import dataclass
 from workbench.text.safe import one_line
@@ -20,13 +21,6 @@ class Verdict:
     is_error: bool
     pipeline: str = ""
     """`metadata.name` of a pipeline that could be read; empty for a manifest."""
-
-
-def is_watched(root: str, path: str) -> bool:
-    """Return whether a path is a manifest or a pipeline of a project, by where it lies."""
-    name = os.path.relpath(path, root)
-    folder = os.path.dirname(name)  # noqa: PTH120 -- text
-    return name in MANIFESTS or (folder in FOLDERS and name.endswith(SUFFIXES))
 
 
 def of_file(root: str, path: str) -> Verdict:

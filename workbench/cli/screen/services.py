@@ -234,10 +234,14 @@ class Wiring:
 
     def pipelines(self) -> Sequence[str]:
         """Return the names of the pipelines of this workspace."""
-        from workbench.pipelines.load import find_manifest, pipelines_of, project_of
+        from workbench.pipelines.places import files_of, find_manifest, project_of
 
         manifest = find_manifest(self._workspace)
         root = project_of(manifest) if manifest else self._workspace
+        if not any(files_of(root)):
+            return ()
+        from workbench.pipelines.load import pipelines_of
+
         return [one.name for one in pipelines_of(root)]
 
     def has_model(self) -> bool:
