@@ -36,7 +36,7 @@ class _Factory:
 _FACTORY = _Factory()
 _FIELDS = "__dataclass_fields__"
 _MISSING = dataclasses.MISSING
-_SEVERAL = 8
+_SEVERAL = 64
 """Records of a class that are filled field by field; only where there are more is a method compiled."""
 
 _shape = functools.partial(dataclasses.dataclass, init=False, repr=False, eq=False)
@@ -326,6 +326,14 @@ def _state(self: Any) -> list[Any]:
 def _set_state(self: Any, state: list[Any]) -> None:
     for one, value in zip(dataclasses.fields(self), state, strict=True):
         object.__setattr__(self, one.name, value)
+
+
+def field_types(cls: type[Any]) -> dict[str, Any]:
+    """Return the annotations of a dataclass's fields, as they were written and in their order."""
+    found = cls.__dict__.get(_FIELDS)
+    if isinstance(found, _Fields):
+        return {name: found.kinds[name] for name in found.defaults}
+    return {one.name: one.type for one in dataclasses.fields(cls)}
 
 
 # --- copies ---------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_nothing_is_generated_before_it_is_called():
     class Lazy:
         name: str
 
-    several = [Lazy("a") for _ in range(8)]
+    several = [Lazy("a") for _ in range(64)]
     assert several[-1].name == "a"
     assert [inspect.isfunction(Lazy.__dict__[name]) for name in ("__init__", "__eq__")] == [False, False]
     assert Lazy("b") != Lazy("a")

@@ -30,6 +30,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.runs import ArtifactStored, RunRequested, RunStarted, StepChanged
 from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
+from workbench.records import field_types
 from workbench.text.human import iso, parse_iso
 from workbench.text.safe import escaped_json
 
@@ -158,8 +159,18 @@ _Convert = Callable[[Any, list[str]], Any]
 
 @functools.cache
 def _plan(cls: type[Any]) -> dict[str, _Convert | None]:
-    hints = typing.get_type_hints(cls)
-    return {field.name: _converter(hints[field.name]) for field in dataclasses.fields(cls)}
+    hints = field_types(cls)
+    if not all(map(_is_whole, hints.values())):
+        known = typing.get_type_hints(cls)
+        hints = {name: known[name] for name in hints}
+    return {name: _converter(hint) for name, hint in hints.items()}
+
+
+def _is_whole(hint: Any) -> bool:
+    """Return whether an annotation names no type by a string: looking those up takes longer than decoding."""
+    if isinstance(hint, str | typing.ForwardRef):
+        return False
+    return typing.get_origin(hint) is typing.Literal or all(map(_is_whole, typing.get_args(hint)))
 
 
 def _converter(hint: Any) -> _Convert | None:
@@ -167,6 +178,8 @@ def _converter(hint: Any) -> _Convert | None:
     if origin in (typing.Union, types.UnionType):
         found = [_converter(part) for part in typing.get_args(hint) if part is not type(None)]
         return next((convert for convert in found if convert), None)
+    if origin is typing.Annotated:
+        return _converter(typing.get_args(hint)[0])
     if dataclasses.is_dataclass(hint):
         return functools.partial(_build, typing.cast("type[Any]", hint))
     if origin is tuple:

@@ -3,7 +3,6 @@
 Owns the translation both ways and nothing else: which row changes when is said by `domain.fold`.
 """
 
-import dataclasses
 import functools
 import json
 import re
@@ -25,6 +24,7 @@ from workbench.domain.rows import (
     Trust,
 )
 from workbench.journal.sql import Database, Value
+from workbench.records import field_types
 
 AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host
 
@@ -57,7 +57,7 @@ def name(row: type[AnyRow]) -> str:
 @functools.cache
 def columns(row: type[AnyRow]) -> tuple[str, ...]:
     """Return the columns of a row class, in the order of its fields."""
-    return tuple(field.name for field in dataclasses.fields(row))
+    return tuple(field_types(row))
 
 
 @functools.cache
