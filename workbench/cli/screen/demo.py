@@ -43,7 +43,8 @@ class Opening(threading.Thread):
     def stop(self) -> None:
         """End without beginning anything."""
         self._is_over.set()
-        self.join(5)
+        if self.is_alive():
+            self.join(5)
 
 
 def show_demo(home: Home, journal: Journal, workspace: str, begin: Callable[[], Session | None]) -> None:
@@ -64,12 +65,11 @@ def show_demo(home: Home, journal: Journal, workspace: str, begin: Callable[[], 
 
     question = trusting.ask(journal, workspace)
     opening = Opening(journal, question, start) if question else None
-    if opening is not None:
-        opening.start()
-    else:
+    if opening is None:
         start()
     try:
-        show(home, journal, workspace, reaching, config)
+        # To wait for the journal loads a watcher, which no first frame may wait for.
+        show(home, journal, workspace, reaching, config, then=opening.start if opening else None)
     finally:
         if opening is not None:
             opening.stop()

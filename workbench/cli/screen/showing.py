@@ -151,9 +151,12 @@ class Following:
 
 def show(
     home: Home, journal: Journal, workspace: str, services: Services, config: Config,
-    session_id: str | None = None,
+    session_id: str | None = None, then: Callable[[], object] | None = None,
 ) -> int | None:  # fmt: skip
-    """Show the screen, on a session if one is named; return what it was left for, None for nothing."""
+    """Show the screen, on a session if one is named; return what it was left for, None for nothing.
+
+    What is to be done `then` is done once, after the first frame.
+    """
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock(home, workspace))
@@ -162,7 +165,13 @@ def show(
     app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
-    app.when_drawn = following.begin
+
+    def begin() -> None:
+        following.begin()
+        if then is not None:
+            then()
+
+    app.when_drawn = begin
     try:
         with ended_by_signals(app.end_soon):
             code = app.run()
