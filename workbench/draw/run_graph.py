@@ -20,12 +20,20 @@ _BEGUN: tuple[State, ...] = (
 """States in which a duration says something; a gate's window is said instead of its time."""
 
 
-def planned_steps(plans: Iterable[StepPlan]) -> tuple[Step, ...]:
-    """Return the steps of a pipeline that does not run."""
+def planned_steps(
+    plans: Iterable[StepPlan], lists: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[Step, ...]:
+    """Return the steps of a pipeline that does not run.
+
+    Args:
+        plans: its steps.
+        lists: by matrix step the items that its definition names.
+    """
     return tuple(
         Step(
             id=plan.id, needs=plan.needs, name=plan.name, returns=plan.returns, attempts=plan.attempts,
-            asks=plan.kind == "gate", contract=bool(plan.contract), is_matrix=plan.is_matrix,
+            asks=plan.kind == "gate", chooses=plan.kind == "route", contract=bool(plan.contract),
+            is_matrix=plan.is_matrix, items=(lists or {}).get(plan.id),
         )
         for plan in plans
     )  # fmt: skip
@@ -36,7 +44,8 @@ def steps_of(run: PipelineRun) -> tuple[Step, ...]:
     return tuple(
         Step(
             id=step.id, needs=step.needs, name=step.name, returns=step.returns, attempts=step.attempts,
-            asks=step.kind == "gate", contract=bool(step.contract), is_matrix=step.is_matrix,
+            asks=step.kind == "gate", chooses=step.kind == "route", contract=bool(step.contract),
+            is_matrix=step.is_matrix,
             items=tuple(_key(step, item) for item in step.items) if step.items else None,
         )
         for step in run.steps

@@ -76,6 +76,9 @@ def fit(
 def labels(graph: Graph, room: int, slots: Slots, *, is_ascii: bool = False) -> list[Label]:
     """Write the labels of all steps in at most `room` cells each, plus what is reserved for badges."""
     marks = ["" for _ in graph.steps]
+    for at, step in enumerate(graph.steps):
+        if step.chooses and len(graph.feeds[at]) > 1:
+            marks[at] = f"1 of {len(graph.feeds[at])}"
     for at, to in graph.back:
         marks[at] = f"{marks[at]} ↩ {cut_name(shown(graph.steps[to]), _MARK)}".strip()
     names = [shown(step) for step in graph.steps]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from workbench.graph.facts import PENDING, Facts
 from workbench.graph.layout import Layout
-from workbench.graph.model import shown
+from workbench.graph.model import Step, shown
 
 _ESCAPED = {
     "#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "\\": "#92;", "`": "#96;",
@@ -31,13 +31,19 @@ def mermaid(layout: Layout, facts: Mapping[int, Facts] | None = None) -> str:
         if fact.duration:
             label += f"<br/>{fact.duration.translate(_TABLE)}"
         state = f":::{fact.state}" if v in (facts or {}) else ""
-        left, right = ("[[", "]]") if step.many is not None else ("{{", "}}") if step.asks else ("[", "]")
+        left, right = _shape(step)
         lines.append(f'  s{v}{left}"{label}"{right}{state}')
     lines += [f"  s{u} --> s{v}" for u, v in layout.drawn]
     lines += [f"  s{u} -. back .-> s{v}" for u, v in layout.graph.back]
     used = sorted({fact.state for fact in (facts or {}).values()})
     lines += [f"  classDef {state} {_STYLES[state]}" for state in used if state in _STYLES]
     return "\n".join(lines) + "\n"
+
+
+def _shape(step: Step) -> tuple[str, str]:
+    if step.many is not None:
+        return "[[", "]]"
+    return ("{", "}") if step.chooses else ("{{", "}}") if step.asks else ("[", "]")
 
 
 _STYLES = {

@@ -28,6 +28,8 @@ class Step:
     """How often it may be tried; more than one reserves room for the count."""
     asks: bool = False
     """It is a gate: room for what it asks and until when is reserved."""
+    chooses: bool = False
+    """Only one of the steps that it feeds goes on: a branch, not a fan."""
     contract: bool = False
     """Its output is checked: room for the mark is reserved."""
     is_matrix: bool = False

@@ -143,7 +143,8 @@ def sentence(layout: Layout, at: int) -> str:
     feeds = [_name(graph, v, (at, v) in hidden) for v in graph.feeds[at]]
     back = [shown(graph.steps[to]) for start, to in graph.back if start == at]
     parts = [("needs", needs), ("feeds", feeds), ("may go back to", back)]
-    return " · ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
+    between = {"feeds": " or " if graph.steps[at].chooses else ", "}
+    return " · ".join(f"{verb} {between.get(verb, ', ').join(names)}" for verb, names in parts if names)
 
 
 def _name(graph: Graph, v: int, is_hidden: bool) -> str:

@@ -41,3 +41,16 @@ def test_what_cannot_be_drawn_is_refused_with_a_remedy(project, capsys, argument
     assert said.out == ""
     assert said.err.startswith(("Nothing was drawn.", "Run "))
     assert len(said.err.splitlines()) == 3
+
+
+def test_a_matrix_is_counted_from_its_definition(project, capsys):
+    matrix = "strategy: {type: matrix, items: [a, b, c]}\n    exec: {type: command, source: 'true'}"
+    late = matrix.replace("items: [a, b, c]", "items_source: s2/list")
+    steps = f"{STEPS}  - id: m\n    {matrix}\n  - id: n\n    dependencies: [s2]\n    {late}\n"
+    steps = steps.replace("id: s2\n", "id: s2\n    output_artifacts: [{name: list, path: l.json}]\n")
+    file = project / ".wave" / "pipelines" / "p.yaml"
+    file.write_text(f"kind: WavePipeline\nmetadata: {{name: p}}\n{steps}")
+    main(["pipeline", "graph", "p", "--width", "80"])
+    said = capsys.readouterr()
+    assert "○ m ×3" in said.out, said
+    assert "○ n ×?" in said.out

@@ -5,12 +5,13 @@ import itertools
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, wide
+from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, steps_of, wide
 from workbench.graph.facts import Facts, slot
 from workbench.graph.fit import fit, labels, no_slots
 from workbench.graph.glyphs import ASCII, UNICODE, heavy
@@ -19,6 +20,7 @@ from workbench.graph.mermaid import mermaid
 from workbench.graph.model import Step, build
 from workbench.graph.overview import back_lines, overview, viewport
 from workbench.graph.svg import svg
+from workbench.graph.walk import sentence
 
 NASTY = '"]; click s0 "javascript:x" <b>&#x41;\u202e'
 
@@ -179,3 +181,15 @@ def test_a_loop_is_drawn_as_a_way_back():
     assert fit(layout, 60, slots=no_slots).lines() == [" ○ a ── ○ b ── ○ c ↩ a"]
     assert layout.graph.problems == ("loop: a → b → c → a",)
     assert all(edge not in layout.drawn for edge in itertools.product([2], [0]))
+
+
+def test_a_choice_says_that_one_way_is_taken():
+    steps = steps_of("a | way: a | b: way | c: way")
+    steps[1] = replace(steps[1], chooses=True, returns=("a",))
+    layout = arrange(build(steps))
+    assert fit(layout, 80, slots=no_slots).lines() == [
+        " ○ a ── ○ way 1 of 2 ↩ a ─┬─ ○ b",
+        "                          └─ ○ c",
+    ]
+    assert sentence(layout, 1) == "needs a · feeds b or c · may go back to a"
+    assert '  s1{"way"}' in mermaid(layout)

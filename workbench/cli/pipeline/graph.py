@@ -101,13 +101,20 @@ def _found(options: Namespace) -> "tuple[Sequence[Step], Mapping[str, Facts], li
 
 def _of_pipeline(loaded: LoadedPipeline) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
     from workbench.draw.run_graph import planned_steps
+    from workbench.graph.fold import fold
     from workbench.pipelines.plan import plans
 
     wrong = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
     if loaded.pipeline is None:
         why = wrong[0] if wrong else f"{loaded.file} is no pipeline"
         raise Refusal("nothing was drawn", why, "see workbench pipeline validate")
-    return planned_steps(plans(loaded.pipeline, loaded.manifest)), {}, wrong
+    lists = {
+        step.id: tuple(map(str, range(len(step.matrix.items))))
+        for step in loaded.pipeline.steps
+        if step.matrix is not None and step.matrix.items is not None
+    }
+    planned = planned_steps(plans(loaded.pipeline, loaded.manifest), lists)
+    return fold(planned, alike=False).steps, {}, wrong
 
 
 def _of_run(workspace: str, word: str) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
