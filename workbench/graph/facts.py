@@ -132,12 +132,12 @@ def sign(facts: Facts, *, is_ascii: bool = False) -> str:
 
 def fact_line(step: Step, facts: Facts, room: int, *, is_ascii: bool = False) -> str:
     """Write the same as a badge in words, where they fit: `1m12  ↺ 2/3  contract ✓`."""
-    tried = facts.attempt > 1 or facts.state == "retrying"
+    retry = _tried(step, facts)
     parts = (
         cut(facts.duration, _DURATION),
         _WORDS.get(facts.state, ""),
         facts.note if facts.state in ("waiting", "running") else "",
-        f"↺ {facts.attempt}/{max(step.attempts, facts.attempt)}" if tried else "",
+        f"↺ {retry}" if retry else "",
         {"kept": "contract ✓", "broken": "contract ✗"}.get(facts.contract, ""),
     )
     text = "  ".join(part for part in parts if part)
@@ -169,8 +169,8 @@ def badge(step: Step, facts: Facts, room: int, *, is_ascii: bool = False) -> str
 def _candidates(step: Step, facts: Facts) -> list[tuple[str, ...]]:
     """List what may be said, the fullest first."""
     time = cut(facts.duration, _DURATION)
-    tried = facts.attempt > 1 or facts.state == "retrying"
-    retry = f"↺{facts.attempt}/{max(step.attempts, facts.attempt)}" if tried else ""
+    tried = _tried(step, facts)
+    retry = f"↺{tried}" if tried else ""
     mark = {"kept": "§✓", "broken": "§✗"}.get(facts.contract, "")
     word = _WORDS.get(facts.state, "")
     note = facts.note if facts.state in ("waiting", "running") else ""
@@ -190,6 +190,13 @@ def _candidates(step: Step, facts: Facts) -> list[tuple[str, ...]]:
         (time,),
         (mark,),
     ]
+
+
+def _tried(step: Step, facts: Facts) -> str:
+    """Return `2/3`: which attempt of how many; `4` where a run went round more often than a step is tried."""
+    if facts.attempt < 2 and facts.state != "retrying":
+        return ""
+    return f"{facts.attempt}/{step.attempts}" if facts.attempt <= step.attempts else str(facts.attempt)
 
 
 _WORDS: dict[State, str] = {

@@ -65,6 +65,7 @@ def test_slots(step, room):
         (Facts(state="completed", duration="8m41"), 3, ""),
         (Facts(state="retrying", attempt=2, duration="8s"), 9, "8s ↺2/3"),
         (Facts(state="retrying", attempt=2, duration="8m41"), 5, "↺2/3"),
+        (Facts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s ↺4"),
         (Facts(state="completed", duration="52s", contract="kept"), 7, "52s §✓"),
         (Facts(state="failed", contract="broken"), 2, "§✗"),
         (Facts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
