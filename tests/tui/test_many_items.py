@@ -2,7 +2,7 @@
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.runs import StepChanged, StepPlan
+from workbench.domain.runs import RunChanged, StepChanged, StepPlan
 from workbench.effects.clock import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -140,4 +140,20 @@ def test_events_of_a_step_are_read_once_and_then_only_new_ones(tmp_path):
     assert [event.step for event in events.of(run.run, "m")][-1] == "m[1]"
     assert asked[-1] == 1
     assert events.of(run.run, "nothing") == ()
+    journal.close()
+
+
+def test_what_a_matrix_took_before_is_known_although_it_does_no_work_itself(tmp_path):
+    journal, run, source = opened(tmp_path, 2)
+    journal.clock.advance(20)
+    for n in range(2):
+        run.step(f"m[{n}]", "completed", matrix="m", item=str(n), duration_ms=9_000)
+    run.step("m", "completed")
+    run.done("z")
+    run.say(RunChanged(status="completed"))
+    drawn_runs.Written(journal, "/w", PLANS, run="run-2", number=42)
+    runs = Runs(source)
+    runs.load()
+    shown = runs.view((), journal.now(), "run-2")
+    assert runs.before(shown) == {"list": 4.0, "m": 20.0, "z": 4.0}
     journal.close()

@@ -11,14 +11,16 @@ from workbench.draw.tokens import Ink
 from workbench.text.human import duration, tokens
 from workbench.views.comparison import CompareRow, Comparison, Side
 
-_SIDE, _WORD = 9, 11
+_SIDE, _WORD, _WIDEST = 9, 11, 27
+_ELSE = 80
+"""Cells of a row beside the words of both sides."""
 
 
 def compare_heads(made: Comparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
     """Draw the heads: the titles of both runs over their columns."""
     faint, bold = ink.of("faint"), ink.of("foreground", bold=True)
     columns = _columns(
-        Content(" "), styled("step", faint), _head("before", made.earlier.title, bold, ink),
+        width, Content(" "), styled("step", faint), _head("before", made.earlier.title, bold, ink),
         _head("now", made.later.title, bold, ink), styled("change", faint), Content(""),
     )  # fmt: skip
     return cells.row(columns, width, ink.on("background"), glyphs=glyphs)
@@ -40,8 +42,10 @@ def compare_strip(
     """Draw one step in both runs."""
     bar = styled(glyphs.of("cursor") if is_cursor else " ", ink.of("info"))
     name = content(row.name, ink.of("foreground", bold=row.kind in ("outcome", "added", "gone")), ink)
+    word = _word(width)
     columns = _columns(
-        bar, name, _side(row.earlier, ink, glyphs), _side(row.later, ink, glyphs), _time(row, ink),
+        width, bar, name, _side(row.earlier, word, ink, glyphs), _side(row.later, word, ink, glyphs),
+        _time(row, ink),
         _tokens(row.tokens, ink) if row.earlier and row.later else Content(""),
     )  # fmt: skip
     return cells.row(columns, width, ink.cursor(has_focus=has_focus) if is_cursor else None, glyphs=glyphs)
@@ -56,13 +60,19 @@ def total_strip(made: Comparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip
     ]
     change = styled(_signed(made.later.seconds - made.earlier.seconds), bold)
     columns = _columns(
-        Content(" "), styled("all of it", bold), sides[0], sides[1], change,
+        width, Content(" "), styled("all of it", bold), sides[0], sides[1], change,
         _tokens(made.later.tokens - made.earlier.tokens, ink),
     )  # fmt: skip
     return cells.row(columns, width, ink.on("panel"), glyphs=glyphs)
 
 
+def _word(width: int) -> int:
+    """Return the cells for how a step ended, on either side."""
+    return max(_WORD, min(_WIDEST, (width - _ELSE) // 2))
+
+
 def _columns(
+    width: int,
     bar: Content,
     name: Content,
     earlier: tuple[Content, Content, Content],
@@ -73,7 +83,7 @@ def _columns(
     found = [Column(content=bar, gap=0), Column(content=name, grows=True, least=12, gap=0)]
     for side in (earlier, later):
         found += [
-            Column(content=side[0], width=_WORD, gap=2),
+            Column(content=side[0], width=_word(width), gap=2),
             Column(content=side[1], width=_SIDE, align="right", drop=1),
             Column(content=side[2], width=6, align="right", drop=3),
         ]
@@ -85,7 +95,7 @@ def _columns(
     return found
 
 
-def _side(side: Side | None, ink: Ink, glyphs: Glyphs) -> tuple[Content, Content, Content]:
+def _side(side: Side | None, word_cells: int, ink: Ink, glyphs: Glyphs) -> tuple[Content, Content, Content]:
     if side is None:
         return styled("not in it", ink.of("faint")), Content(""), Content("")
     tried = f" {glyphs.of('retries')}{side.attempt}" if side.attempt > 1 else ""
@@ -93,7 +103,7 @@ def _side(side: Side | None, ink: Ink, glyphs: Glyphs) -> tuple[Content, Content
     muted = ink.of("muted")
     has_time = side.seconds >= 0.05
     return (
-        cells.shorten(word, _WORD, glyphs),
+        cells.shorten(word, word_cells, glyphs),
         styled(duration(side.seconds) if has_time else "", muted),
         styled(tokens(side.tokens) if side.tokens else "", muted),
     )

@@ -3,14 +3,14 @@
 Owns what of a run is read again after which event. It knows no widget and writes nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from workbench.domain.events import Event
 from workbench.domain.machines import ENDED_RUNS
 from workbench.domain.rows import Action, PipelineState, Session, StepState, step_key
 from workbench.domain.runs import RunStarted, StepChanged, StepPlan
-from workbench.views.pipeline import PipelineItem, PipelineRun, pipeline
+from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline
 from workbench.views.source import Source
 
 MOST_RUNS: Final = 50
@@ -19,6 +19,11 @@ MOST_RUNS: Final = 50
 _SECOND: Final = 1_000_000
 _STEP: Final = 10
 """Seconds between two looks at a run that only waits."""
+
+
+def _took(row: StepState, matrices: Container[str]) -> float:
+    return matrix_seconds(row, row.completed_at or 0) if row.step_id in matrices else row.duration_ms / 1000
+
 
 _KINDS: Final = ("run.", "step.", "contract.", "artifact.")
 
@@ -147,8 +152,9 @@ class Runs:
             return {}
         known = self._taken.get(run.name)
         if known is None or known[0] != found:
-            steps = (step for step in self._source.run_steps(found) if not step.matrix)
-            known = (found, {step.step_id: step.duration_ms / 1000 for step in steps})
+            rows = self._source.run_steps(found)
+            matrices = {row.matrix for row in rows}
+            known = (found, {row.step_id: _took(row, matrices) for row in rows if not row.matrix})
             self._taken[run.name] = known
         return known[1]
 

@@ -238,7 +238,8 @@ def _step(
         id=plan.id, name=one_line(plan.name or plan.id, 200), kind=plan.kind, needs=plan.needs,
         returns=plan.returns, persona=one_line(plan.persona, 80), state=_word(row, plan, own),
         started_at=row.started_at if row else None, completed_at=row.completed_at if row else None,
-        seconds=_seconds(row, now), attempt=row.attempt if row else 0, attempts=plan.attempts,
+        seconds=matrix_seconds(row, now) if plan.is_matrix and row else _seconds(row, now),
+        attempt=row.attempt if row else 0, attempts=plan.attempts,
         retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_mark(row),
         error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
         asks=one_line(action.target, 200) if action else "", left=_left(action, now),
@@ -335,6 +336,13 @@ def _seconds(row: StepState | None, now: int) -> float:
         return 0.0
     live = max(0, now - row.moved_at) / _SECOND if row.state == "running" and row.moved_at else 0.0
     return row.duration_ms / 1000 + live
+
+
+def matrix_seconds(row: StepState, now: int) -> float:
+    """Return the seconds from a matrix's beginning to its end, or until now: it does no work of its own."""
+    if row.started_at is None or row.state == "pending":
+        return 0.0
+    return max(0, (row.completed_at or now) - row.started_at) / _SECOND
 
 
 def _run_seconds(run: PipelineState, now: int) -> float:

@@ -105,6 +105,16 @@ def test_a_matrix_counts_its_items_and_adds_up_their_tokens():
     assert steps["plan"].counts is None
 
 
+def test_a_matrix_takes_the_time_from_its_beginning_to_its_end():
+    begun = row("tests", "running", started_at=2_000_000, moved_at=2_000_000)
+    _, steps = shown(begun)
+    assert steps["tests"].seconds == 10.0
+    _, steps = shown(replace(begun, state="completed", completed_at=9_000_000))
+    assert steps["tests"].seconds == 7.0
+    _, steps = shown(row("tests", "pending"))
+    assert steps["tests"].seconds == 0.0
+
+
 def test_items_that_have_not_begun_are_counted_in_the_order_of_their_list():
     begun = [
         row("tests", "running"),
