@@ -220,9 +220,23 @@ def test_enter_without_room_for_the_step_makes_the_pane_large(play):
         await s.press("h", "enter")
         assert s.main.is_zoomed
         assert s.pane.step.display
+        assert not s.pane.is_full
         assert "Attempts" in s.text
 
     play(body)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 18)])
+def test_enter_opens_a_step_on_a_small_screen_and_escape_gives_the_graph_back(play, size):
+    async def body(s):
+        await s.press("h", "enter")
+        assert s.pane.is_full
+        assert "Attempts" in s.text
+        await s.press("escape")
+        assert not s.pane.is_full
+        assert s.graph.display
+
+    play(body, size=size)
 
 
 def test_problems_find_follow_and_ways(play):

@@ -314,6 +314,11 @@ class PipelinePane(Pane):
             self.post_message(StepWanted(self.graph.cursor, is_opened=not self.step.display))
             self.set_full(is_full=self.step.display or self._is_full)
 
+    def open_step(self) -> None:
+        """Give the step the whole pane where even a large pane has no room for it beside the graph."""
+        if not self.step.display and self._shown.run is not None:
+            self.set_full(is_full=True)
+
     def set_full(self, *, is_full: bool) -> None:
         """Give the step all of the pane, or the graph its place back."""
         self._is_full = is_full

@@ -52,9 +52,11 @@ class RunRoutedScreen(Screen[None], inherit_bindings=False):
 
     @on(messages.StepWanted)
     def _step_wanted(self, message: messages.StepWanted) -> None:
-        if message.is_opened and not self.is_zoomed:
-            self.is_zoomed = True
-            self.go_to(4)
+        if message.is_opened:
+            if not self.is_zoomed:
+                self.is_zoomed = True
+                self.go_to(4)
+            self.pipeline.call_after_refresh(self.pipeline.open_step)
         if message.step == self.pipeline.graph.cursor:
             self.pipeline.show_step(self.showing.step_in_full(message.step or ""))
 
