@@ -232,7 +232,12 @@ def prepare(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) ->
         gate_out, gate_in = pipe(opened)
         output, out_end = pipe(opened)
         child = spawn((*_GATE, *argv), cwd, marked_environment(env, mark), stdin=gate_out, output=out_end)
-        command = Command(child, gate_in, output, mark)
+        try:
+            command = Command(child, gate_in, output, mark)
+        except ProcessLookupError:
+            # Whose identity is not known could not be ended after a crash. Its gate closes here.
+            reap_later(child)
+            raise NotStarted(argv[0], "this machine does not show its processes", "mount /proc") from None
         opened.pop_all()
         os.close(gate_out)
         os.close(out_end)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.domain.events import ErrorRaised, Event, OutputStreamed, ProcessStarted, SessionStatusChanged
-from workbench.domain.machines import RunStatus
+from workbench.domain.machines import ENDED_STEPS, RunStatus, StepStateName
 from workbench.domain.runs import RunChanged, StepChanged, StepEvent, StepOutcome, StepSpec
 from workbench.effects.faults import point
 from workbench.pipelines import aggregating, due, failing, gates, matrix, relaying, routes
@@ -252,9 +252,9 @@ class Coordinator:
         state = self.state.steps[found.id].state
         try:
             events = [self.ledger.event(ErrorRaised(code="internal", message=words), step=found.id)]
-            if state in ("running", "waiting"):
-                body = StepChanged(state="failed", attempt=max(1, found.attempt), detail=words)
-                events.append(self.ledger.event(body, step=found.id))
+            if state not in ENDED_STEPS:
+                number = max(1, found.attempt + (state not in ("running", "waiting")))
+                events += self._failed(found, state, number, words)
             await self.ledger.append(*events)
         except Exception as second:  # noqa: BLE001 -- whatever it is, whoever drives this run has to know
             self.failure = second
@@ -323,13 +323,15 @@ class Coordinator:
     async def _not_ready(self, attempt: Attempt, why: str) -> None:
         """Fail a step that cannot even begin; it is not tried again, for nothing would be different."""
         found = attempt.found
-        why = self.ledger.scrubbed(why)
-        bodies = [StepChanged(state="failed", attempt=attempt.number, detail=why)]
-        if found.state != "running":
-            bodies.insert(
-                0, StepChanged(state="running", attempt=attempt.number, matrix=found.matrix, item=found.item)
-            )
-        await self.ledger.append(*(self.ledger.event(body, step=found.id) for body in bodies))
+        await self.ledger.append(*self._failed(found, found.state, attempt.number, self.ledger.scrubbed(why)))
+
+    def _failed(self, found: StepRun, state: StepStateName, number: int, why: str) -> list[Event]:
+        """Return what fails a step that has not ended; one that had not begun begins first."""
+        bodies = [StepChanged(state="failed", attempt=number, detail=why)]
+        if state != "running":
+            begun = StepChanged(state="running", attempt=number, matrix=found.matrix, item=found.item)
+            bodies.insert(0, begun)
+        return [self.ledger.event(body, step=found.id) for body in bodies]
 
     async def _park(self, attempt: Attempt, outcome: StepOutcome, spent: int) -> None:
         found = attempt.found

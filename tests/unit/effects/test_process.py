@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 import uuid
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects import process
+from workbench.effects import process, proctable
 from workbench.effects.process import Command, Exit, NotStarted, ProcessIdentity, end_leftovers, prepare
 from workbench.effects.proctable import identify
 
@@ -538,3 +539,18 @@ def test_a_detached_process_that_ends_leaves_no_zombie(tmp_path: Path) -> None:
 def test_a_detached_process_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(NotStarted, match="nothing of that name"):
         process.start_detached(["/no/such/program"], tmp_path / "log", ENV)
+
+
+def test_a_command_whose_process_cannot_be_seen_is_not_started_and_leaves_no_zombie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    monkeypatch.setattr(proctable, "process", lambda pid: begun.append(pid))
+    with pytest.raises(NotStarted, match="does not show its processes"):
+        prepare(["/bin/sh", "-c", f"touch {tmp_path}/ran"], str(tmp_path), {}, "m")
+    for thread in threading.enumerate():
+        if thread.name == f"wait-{begun[0]}":
+            thread.join(10)
+    with pytest.raises(ProcessLookupError):
+        os.kill(begun[0], 0)
+    assert not (tmp_path / "ran").exists()

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.runs import USER
 from workbench.domain.machines import STEP_MOVES, may_move
+from workbench.host.steps.executor import EmbeddedExecutor
 from workbench.host.steps.requests import RunRefused, Wish, cancel, request
 
 TWO = """
@@ -675,3 +676,26 @@ def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
     assert (call.state, call.summary) == ("succeeded", "completed, 2 steps"), (call, row)
     child = next(r for r in here.journal.pipeline_states() if r.pipeline_name == "below")
     assert (child.status, here.journal.session(child.pipeline_id).parent_id) == ("completed", call.session_id)
+
+
+def test_a_defect_before_a_step_has_begun_fails_the_step_once_and_the_others_go_on(runs, monkeypatch):
+    here, asked = runs(), []
+    run = EmbeddedExecutor.run
+
+    async def broken(self, spec, on_event):
+        asked.append(spec.id.step)
+        if spec.id.step == "odd":
+            raise KeyError("within")
+        return await run(self, spec, on_event)
+
+    monkeypatch.setattr(EmbeddedExecutor, "run", broken)
+    row = here.run(
+        "- {id: odd, type: command, script: 'true'}\n"
+        "- {id: after, type: command, script: 'true', dependencies: [odd]}\n"
+        "- {id: other, type: command, script: 'true'}\n"
+    )
+    assert (row.status, here.states(row.pipeline_id)) == (
+        "failed", {"odd": "failed", "after": "skipped", "other": "completed"},
+    )  # fmt: skip
+    assert sorted(asked) == ["odd", "other"]
+    assert here.step(row.pipeline_id, "odd").error_message == "KeyError: 'within'"
