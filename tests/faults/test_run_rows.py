@@ -82,6 +82,45 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
     assert set(cut_off) <= {"a", "b", "c"} - done
 
 
+ROUND = """
+  - id: refine
+    loop:
+      max_iterations: 9
+      until: "{{ check.outcome == 'success' }}"
+      steps:
+        - {id: improve, workspace: {root: ./}, exec: {type: command, source: "echo x >> tries"}}
+        - {id: check, workspace: {root: ./}, exec: {type: command, source: "test $(wc -l < tries) -ge 3"}}
+  - {id: each, dependencies: [refine], pipeline: below.yaml, input: "{{ item }}", iterate: {over: [a, b], mode: sequential}}
+  - {id: end, dependencies: [each], workspace: {root: ./}, exec: {type: command, source: "echo end >> seen"}}
+"""
+
+
+@pytest.mark.spec(123)
+@pytest.mark.parametrize(
+    ("point", "nth"),
+    [("journal.after_commit", nth) for nth in (9, 13, 22, 27)] + [("step.completed", 9), ("run.started", 2)],
+)
+def test_killed_while_it_goes_round_or_below_resume_goes_on_there(here, point, nth):
+    here.pipeline("""
+  - {id: x, workspace: {root: ./}, exec: {type: command, source: "echo x{{ input }} >> seen"}}
+  - {id: y, dependencies: [x], workspace: {root: ./}, exec: {type: command, source: "echo y{{ input }} >> seen"}}
+""", name="below")  # fmt: skip
+    run = here.request(here.pipeline(ROUND))
+    killed = driven(here, run, f"{point}:kill:{nth}")
+    assert killed.returncode == -9, killed.stderr
+    here.check()
+    if here.journal.pipeline_state(run).status != "queued":
+        resume(here.journal, run, USER)
+    end = driven(here, run)
+    assert end.stdout.strip() == "completed", end.stderr
+    assert len((here.root / "tries").read_text().split()) in (3, 4)
+    seen = (here.root / "seen").read_text().split()
+    assert list(dict.fromkeys(seen)) == ["xa", "ya", "xb", "yb", "end"]
+    assert len(seen) <= 6  # at most the one command that was cut off ran twice
+    below = [one.status for one in here.journal.pipeline_states() if one.pipeline_name == "below"]
+    assert below == ["completed", "completed"]
+
+
 def test_without_a_word_of_a_human_a_lost_run_stays_lost(here):
     run = here.request(here.pipeline(STEPS))
     assert driven(here, run, "step.running:kill:2").returncode == -9

@@ -249,6 +249,7 @@ class Coordinator:
         # What says what to do (a full disk) speaks for itself; anything else is a defect and named.
         said = str(error) if hasattr(error, "remedy") else f"{type(error).__name__}: {error}"
         words = self.ledger.scrubbed(said)
+        self.catch_up()  # its move to running may not have been read back yet
         state = self.state.steps[found.id].state
         try:
             events = [self.ledger.event(ErrorRaised(code="internal", message=words), step=found.id)]
@@ -300,7 +301,9 @@ class Coordinator:
     def _running(self, attempt: Attempt, spec: StepSpec, *, is_resumed: bool, before_ms: int) -> list[Event]:
         found = attempt.found
         opening = [] if is_resumed else list(self.parts.executor.opening(spec))
-        child = opening[0].session_id if opening else found.session_id if is_resumed else None
+        # A run below that an earlier round left is gone on with, and needs no opening.
+        is_kept = is_resumed or spec.kind == "pipeline"
+        child = opening[0].session_id if opening else found.session_id if is_kept else None
         body = StepChanged(
             state="running", attempt=attempt.number, workspace=attempt.workspace, session_id=child,
             duration_ms=before_ms, matrix=found.matrix, item=found.item,

@@ -250,6 +250,41 @@ def test_a_run_from_a_step_on_takes_what_was_skipped_as_skipped(runs):
     assert (row.status, states["finish"], states["deploy"]) == ("completed", "skipped", "completed")
 
 
+BELOW = """
+  - {id: x, workspace: {root: ./}, exec: {type: command, source: "echo x{{ input }} >> seen"}}
+  - {id: y, dependencies: [x], workspace: {root: ./}, exec: {type: command, source: "echo y{{ input }} >> seen; test -e mended"}}
+"""
+
+
+def test_a_resume_goes_on_within_the_run_below(runs):
+    here = runs()
+    here.pipeline(BELOW, name="below")
+    run = here.run("\n  - {id: up, pipeline: below.yaml, input: one}\n").pipeline_id
+    assert here.resume(run).status == "failed"
+    (here.root / "mended").touch()
+    row = here.resume(run)
+    assert (row.status, here.read("seen").split()) == ("completed", ["xone", "yone", "yone", "yone"])
+    below = [one for one in here.journal.pipeline_states() if one.pipeline_name == "below"]
+    assert [(one.status, one.round) for one in below] == [("completed", 3)]
+
+
+def test_a_step_that_failed_after_its_run_below_begins_it_anew(runs):
+    here = runs(files={"mended": ""})
+    here.pipeline(BELOW, name="below")
+    contract = "handover: {contract: {type: test_suite, command: 'test -e also', dir: project_root}}"
+    run = here.run(f"\n  - {{id: up, pipeline: below.yaml, input: one, {contract}}}\n").pipeline_id
+    (here.root / "also").touch()
+    assert here.resume(run).status == "completed"
+    assert here.read("seen").split() == ["xone", "yone", "xone", "yone"]
+
+
+def test_a_retry_begins_the_run_below_anew(runs):
+    here = runs()
+    here.pipeline(BELOW, name="below")
+    here.run("\n  - {id: up, pipeline: below.yaml, input: one, retry: {max_attempts: 2}}\n")
+    assert here.read("seen").split() == ["xone", "yone", "xone", "yone"]
+
+
 def test_a_run_below_with_a_wrong_input_fails_its_step_with_words(runs):
     here = runs()
     head = "input: {schema: {type: object, required: [repo]}}\n"

@@ -445,6 +445,16 @@ def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
     assert "longer" in row.error_message
 
 
+def test_a_defect_right_after_a_step_began_fails_the_step_and_not_the_run_for_ever(runs, monkeypatch):
+    async def broken(self, spec, on_event):
+        raise OSError("no more of something")
+
+    monkeypatch.setattr(EmbeddedExecutor, "run", broken)
+    row = runs().run("\n  - {id: g, pipeline: p.yaml}\n")
+    assert row.status == "failed"
+    assert "OSError: no more of something" in row.error_message
+
+
 def test_a_run_that_is_cancelled_ends_what_runs_and_withdraws_what_waits(runs):
     here = runs()
     run = here.request(

@@ -8,11 +8,19 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from workbench.domain.events import Event, SessionCreated, SessionStatusChanged
+from workbench.domain.events import ContinueRequested, Event, SessionCreated, SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import PipelineState
-from workbench.domain.runs import ArtifactStored, RunCancelRequested, RunRequested, StepOutcome, StepSpec
+from workbench.domain.runs import (
+    ArtifactStored,
+    RunCancelRequested,
+    RunRequested,
+    StepChanged,
+    StepOutcome,
+    StepSpec,
+)
 from workbench.domain.values import Actor
 from workbench.host import watch
 from workbench.host.kit import Kit
@@ -167,6 +175,8 @@ class _Below:
             )
         journal, workspace = self._driving.kit.journal, self._driving.kit.workspace
         given = str(spec.environment.get("input", ""))
+        if (going_on := self._going_on(spec, given)) is not None:
+            return going_on
         try:
             loaded = find(
                 workspace, Wish(name=spec.source, manifest=self._begun.definition.manifest_file or None)
@@ -197,6 +207,39 @@ class _Below:
         )  # fmt: skip
         return [journal.event(body, run_id, actor) for body in (created, wanted)]
 
+    def _going_on(self, spec: StepSpec, given: str) -> list[Event] | None:
+        """Return what lets the run below go on that this step began in an earlier round; None to begin anew.
+
+        Only where a human resumed, and what it was begun with is the same: a retry and a way back begin anew.
+        """
+        journal, state = self._driving.kit.journal, self._begun.state
+        step, started = state.steps.get(spec.id.step), state.started
+        is_human = started is not None and started.round > 1 and not started.returned_by
+        if step is None or not is_human or step.failures or step.session_id is None:
+            return None
+        row = journal.pipeline_state(step.session_id)
+        if row is None or not self._is_same(step.session_id, spec.source, given):
+            return None
+        if row.status == "completed":
+            # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
+            return [] if self._was_cut_off(spec.id.step) else None
+        actor = Actor(kind="host", pid=os.getpid())
+        return [journal.event(ContinueRequested(), step.session_id, actor)]
+
+    def _is_same(self, run_id: str, name: str, given: str) -> bool:
+        """Return whether a run below was begun by this name with this input."""
+        before = fold(self._driving.kit.journal.events(run_id)).request
+        if before is None:
+            return False
+        exact = self._ledger.unseal(before.input_ref) if before.input_ref else b""
+        names = (before.pipeline, before.file, Path(before.file).stem)
+        return name in names and (exact or b"").decode("utf-8", "surrogatepass") == given
+
+    def _was_cut_off(self, step: str) -> bool:
+        events = self._driving.kit.journal.events(self._ledger.run_id)
+        moves = [one.body.state for one in events if one.step == step and isinstance(one.body, StepChanged)]
+        return bool(moves) and moves[-1] == "running"
+
     def _require_room(self, steps: int) -> None:
         limits, used = self._limits, self._used()
         if used + steps > limits.max_total_steps:
@@ -214,10 +257,10 @@ class _Below:
     async def run(self, spec: StepSpec) -> StepOutcome:
         """Drive a run below until it is over, or until nothing of it goes on without a human."""
         run_id, limits = spec.session_id or "", self._limits
-        driving = replace(self._driving, until=self._stops_at)
+        driving, row = replace(self._driving, until=self._stops_at), _row(self._driving.kit, run_id)
         try:
             async with asyncio.timeout(limits.timeout_minutes * 60):
-                row = await drive_run(driving, run_id)
+                row = row if row.status == "completed" else await drive_run(driving, run_id)
         except TimeoutError:
             why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
             return await self._ended(run_id, why)
