@@ -38,6 +38,8 @@ async def settle(run: "Coordinator") -> None:
         if not found.matrix:
             await _open(run, run.pipeline.step(found.id), found)
     run.catch_up()
+    for step in steps:
+        await _know_again(run, step)
     for step in due.finished_matrices(run.state, steps):
         await _end(run, step)
     run.catch_up()
@@ -64,6 +66,16 @@ async def _open(run: "Coordinator", step: Step, found: StepRun) -> None:
     if not names:
         run.catch_up()
         await _end(run, step)
+
+
+async def _know_again(run: "Coordinator", step: Step) -> None:
+    """Learn again of items that have no event yet, as another driver does that goes on with the run."""
+    found = run.state.steps[step.id]
+    if found.state != "running" or all(name in run.state.steps for name in found.items or ()):
+        return
+    items = await asyncio.to_thread(_items, run, step, found)
+    for name, item in zip(found.items or (), items, strict=False):
+        run.state.steps.setdefault(name, StepRun(id=name, matrix=step.id, item=item))
 
 
 def _items(run: "Coordinator", step: Step, found: StepRun) -> list[Json]:

@@ -250,6 +250,22 @@ def test_a_run_from_a_step_on_takes_what_was_skipped_as_skipped(runs):
     assert (row.status, states["finish"], states["deploy"]) == ("completed", "skipped", "completed")
 
 
+def test_items_that_had_not_begun_when_others_parked_begin_when_those_were_answered(runs):
+    here = runs()
+    here.pipeline("\n  - {id: g, gate: {prompt: 'ship {{ input }}?'}}\n", name="below")
+    run = here.run("""
+  - {id: each, pipeline: below.yaml, input: "{{ item }}", iterate: {over: [a, b, c], mode: parallel, max_concurrent: 2}}
+""").pipeline_id
+    assert {one.target for one in here.waiting(run)} == {"ship a?", "ship b?"}
+    here.answer(run)
+    assert here.drive(run).status == "waiting"
+    assert "ship c?" in {one.target for one in here.waiting(run)}
+    while here.waiting(run):
+        here.answer(run)
+    row = here.drive(run)
+    assert (row.status, here.states(run)["each[c]"]) == ("completed", "completed")
+
+
 BELOW = """
   - {id: x, workspace: {root: ./}, exec: {type: command, source: "echo x{{ input }} >> seen"}}
   - {id: y, dependencies: [x], workspace: {root: ./}, exec: {type: command, source: "echo y{{ input }} >> seen; test -e mended"}}

@@ -21,7 +21,7 @@ def run_named(journal: Journal, workspace: str, word: str | None) -> PipelineSta
             raise Refusal(
                 "no run was found", f"{workspace} has none", "begin one with workbench pipeline run NAME"
             )
-        return runs[0]
+        return next((run for run in runs if not _is_below(journal, run)), runs[0])
     exact = journal.pipeline_state(word)
     if exact is not None:
         return exact
@@ -32,3 +32,9 @@ def run_named(journal: Journal, workspace: str, word: str | None) -> PipelineSta
         why = "there is none of that id" if not found else f"{len(found)} runs begin like this"
         raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
     return found[0]
+
+
+def _is_below(journal: Journal, run: PipelineState) -> bool:
+    """Return whether a step of another run began it."""
+    session = journal.session(run.pipeline_id)
+    return bool(session and session.parent_id and journal.pipeline_state(session.parent_id))

@@ -113,7 +113,7 @@ class _Lines:
                 self._console.say(line)
 
     def _line(self, event: Event) -> str:
-        signs, step = self._console.signs, one_line(event.step or "", 60)
+        signs, step = self._console.signs, self._where(event.session_id) + one_line(event.step or "", 60)
         match event.body:
             case RunStarted() as body:
                 again = (
@@ -121,7 +121,8 @@ class _Lines:
                     if body.round > 1
                     else ""
                 )
-                return f"{one_line(body.pipeline, 80)}: {len(body.steps)} steps{again}"
+                name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
+                return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
             case StepChanged() as body:
                 return self._step(body, step)
             case ContractChecked(outcome="failed" | "warned" | "not_checked") as body:
@@ -135,9 +136,17 @@ class _Lines:
             case RunChanged(status="completed" | "failed" | "cancelled") as body:
                 why = f": {one_line(body.detail, 400)}" if body.detail else ""
                 took = duration(body.duration_ms / 1000)
-                return f"{signs.of(MEANINGS[body.status])} {body.status} in {took}{why}"
+                where = self._where(event.session_id).replace(" · ", " ")
+                return f"{signs.of(MEANINGS[body.status])} {where}{body.status} in {took}{why}"
             case _:
                 return ""
+
+    def _where(self, session_id: str) -> str:
+        """Return the run below that an event is of, to stand before its step; empty for the run itself."""
+        if session_id == self._run:
+            return ""
+        row = self._journal.pipeline_state(session_id)
+        return f"{run_title(row)} · " if row else ""
 
     def _step(self, body: StepChanged, step: str) -> str:
         sign = self._console.signs.of(MEANINGS[body.state])

@@ -41,6 +41,7 @@ from workbench.pipelines.expanding import rounds
 from workbench.pipelines.model import MetaLimits
 from workbench.pipelines.state import fold
 from workbench.pipelines.workspaces import Workspaces
+from workbench.views.pipeline import run_title
 
 SeeEvents = Callable[[Sequence[Event]], None]
 
@@ -266,7 +267,7 @@ class _Below:
             return await self._ended(run_id, why)
         if row.status == "completed":
             return StepOutcome(
-                state="completed", usage=row.usage, output=f"{row.pipeline_name} completed",
+                state="completed", usage=row.usage, output=f"{run_title(row)} completed",
                 artifacts=self._handed_on(run_id),
             )  # fmt: skip
         used = fold(driving.kit.journal.events(run_id)).usage
@@ -275,8 +276,8 @@ class _Below:
             return await self._ended(run_id, why)
         pending = self._ledger.pending(run_id)
         if row.status in ("waiting", "running") and pending:
-            return StepOutcome(state="parked", reason=f"{row.pipeline_name} waits", action_ids=pending)
-        why = row.error_message or f"{row.pipeline_name} is {row.status}"
+            return StepOutcome(state="parked", reason=f"{run_title(row)} waits", action_ids=pending)
+        why = f"{run_title(row)}: {row.error_message or row.status}"
         return StepOutcome(state="failed", reason=why, usage=row.usage)
 
     async def _ended(self, run_id: str, why: str) -> StepOutcome:
