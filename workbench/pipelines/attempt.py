@@ -336,7 +336,11 @@ class Attempt:
             if step.workspace.mounts:
                 await asyncio.to_thread(parts.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
-        except (FileRefused, WorkspaceFailed, OSError, templates.Unresolved) as error:
+            if step.kind == "pipeline" and step.contracts:
+                await asyncio.to_thread(self._put_below, collected.stored)
+        except (
+            FileRefused, WorkspaceFailed, OSError, templates.Unresolved, artifacts.ArtifactGone
+        ) as error:  # fmt: skip
             return Result(outcome=outcome, failure=str(error))
         if collected.missing:
             return Result(outcome=outcome, failure="; ".join(collected.missing))
@@ -366,6 +370,12 @@ class Attempt:
         return await asyncio.to_thread(
             artifacts.collect, self.parts.ledger, self.workspace, outputs, outcome, self.number
         )
+
+    def _put_below(self, stored: Sequence[ArtifactStored]) -> None:
+        """Lay what a run below handed on where contracts look for it."""
+        self.parts.workspaces.prepare(self.step, self.workspace, self.values.fill, ())
+        for one in stored:
+            artifacts.put(self.parts.ledger, one, self.workspace, one.path.strip("/") or one.name)
 
     @property
     def tried(self) -> int:

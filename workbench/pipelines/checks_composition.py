@@ -49,12 +49,13 @@ def _edges(check: "Check", step: Step) -> None:
     until = check.within(step, "loop", "until")
     for number, edge in enumerate(step.route.edges):
         place = places[number] if number < len(places) else until
-        if edge.target not in ENDS and edge.target not in check.steps:
+        if edge.target and edge.target not in ENDS and edge.target not in check.steps:
             known = ", ".join([*check.steps][:8])
             there = f"there is no step {one_line(edge.target, 60)}; there are {known}, {' and '.join(ENDS)}"
             (place.member("target") or place).error("unknown_step", there)
         _condition(check, step, place.member("condition") or place, edge.condition)
-    if all(edge.condition for edge in step.route.edges) and not step.route.most:
+    edges = step.route.edges
+    if edges and all(edge.condition for edge in edges) and not step.route.most:
         where = check.within(step, "edges")
         where.warn("no_fallback", "every edge has a condition: if none holds the step fails; add one without")
 

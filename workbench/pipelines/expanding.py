@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from workbench.pipelines.model import Edge, Route, Step
-from workbench.pipelines.order import ancestors, descendants
+from workbench.pipelines.order import Needs, ancestors, fed_by
 
 COMPLETE: Final = "_complete"
 FAIL: Final = "_fail"
@@ -90,18 +90,18 @@ def _wired(steps: Sequence[Step]) -> tuple[Step, ...]:
     first: dict[str, Step] = {}
     for step in steps:
         first.setdefault(step.id, step)
-    found = dict(first)
+    found, order = dict(first), {name: step.needs for name, step in first.items()}
     for step in first.values():
         if step.route is None:
             continue
-        before = ancestors(step.id, {one.id: one.needs for one in found.values()})
+        before = ancestors(step.id, order)
         for edge in step.route.edges:
             target = found.get(edge.target)
             if target is None or edge.target == step.id or edge.target in before:
                 continue
             needs = target.needs if step.id in target.needs else (*target.needs, step.id)
             taken = tuple(dict.fromkeys((*target.tolerates, *step.tolerates)))
-            found[target.id] = replace(target, needs=needs, tolerates=taken)
+            found[target.id], order[target.id] = replace(target, needs=needs, tolerates=taken), needs
     return tuple(found[step.id] if first[step.id] is step else step for step in steps)
 
 
@@ -112,13 +112,15 @@ def taken(steps: Iterable[Step]) -> frozenset[str]:
 
 def rounds(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
     """Return, for each way back, the steps that are done again by it."""
-    needs = {step.id: step.needs for step in steps}
-    return tuple(
-        (before | {step.id}) & (descendants(target, needs) | {target})
-        for step in steps
-        for target in targets(step)
-        if target in needs and (target in (before := ancestors(step.id, needs)) or target == step.id)
-    )
+    needs: Needs = {step.id: step.needs for step in steps}
+    feeds = fed_by(needs) if any(targets(step) for step in steps) else {}
+    found: list[frozenset[str]] = []
+    for step in steps:
+        leads = [one for one in targets(step) if one in needs]
+        before = ancestors(step.id, needs) | {step.id} if leads else frozenset[str]()
+        # What is needed and what needs are walked alike: `ancestors` of the edges turned round.
+        found += [before & (ancestors(one, feeds) | {one}) for one in leads if one in before]
+    return tuple(found)
 
 
 def targets(step: Step) -> tuple[str, ...]:

@@ -49,12 +49,17 @@ def ancestors(step: str, needs: Needs) -> frozenset[str]:
 
 def descendants(step: str, needs: Needs) -> frozenset[str]:
     """Return every step that begins after this one has ended."""
-    feeds: dict[str, tuple[str, ...]] = dict.fromkeys(needs, ())
+    return _reached(step, fed_by(needs))
+
+
+def fed_by(needs: Needs) -> dict[str, tuple[str, ...]]:
+    """Return, for each step, those that need it."""
+    found: dict[str, list[str]] = {name: [] for name in needs}
     for name, before in needs.items():
         for need in before:
-            if need in feeds:
-                feeds[need] = (*feeds[need], name)
-    return _reached(step, feeds)
+            if need in found:
+                found[need].append(name)
+    return {name: tuple(names) for name, names in found.items()}
 
 
 def _reached(start: str, edges: Needs) -> frozenset[str]:

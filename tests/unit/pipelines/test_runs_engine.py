@@ -445,6 +445,44 @@ def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
     assert "longer" in row.error_message
 
 
+@pytest.mark.spec(224)
+@pytest.mark.parametrize(
+    ("source", "status", "why"),
+    [
+        ("good.json", "completed", ""),
+        ("deep/other.json", "failed", "$: 'a' is a required property"),
+        ("gone.json", "failed", "gone.json is not there"),
+        ("", "completed", ""),
+    ],
+)
+def test_the_source_of_a_contract_is_the_file_that_is_checked(runs, source, status, why):
+    here = runs()
+    schema = '{"type": "object", "required": ["a"]}'
+    row = here.run(f"""
+  - id: x
+    exec: {{type: command, source: "echo '{{\\"a\\": 1}}' > good.json; mkdir deep; echo '{{}}' > deep/other.json"}}
+    output_artifacts: [{{name: good, path: good.json}}]
+    handover: {{contract: {{type: json_schema, schema: '{schema}', source: "{source}"}}}}
+""")
+    (checked,) = [body for _, body in here.bodies(row.pipeline_id, "contract.checked")]
+    assert (row.status, checked.source) == (status, source or "good.json")
+    assert why in row.error_message
+
+
+@pytest.mark.parametrize(("schema", "status"), [("{}", "completed"), ('{"required": ["b"]}', "failed")])
+def test_a_contract_of_a_pipeline_step_checks_what_the_run_below_handed_on(runs, schema, status):
+    here = runs()
+    here.pipeline("""
+  - id: y
+    exec: {type: command, source: "mkdir out; echo '{\\"a\\": 1}' > out/o.json"}
+    output_artifacts: [{name: o, path: out/o.json}]
+""", name="below")  # fmt: skip
+    contract = f"handover: {{contract: {{type: json_schema, schema: '{schema}', source: out/o.json}}}}"
+    row = here.run(f"\n  - {{id: up, pipeline: below.yaml, {contract}}}\n")
+    assert row.status == status, row.error_message
+    assert ("'b' is a required property" in row.error_message) == (status == "failed")
+
+
 def test_a_defect_right_after_a_step_began_fails_the_step_and_not_the_run_for_ever(runs, monkeypatch):
     async def broken(self, spec, on_event):
         raise OSError("no more of something")
