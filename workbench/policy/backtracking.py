@@ -188,11 +188,20 @@ def _groups(edges: Sequence[Sequence[int]]) -> list[int]:
 def _built(pattern: str) -> _Automaton:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parsed = _parser().parse(pattern)
+        parsed = _parser().parse(_BAR.sub(_apart, pattern))
     tree, flags = list(parsed), int(parsed.state.flags)
     automaton = _Automaton(signs=sorted({*_SAMPLES, *_signs(tree)}))
     _Builder(automaton, bool(flags & re.IGNORECASE), bool(flags & re.DOTALL)).sequence(tree)
     return automaton
+
+
+_BAR: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\|", re.DOTALL)
+"""What is escaped, a class, or a bar between alternatives."""
+
+
+def _apart(found: re.Match[str]) -> str:
+    """Keep alternatives of one character apart: the parser makes one class of them, other engines do not."""
+    return r"\b|" if found.group() == "|" else found.group()
 
 
 def _parser() -> Any:

@@ -61,6 +61,33 @@ ACCEPTED = [
     ("read_file", '"path":"[a-z]+(-[a-z]+)*\\.md"'),
     ("read_file", '"path":"[a-z]+(?:_[a-z]+)*"'),
     ("read_file", "x*y*z"),
+    ("run_in_terminal", '"command":"git (status|diff|log)"'),
+    ("run_in_terminal", '"command":"echo (a|b|c)+"'),
+    ("read_file", '"path":"src/(\\w|-|\\.)+\\.py"'),
+    ("read_file", '"path":"([a-z]|[0-9])+\\.md"'),
+    ("run_in_terminal", '"command":"ls( -(l|a))*"'),
+    ("read_file", '"path":"(a|b)*/x"'),
+    ("read_file", '"path":"(x|y|z)+"'),
+    ("run_in_terminal", '"command":"npm (test|run [a-z:]+)"'),
+    ("read_file", '"path":"src/[\\w-]+(\\.[\\w-]+)*\\.py"'),
+    ("fetch_webpage", '"url":"https://(www\\.|api\\.)?example\\.com/'),
+    ("run_in_terminal", "(foo|bar)+x"),
+    ("read_file", '"path":"(\\d\\d|[a-z])+x"'),
+    ("run_in_terminal", '"command":"make( [a-z]+)*"'),
+    ("run_in_terminal", '"command":"cargo (build|test)( --[a-z-]+)*"'),
+    ("run_in_terminal", '"command":"go (test|vet) \\./\\.\\.\\."'),
+    ("read_file", '"path":"docs/.*\\.md"'),
+    ("read_file", '"path":"docs/.*/img/.*\\.png"'),
+    ("read_file", '^\\{"path":"src/'),
+    ("read_file", '"path":"tests?/'),
+    ("read_file", '"path":"[^"]+\\.(test|spec)\\.[jt]sx?"'),
+    ("read_file", '"path":"(?:src|lib)/(?:[^/"]+/)*index\\.ts"'),
+    ("grep_search", '"query":"def \\w+"'),
+    ("fetch_webpage", '"url":"https://pypi\\.org/project/[a-z0-9-]+/?"'),
+    ("read_file", "\\bREADME\\b"),
+    ("read_file", '"path":"\\.github/workflows/[^/]+\\.ya?ml"'),
+    ("run_in_terminal", '"command":"pytest( tests/[\\w/]+\\.py)?"'),
+    ("run_in_terminal", '"command":"(?:ls|cat|head) src/[\\w./-]+"'),
 ]
 BLANKET = [
     "",
@@ -208,6 +235,50 @@ RUNAWAY = [
     "([a-z]+/?)*x",
     "([\\w.-]+/?)+\\.py",
 ]
+ALIKE = [
+    "^echo (a|[a-c])+$",
+    "^(a|a)+$",
+    "^(a|aa)+$",
+    "^(a+)+b",
+    "([a-zA-Z]+)*$",
+    "(.*a){20}x",
+    "(.*)(.*)(.*)x",
+    "^(\\w+\\s?)*$",
+    "^(\\d+)*$",
+    "(\\w|_)+x",
+    "(\\d|\\w)+;",
+    "(?i)(a|A)+z",
+    "((ab)*)*c",
+    "(a*)*x",
+    "(a*)+x",
+    "(a+)*x",
+    "(a?){50}a{50}",
+    "([a-z]*)*1",
+    "(\\s*\\w+\\s*)+:",
+    "^(?:\\s*a\\s*)*$",
+    "a.*a.*a.*a.*z",
+    "\\s*\\s*x",
+    "x*x*y",
+    "(\\.\\w+|\\w+)*@",
+    "(foo|fo+)+x",
+    '"command":"git (\\w+ ?)+"',
+    '"command":"npm (run |r[a-z]* )*x"',
+    "(a|b|[abc])*d",
+    "(\\s|\\t)+x",
+    "(.|a)+z",
+    "(?s)(.|\\n)+z",
+    '([^"]|\\\\.)*"x',
+    "^(?:a|b|c|a)+x",
+    "(ab|a|b)+x",
+    "\\w*\\d*\\w*x",
+    "[a-z]+[a-z0-9]+[a-z]+\\.x",
+    "(a{1,}){2,}x",
+    "(a{2,}){1,}x",
+    "((a|b)+)+x",
+    "(([a-z]+)\\.)*([a-z]+)*x",
+]
+"""Alternatives, neighbours and repeats that can read the same text, in patterns for commands."""
+
 INVALID = [
     "(",
     ")",
@@ -284,6 +355,11 @@ def test_a_pattern_that_allows_whatever_comes_is_blanket(pattern):
 @pytest.mark.parametrize("pattern", RUNAWAY)
 def test_a_pattern_with_nested_or_overlapping_repeats_runs_away(pattern):
     assert verdict("read_file", pattern) == "reject_redos"
+
+
+@pytest.mark.parametrize("pattern", ALIKE)
+def test_a_pattern_that_can_read_a_text_in_two_ways_runs_away(pattern):
+    assert verdict("run_in_terminal", pattern) == "reject_redos"
 
 
 @pytest.mark.spec(50)
