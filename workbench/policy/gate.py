@@ -275,7 +275,8 @@ def _oddity(passed: Passed) -> str | None:
         is_path = name in passed.descriptor.path_parameters
         where: Where = "approval_command" if is_command else "file_name" if is_path else "diff_preview"
         found = (oddity for text in strings(value) for oddity in oddities(text, where))
-        if odd := next((oddity for oddity in found if is_command or oddity != "long"), None):
+        # A long line is looked into as a whole; who reads it is warned of it all the same.
+        if odd := next((oddity for oddity in found if oddity != "long"), None):
             return odd
     return None
 

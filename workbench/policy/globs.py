@@ -233,11 +233,16 @@ def _denies(argument: str, view: ShellView) -> bool:
 
 def _covers(pattern: str, text: str) -> bool:
     """Try a command pattern: `x *` is x with or without more words, `x:*` the same, `x*` any beginning."""
-    pattern = f"{pattern.removesuffix(':*')} *" if pattern.endswith(":*") else pattern
-    normal = " ".join(pattern.split(" ")) if GAP in pattern else " ".join(pattern.split())
+    pattern, normal = _normal(pattern)
     if normal.endswith(" *") and spans(normal.removesuffix(" *"), text):
         return True
     return spans(normal, text) or (normal != pattern and spans(pattern, text))
+
+
+@lru_cache(maxsize=1024)
+def _normal(pattern: str) -> tuple[str, str]:
+    pattern = f"{pattern.removesuffix(':*')} *" if pattern.endswith(":*") else pattern
+    return pattern, " ".join(pattern.split(" ")) if GAP in pattern else " ".join(pattern.split())
 
 
 def spans(pattern: str, text: str) -> bool:

@@ -14,7 +14,7 @@ from workbench.policy import shell_tree
 from workbench.policy.shell_judging import judge, variable_reason
 from workbench.policy.shell_lists import CODE_TAKERS, DESTROYERS, NETWORK, SINKS, SOURCES, program
 from workbench.policy.shell_reach import linked, reach, takes_code
-from workbench.policy.shell_reading import Token, Unclear, read, without_bodies
+from workbench.policy.shell_reading import QUOTED, Token, Unclear, plain_rows, read, without_bodies
 from workbench.policy.shell_scan import Scan, Segment, scan
 from workbench.text.safe import has_hidden
 
@@ -156,6 +156,8 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
         return {f"longer than {LONGEST} characters, or with a NUL": None}, []
     if has_hidden(command) or "\r" in command:
         reasons["characters that cannot be seen"] = None
+    if rows := plain_rows(command):
+        return _rowed(rows, reasons)
     try:
         tokens = read(command)
     except Unclear as error:
@@ -163,7 +165,7 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
         return _explained(command, reasons), []
     if not any(token.kind == "word" for token in tokens):
         return {"no command": None}, []
-    if sum(map(command.count, "(<>[{`")) > _MOST_BRACKETS:
+    if sum(map(_brackets, tokens)) > _MOST_BRACKETS:
         return {"more brackets and redirects than are looked into": None}, []
     tree = shell_tree.parse(command)
     reasons.update(tree.reasons)
@@ -174,6 +176,29 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
     if tree.reasons or reasons.keys() & {"it can be read in two ways"}:
         return reasons, []
     return _judged(tokens, tree, reasons)
+
+
+def _rowed(rows: Sequence[tuple[str, ...]], reasons: dict[str, None]) -> tuple[dict[str, None], list[Simple]]:
+    """Judge the commands of a long line of nothing but plain words, each different one once."""
+    simples: dict[tuple[str, ...], Simple] = {}
+    for words in dict.fromkeys(rows):
+        verdict = judge(words)
+        reasons.update(dict.fromkeys(verdict.reasons))
+        simples[words] = Simple(words=words, written=words, spelled=verdict.spelled)
+    _after_cd([simples[words] for words in rows], reasons)
+    return reasons, list(simples.values())
+
+
+def _brackets(token: Token) -> int:
+    """Count what opens something outside of quotes and of the texts of here-documents."""
+    if token.kind != "word":
+        return token.text in _OPENING
+    if not any(sign in token.raw for sign in "(<>[{`"):
+        return 0
+    return sum(map(QUOTED.sub("", token.raw).count, "(<>[{`"))
+
+
+_OPENING: Final = frozenset({"(", "<", ">", "<<", ">>", "<<<", "<<-", "<>", ">|", "&>", "&>>", "<&", ">&"})
 
 
 def _explained(command: str, reasons: dict[str, None]) -> dict[str, None]:

@@ -7,6 +7,7 @@ and how much of it a pattern has to spell out. In doubt it finds a reason.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -56,6 +57,11 @@ class Judged:
 
 def judge(words: Sequence[str]) -> Judged:
     """Judge a simple command by its words, quotes taken off."""
+    return _judge_once(tuple(words))
+
+
+@lru_cache(maxsize=4096)
+def _judge_once(words: tuple[str, ...]) -> Judged:
     return _judge(list(words), _MOST_LAYERS)
 
 
@@ -259,10 +265,13 @@ def _is_long(word: str, option: str) -> bool:
 
 
 def _risky_subcommands(name: str, words: Sequence[str]) -> Iterator[str]:
-    given = [word for word in words if not word.startswith("-") or word in ("-w", "-u")]
-    for listed in SUBCOMMANDS.get(name, ()):
-        wanted = listed.split()
-        if given[: len(wanted)] == wanted:
+    listed_here = SUBCOMMANDS.get(name, ())
+    given = (
+        [word for word in words if not word.startswith("-") or word in ("-w", "-u")] if listed_here else []
+    )
+    said = " ".join(given[:3]) + " "
+    for listed in listed_here:
+        if said.startswith(f"{listed} "):
             yield f"{name} {listed} can run programs or change what later ones run"
             return
 
@@ -287,7 +296,49 @@ def _git(words: Sequence[str]) -> str | None:
     return None
 
 
+_FOLDER_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "make": ("-C", "--directory"), "ninja": ("-C",), "npm": ("--prefix", "-C"), "pnpm": ("-C", "--dir"),
+    "yarn": ("--cwd",), "go": ("-C",), "just": ("-d", "--working-directory"),
+}  # fmt: skip
+"""Options that name the folder whose files say what is run; one below this folder is as good as this one."""
+
+
+def _elsewhere(words: Sequence[str]) -> str | None:
+    """Say whether what it runs is named by files of a folder that is not below this one."""
+    name = program(words[0])
+    for at, word in enumerate(words[1:], 1):
+        for option in _FOLDER_OPTIONS[name]:
+            if word == option:
+                folder = words[at + 1] if at + 1 < len(words) else ""
+            elif word.startswith(f"{option}=" if option.startswith("--") else option):
+                folder = word.removeprefix(option).removeprefix("=")
+            else:
+                continue
+            if folder.startswith(("/", "~")) or ".." in folder.split("/"):
+                return f"{name} {option} runs what the files of another folder say"
+    return None
+
+
+def _response_file(words: Sequence[str]) -> str | None:
+    found = next((word for word in words[1:] if word.startswith("@")), None)
+    return f"{words[0]} {found} takes its options from a file" if found else None
+
+
+_SETTINGS: Final = re.compile(
+    r"-Dexec\.|-Dmaven\.ext\.|exec:|-Dorg\.gradle\.(?:jvmargs|java\.home)|-J|-DCMAKE_[A-Z_]*(?:COMPILER|LAUNCHER|LINKER"
+    r"|TOOLCHAIN_FILE|INCLUDE|PROGRAM|COMMAND)|-DMAKE_COMMAND"
+)
+
+
+def _settings(words: Sequence[str]) -> str | None:
+    """Say whether a setting of a builder names a program or loads code."""
+    found = next((word for word in words[1:] if _SETTINGS.match(word)), None)
+    return f"{words[0]} {found.partition('=')[0]} can run programs" if found else None
+
+
 def _make(words: Sequence[str]) -> str | None:
+    if why := _elsewhere(words):
+        return why
     found = next((word for word in words[1:] if "=" in word and not word.startswith("-")), None)
     return f"make {found.partition('=')[0]}= changes what its rules run" if found else None
 
@@ -323,6 +374,8 @@ def _dd(words: Sequence[str]) -> str | None:
 
 
 def _go(words: Sequence[str]) -> str | None:
+    if why := _elsewhere(words):
+        return why
     return "go runs the linker that is named" if any("-extld" in word for word in words) else None
 
 
@@ -352,5 +405,8 @@ def _export(words: Sequence[str]) -> str | None:
 _SPECIAL: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {
     "[": _test, "awk": awk_reason, "curl": _curl, "dd": _dd, "export": _export, "git": _git, "go": _go,
     "less": _less, "make": _make, "more": _less, "sed": sed_reason, "set": _set, "tee": _writes_operand,
-    "test": _test, "uniq": _writes_operand, "xxd": _writes_operand,
+    "test": _test, "uniq": _writes_operand, "xxd": _writes_operand, "cpp": _writes_operand, "npm": _elsewhere,
+    "pnpm": _elsewhere, "yarn": _elsewhere, "ninja": _elsewhere, "just": _elsewhere, "gcc": _response_file,
+    "clang": _response_file, "ld": _response_file, "nasm": _response_file, "javac": _response_file,
+    "mvn": _settings, "gradle": _settings, "cmake": _settings,
 }  # fmt: skip

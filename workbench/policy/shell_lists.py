@@ -5,6 +5,7 @@ stands in `shell_judging`. A program that is missing here is taken by its name, 
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 WRAPPERS: Final = frozenset({
@@ -28,6 +29,15 @@ WRAPPERS: Final = frozenset({
     "msgfilter", "multitime", "newgrp", "niceload", "npm-run-all", "openvt", "pdsh", "pexec", "pssh",
     "rexec", "rlogin", "rr", "rsh", "run-mailcap", "run-p", "run-s", "sbatch", "sem", "service", "setlock",
     "sg", "srun", "ssh-agent", "ssh-copy-id", "stap", "systemd-inhibit", "tsocks", "winpty", "xdotool",
+    "nyc", "c8", "wait-for-it", "wait-for-it.sh", "dockerize", "start-server-and-test", "s6-setuidgid",
+    "execlineb", "systemd-nspawn", "startx", "xinit", "xterm", "x-terminal-emulator", "gnome-terminal",
+    "konsole",
+    "alacritty", "kitty", "foot", "wezterm", "byobu", "dtach", "abduco", "ttyd", "gotty", "asciinema", "pm2",
+    "forever", "foreman", "honcho", "overmind", "reflex", "with-lock-ex", "lckdo", "run-one", "run-this-one",
+    "retry", "timelimit", "numactl", "trickle", "schedtool", "pasuspender", "padsp", "optirun", "primusrun",
+    "gamemoderun", "nsjail", "minijail0", "sandbox-exec", "wine", "wine64", "memusage", "uftrace", "py-spy",
+    "memray", "scalene", "austin", "samply", "flamegraph", "rush", "xe", "viztracer", "kernprof",
+    "supervisord",
 })  # fmt: skip
 """Programs that run what their words, their input or a file names; a grant never covers one."""
 
@@ -80,7 +90,11 @@ SHELL_LIKE: Final = frozenset({
     "hx", "mc", "mcedit", "ne", "rview", "rvim", "vipw", "vigr", "visudo", "sudoedit", "pg", "links",
     "elinks", "smbclient", "psftp", "ncftp", "tftp", "debugfs", "ginsh", "msfconsole", "rtorrent", "tasksh",
     "ncdu", "iftop", "virsh", "minicom", "dosbox", "gimp", "weechat", "irssi", "maxima", "scanmem", "crash",
-    "ksshell", "bconsole", "fdisk", "parted", "octave-cli",
+    "ksshell", "bconsole", "fdisk", "parted", "octave-cli", "cpan", "hping3", "ispell", "xdg-user-dir",
+    "knife",
+    "puppet", "cdist", "gpg-connect-agent", "tmsh", "vtysh", "pgcli", "mycli",
+    "litecli", "iredis", "usql", "sqlcmd", "sqlplus", "hdbsql", "bteq", "cqlsh", "influx",
+    "clickhouse-client",
 })  # fmt: skip
 """Programs with a language of their own that reaches a shell or files."""
 
@@ -115,7 +129,15 @@ REMOTE: Final[dict[str, frozenset[str]]] = {
     "oc": frozenset({"exec", "run", "rsh", "debug"}), "lxc": frozenset({"exec"}),
     "incus": frozenset({"exec"}), "multipass": frozenset({"exec"}), "ip": frozenset({"netns"}),
     "gh": frozenset({"extension", "alias", "codespace", "api"}), "systemctl": frozenset({"edit"}),
-    "hg": frozenset({"extdiff"}), "svn": frozenset({"propedit"}),
+    "hg": frozenset({"extdiff", "debugshell"}), "svn": frozenset({"propedit"}),
+    "brew": frozenset({"ruby", "sh", "irb", "edit"}), "snap": frozenset({"run"}),
+    "limactl": frozenset({"shell"}),
+    "minikube": frozenset({"ssh"}), "fly": frozenset({"ssh", "console"}), "flyctl": frozenset({"ssh",
+    "console"}),
+    "railway": frozenset({"run", "shell"}), "doppler": frozenset({"run"}), "op": frozenset({"run"}),
+    "infisical": frozenset({"run"}), "sops": frozenset({"exec-env", "exec-file", "edit"}),
+    "nx": frozenset({"exec"}),
+    "distrobox": frozenset({"enter"}), "toolbox": frozenset({"run", "enter"}), "colima": frozenset({"ssh"}),
 }  # fmt: skip
 """Programs whose named subcommand runs any program elsewhere or in a box; a grant never covers it."""
 
@@ -136,6 +158,29 @@ RESERVED: Final = frozenset({
 """Words of the shell's grammar that a command may follow."""
 
 OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "hg": ("--config", "--config-file", "--debugger", "--cwd", "-R", "--repository"),
+    "svn": ("--config-option", "--editor-cmd", "--diff-cmd", "--diff3-cmd", "--config-dir"),
+    "dmsetup": ("--exec",), "ip": ("-b", "-batch", "-force"), "iconv": ("-o", "--output"),
+    "xsltproc": ("-o", "--output"), "sdiff": ("-o", "--output", "--diff-program"),
+    "diff3": ("--diff-program",),
+    "dot": ("-o", "-O"), "tidy": ("-m", "-o", "-config", "-modify", "-output"),
+    "xmlstarlet": ("-L", "--inplace"), "nm": ("--plugin",), "ar": ("--plugin",), "objdump": ("--plugin",),
+    "updatedb": ("-o", "--output"), "dmidecode": ("--dump-bin",), "groff": ("-U",), "troff": ("-U",),
+    "pic": ("-U",), "cobc": ("-j", "--job"),
+    "gpg": ("-o", "--output", "--exec-path", "--photo-viewer", "--agent-program", "--dirmngr-program"),
+    "kubectl": ("--kubeconfig",),
+    "helm": ("--post-renderer", "--kubeconfig", "--registry-config", "--repository-config"),
+    "docker": ("-H", "--host", "--config"), "docker build": ("-o", "--output"), "docker save": ("-o",
+    "--output"),
+    "docker export": ("-o", "--output"),
+    "cmake": ("-P", "-E", "-C", "--install", "--open"),
+    "ctest": ("-S", "--script", "--build-and-test", "--script-new-process"),
+    "ninja": ("-f",), "bazel": ("--run_under", "--bazelrc", "--workspace_status_command", "--package_path"),
+    "javac": ("-processorpath", "-processor", "--processor-path", "--processor-module-path"),
+    "pytest": ("--pdbcls", "--basetemp"),
+    "eslint": ("-o", "--output-file", "--rulesdir", "--resolve-plugins-relative-to", "--parser"),
+    "prettier": ("--plugin", "--plugin-search-dir"),
+    "just": ("-f", "--justfile", "-c", "--command", "--shell", "--shell-arg", "--chooser", "-e", "--edit"),
     "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
     "fd": ("-x", "-X", "--exec", "--exec-batch"), "rg": ("--pre", "--hostname-bin", "-z", "--search-zip"),
     "rsync": ("-e", "--rsh", "--rsync-path", "--config"), "base64": ("-o", "--output"),
@@ -159,7 +204,7 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
         "--require", "--rakefile", "--libdir"),
     "ss": ("-D", "--diag"), "msgattrib": ("-o", "--output-file"), "yarn": ("--use-yarnrc",),
     "ag": ("--pager",), "ack": ("--pager", "--output-file", "--ackrc"),
-    "sort": ("-o", "--output", "--compress-program"), "tree": ("-o", "--output"),
+    "sort": ("-o", "--output", "--compress-program"), "tree": ("-o", "--output", "-R"),
     "tar": ("-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--info-script",
         "--new-volume-script", "--rsh-command", "--rmt-command"),
     "bsdtar": ("--use-compress-program",), "zip": ("-TT", "-T", "--unzip-command"),
@@ -171,7 +216,7 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "curl": ("-o", "-O", "-K", "-T", "-D", "-c", "-J", "--output", "--output-dir", "--remote-name",
         "--remote-name-all", "--config", "--upload-file", "--dump-header", "--cookie-jar", "--trace",
         "--trace-ascii", "--stderr", "--libcurl", "--engine", "--etag-save", "--hsts", "--alt-svc",
-        "--unix-socket", "--abstract-unix-socket", "--remote-header-name"),
+        "--unix-socket", "--abstract-unix-socket", "--remote-header-name", "--proto-default"),
     "wget": ("-O", "-o", "-a", "-e", "-P", "--output-document", "--output-file", "--append-output",
         "--execute", "--use-askpass", "--post-file", "--body-file", "--directory-prefix", "--config",
         "--save-cookies", "--rejected-log", "--warc-file", "--warc-cdx", "--hsts-file"),
@@ -210,6 +255,14 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "git log": ("--ext-diff", "--textconv", "--output"), "git ls-remote": ("--upload-pack", "--exec"),
     "git pull": ("--upload-pack",), "git push": ("--receive-pack", "--exec"),
     "git rebase": ("-x", "--exec", "-i", "--interactive", "--edit-todo"),
+    "git shortlog": ("--output",), "git range-diff": ("--ext-diff", "--textconv", "--output"),
+    "git diff-index": ("--ext-diff", "--textconv", "--output"), "git rev-list": ("--output",),
+    "git diff-files": ("--ext-diff", "--textconv", "--output"), "git annotate": ("--contents",),
+    "git read-tree": ("--index-output",), "git tag": ("-e", "--edit"), "git merge": ("-e", "--edit"),
+    "git cherry-pick": ("-e", "--edit"), "git revert": ("-e", "--edit"), "git fetch-pack": ("--upload-pack",
+    "--exec"),
+    "git send-pack": ("--receive-pack", "--exec"), "git bugreport": ("-o", "--output-directory"),
+    "git diagnose": ("-o", "--output-directory"), "git checkout-index": ("--prefix",),
     "git reflog": ("--ext-diff", "--textconv", "--output"), "git remote": ("--upload-pack",),
     "git replace": ("-e", "--edit"),
     "git send-email": ("--to-cmd", "--cc-cmd", "--header-cmd", "--sendmail-cmd", "--smtp-server"),
@@ -227,10 +280,14 @@ SUBCOMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "git": ("bisect run", "credential", "difftool", "filter-branch", "filter-repo", "instaweb", "mergetool",
         "submodule foreach", "submodule add", "send-email", "upload-pack", "receive-pack", "daemon",
         "http-backend", "remote-ext", "hook run", "maintenance", "gui", "citool", "web--browse",
-        "for-each-repo", "shell", "svn", "p4", "cvsserver", "fast-import", "imap-send"),
+        "for-each-repo", "shell", "svn", "p4", "cvsserver", "fast-import", "imap-send", "notes edit",
+        "lfs install",
+        "credential-store", "credential-cache", "fsmonitor--daemon", "update-index"),
     "docker": ("compose run", "compose exec", "container run", "container exec"),
     "podman": ("compose run", "compose exec", "container run", "container exec"),
-    "npm": ("config set", "config edit", "edit", "explore", "set", "repo", "docs", "bugs"),
+    "npm": ("config set", "config edit", "edit", "explore", "set", "repo", "docs", "bugs", "pkg set"),
+    "kubectl": ("config set", "config set-credentials", "config set-cluster", "config set-context"),
+    "aws": ("configure set", "configure import"), "gcloud": ("compute ssh", "config set"),
     "pnpm": ("config set", "env use"), "yarn": ("config set", "plugin import"),
     "pip": ("config set", "config edit", "config debug"), "go": ("generate", "env -w"),
 }  # fmt: skip
@@ -256,7 +313,7 @@ VALUED: Final[dict[str, frozenset[str]]] = {
 
 WHOLE_OPTIONS: Final = frozenset({
     "go", "mvn", "gradle", "openssl", "gcc", "clang", "rustc", "xmllint", "ctags", "exiftool", "tex", "gs",
-    "ghc", "ld", "find", "java",
+    "ghc", "ld", "find", "java", "javac", "ip", "tidy", "cmake",
 })  # fmt: skip
 """Programs whose options of one dash are whole words: `-count` holds no `-o`."""
 
@@ -269,7 +326,7 @@ GROUP_ENDS: Final[dict[str, str]] = {
 }  # fmt: skip
 """Letters of options behind which the rest of the word is a value and no more letters."""
 
-WRITERS: Final[dict[str, int]] = {"tee": 0, "uniq": 1, "xxd": 1}
+WRITERS: Final[dict[str, int]] = {"tee": 0, "uniq": 1, "xxd": 1, "cpp": 1}
 """Programs that write the operand behind so many others, although they look like readers."""
 
 VARIABLES: Final = frozenset({
@@ -371,7 +428,9 @@ ALIASES: Final = {
     "gsort": "sort", "zsort": "sort", "clang++": "clang", "pip3": "pip", "netcat": "nc", "guniq": "uniq",
     "gtee": "tee", "gtimeout": "timeout", "c++": "gcc", "g++": "gcc", "cc": "gcc", "c89": "gcc",
     "c99": "gcc", "latex": "tex", "pdflatex": "tex", "xelatex": "tex", "lualatex": "tex", "pdftex": "tex",
-    "luatex": "tex", "xetex": "tex", "gshuf": "shuf", "gbase64": "base64", "gdd": "dd",
+    "luatex": "tex", "rpmdb": "rpm", "rpmverify": "rpm", "rpmquery": "rpm", "rpmkeys": "rpm", "neato": "dot",
+    "fdp": "dot", "sfdp": "dot", "gpg2": "gpg", "bazelisk": "bazel", "xml": "xmlstarlet", "xetex": "tex",
+    "gshuf": "shuf", "gbase64": "base64", "gdd": "dd",
 }  # fmt: skip
 """Other names of the programs above."""
 
@@ -385,6 +444,7 @@ _VERSION: Final = re.compile(r"[0-9.]+\Z")
 _KNOWN: Final = CODE_TAKERS | frozenset(OPTIONS) | frozenset(ALIASES)
 
 
+@lru_cache(maxsize=4096)
 def program(word: str) -> str:
     """Return the name of the program that a first word runs: no folder, no version, its first name."""
     name = word.rstrip("/").rsplit("/", 1)[-1]

@@ -242,6 +242,7 @@ def _target(path: str) -> str | None:
 # --- too much to look into ---------------------------------------------------------------------------
 
 
+_IN_WORD: Final = re.compile(r"[\w.-]").match
 _LOOSE: Final = re.compile(r"[\"'\\]|\$(?:\{[^}]{0,40}\}|\([^)]{0,40}\)|[A-Za-z_@*#?]\w{0,40})|\{|\}")
 
 
@@ -250,15 +251,21 @@ def could_hold(pattern: str, command: str) -> bool:
 
     It is enough that the words of the pattern stand in it, in their order, whatever is between them.
     """
-    texts = (command, _LOOSE.sub("", command), _LOOSE.sub(" ", command))
-    return any(_holds(pattern, text) for text in texts)
+    return any(_holds(pattern, text) for text in _loosened(command))
+
+
+@lru_cache(maxsize=4)
+def _loosened(command: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((command, _LOOSE.sub("", command), _LOOSE.sub(" ", command))))
 
 
 def _holds(pattern: str, text: str) -> bool:
     at = 0
     for word in pattern.replace(":*", " *").replace("*", " ").split():
-        found = re.compile(rf"(?<![\w.-]){re.escape(word)}" if at == 0 else re.escape(word)).search(text, at)
-        if found is None:
+        found = text.find(word, at)
+        while at == 0 and found > 0 and _IN_WORD(text[found - 1]):
+            found = text.find(word, found + 1)
+        if found < 0:
             return False
-        at = found.end()
+        at = found + len(word)
     return True

@@ -6,8 +6,9 @@ grammar makes of a line counts only where this reading agrees; it must never gue
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
+
+from workbench.policy.shell_lists import RESERVED
 
 MOST_TOKENS: Final = 1500
 """More words and operators than any line has that a person wants to pass unseen."""
@@ -37,17 +38,31 @@ _ESCAPES: Final = {
 _ANSI_ESCAPE: Final = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
 )
+_QUOTING: Final = frozenset("'\"\\$")
+_EXPANDING: Final = frozenset("*?[{~")
 _PATTERN_SIGNS: Final = re.compile(r"[*?]|\[[^\]]*\]")
 _BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|\{[^}]*\{")
 _TILDE: Final = re.compile(r"(?:\A|\A[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?)~")
+
+
+QUOTED: Final = re.compile(rf"{_SINGLE}|{_ANSI}|{_DOUBLE}|\\\\.", re.DOTALL)
+"""A quoted part of a word."""
+
+_MOST_WORDS: Final = 4000
+"""Words of the different commands of such a line."""
+
+_LONG_LINE: Final = 2000
+"""Characters from which on a line is first looked at as rows of plain words."""
+
+_PLAIN_LINE: Final = re.compile(r"[A-Za-z0-9_./:,@%+= \t\n;|&-]+")
+_JOINTS: Final = re.compile(r"(?:&&|\|\|?|;|\n)[ \t\n]*")
 
 
 class Unclear(Exception):
     """The text holds something that this reader does not take apart; the message says what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a line. Places are bytes of its UTF-8."""
 
     kind: Literal["word", "op", "redirect"]
@@ -88,6 +103,25 @@ def without_bodies(command: str) -> str:
             at = tokens[number + 1].start if number + 1 < len(tokens) else len(data)
             expects = False
     return (kept + data[at:]).decode("utf-8", "surrogatepass")
+
+
+def plain_rows(command: str) -> list[tuple[str, ...]]:
+    """Return the words of each simple command of a long line in which only words and joints stand.
+
+    Neither quotes nor any other sign of the grammar is in such a line, so it has one reading only. A line
+    with a word of the grammar, or with another sign, gives none and is read in the usual way.
+    """
+    if len(command) < _LONG_LINE or not _PLAIN_LINE.fullmatch(command):
+        return []
+    pieces = _JOINTS.split(command.strip(" \t\n").removesuffix(";"))
+    different = {piece: tuple(piece.split()) for piece in dict.fromkeys(pieces)}
+    if sum(map(len, different.values())) > _MOST_WORDS or not all(map(_is_plain_row, different.values())):
+        return []
+    return [] if any("&" in piece for piece in different) else [different[piece] for piece in pieces]
+
+
+def _is_plain_row(words: tuple[str, ...]) -> bool:
+    return bool(words) and words[0] not in RESERVED and "=" not in words[0]
 
 
 class _Reader:
@@ -166,11 +200,13 @@ def _token(found: re.Match[str]) -> Token:
 
 
 def _utf8(latin: str) -> str:
-    return latin.encode("latin-1").decode("utf-8", "replace")
+    return latin if latin.isascii() else latin.encode("latin-1").decode("utf-8", "replace")
 
 
 def _unquoted(raw: str) -> tuple[str, str]:
     """Return a word without its quotes, and its parts outside of quotes with a sign for each quoted one."""
+    if _QUOTING.isdisjoint(raw):
+        return _utf8(raw), raw
     text = open_text = ""
     for piece in _PIECES.findall(raw):
         if piece[0] == "'":
@@ -212,6 +248,8 @@ def _ansi_character(found: re.Match[str]) -> str:
 
 
 def _expansion(open_text: str) -> str:
+    if _EXPANDING.isdisjoint(open_text):
+        return ""
     if _PATTERN_SIGNS.search(open_text):
         return "file name patterns"
     if "{" in open_text and _BRACES.search(open_text):

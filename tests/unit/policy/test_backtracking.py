@@ -12,6 +12,7 @@ SLOW = [
     r"(.*a)*b", r"(?:.*?,){11}P", r"^(\d+)*$", r"\d+\d+$", r"\s*\s*$", r".*.*=.*", r"a*b?a*c", r"(a?){50}a{50}",
     r"(a|b|ab)*c", r"(\w+\s?)*$", r"([^/]+/?)+x", r"^(([a-z])+.)+[A-Z]([a-z])+$",
     r"(.+)+x", r"((ab)*)*c", r"(a+|b)+c", r"(a*b*)*c", r".*a.*a.*a.*b", r"(a{1,50}){1,50}b", r"(?:a+?)+?b",
+    r"(\w|\d)+$", r"(?i)(a|A)+b", r"(a|[a-c])+$",
 ]  # fmt: skip
 
 FAST = [
@@ -19,7 +20,7 @@ FAST = [
     r'^\{"content":".*","path":"docs/.*"\}$', r"src/.*\.py", r"(ab)+c", r"(a+b)+", r"(?:[a-z]+/)*x\.py", r"[0-9a-f]{40}",
     r"\d{4}-\d{2}-\d{2}", r"(\d{1,3}\.){3}\d{1,3}", r"npm (test|run lint)", r"(?i)readme.*", r"x?y?z?", r"\bfoo\b.*bar",
     r"(a|b|c)*d", r"[a-z]*[0-9]*", r"^src/.*/.*\.py$", r"", r"a{0}b", r"(?s:.*)x", r"(foo|foobar)x", r"\w+@\w+",
-    r"[0-9a-f]{10}[0-9a-f]*", r"(a|b)?(c|d)?e", r"(\w|\d)+$", r"(?i)(a|A)+b",
+    r"[0-9a-f]{10}[0-9a-f]*", r"(a|b)?(c|d)?e", r"(a|b|c)+$", r"(\w|-|\.)+b",
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.policy.denied_commands import DENIED, DENY, SPOKEN
 from tests.unit.policy.harmless_commands import ALLOWED
 from tests.unit.policy.hostile_commands import EVERYWHERE
+from tests.unit.policy.more_commands import HARMLESS, HOSTILE
 from workbench.cli.check.kinds import command
 
 WIDE = sorted(
@@ -27,6 +28,30 @@ def verdict(line, allow=(), deny=()):
 @pytest.mark.parametrize("line", EVERYWHERE, ids=_short)
 def test_no_pattern_lets_a_hostile_command_pass(line):
     assert verdict(line, WIDE) != "allow"
+
+
+@pytest.mark.parametrize("line", HOSTILE, ids=_short)
+def test_its_own_patterns_do_not_let_a_command_pass_that_does_more(line):
+    own = {f"Bash({word} *)" for word in re.findall(r"[\w./+-]+", line)}
+    assert verdict(line, sorted(own - {"Bash(id *)", "Bash(sh *)"})) != "allow"
+
+
+@pytest.mark.parametrize(("patterns", "line"), HARMLESS, ids=[_short(line) for _, line in HARMLESS])
+def test_everyday_commands_pass(patterns, line):
+    assert verdict(line, patterns) == "allow"
+
+
+@pytest.mark.parametrize("joint", [" && ", "; ", " | ", " || ", "\n", ";\n", " &&\n  "])
+def test_a_long_line_of_plain_commands_is_judged_as_its_parts_are(joint):
+    line = joint.join(f"git log -{number}" for number in range(900))
+    assert verdict(line, ["Bash(git log *)"]) == "allow"
+    assert verdict(f"{line}{joint}ls", ["Bash(git log *)"]) == "ask"
+    assert verdict(f"{line}{joint}sudo ls", ["Bash(git log *)", "Bash(sudo *)"]) == "ask"
+    assert verdict(f"{line}{joint}rm x", ["Bash(git log *)"], ["Bash(rm *)"]) == "deny"
+    for odd in ("; ;", "&", "|&", "if x", "X=1 y", "&& &&", "cd /x\ngit status"):
+        assert (
+            verdict(f"{line}{joint}{odd}", ["Bash(git *)", "Bash(cd *)", "Bash(x *)", "Bash(y *)"]) == "ask"
+        )
 
 
 @pytest.mark.parametrize(("patterns", "line"), ALLOWED, ids=[_short(line) for _, line in ALLOWED])
