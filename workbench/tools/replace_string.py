@@ -64,6 +64,8 @@ class ReplaceString:
             )
         if old == new:
             raise ToolRefused(f"Not changed: old_string and new_string are the same in {path}.", "no_change")
+        if "\0" in new:
+            raise ToolRefused(f"Not changed: with a NUL {path} would be no text any more.", "not_text")
         before = image.data
         found, replacement = _fitting(before, old, new, path)
         count = _count(before, found)
@@ -95,10 +97,16 @@ def _fitting(data: bytes, old: str, new: str, path: str) -> tuple[bytes, bytes]:
             f"Not changed: {path} is not UTF-8 and has no place for some characters of the strings.",
             "not_text",
         ) from None
-    if found not in data and b"\r\n" in data and b"\r" not in found:
+    if b"\r" not in found and (_has_only_crlf(data) or (found not in data and b"\r\n" in data)):
         found = found.replace(b"\n", b"\r\n")
         replacement = replacement.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return found, replacement
+
+
+def _has_only_crlf(data: bytes) -> bool:
+    """Say whether every line of a file ends in CR LF; then what is written does, too."""
+    count = data.count(b"\r\n")
+    return count > 0 and count == data.count(b"\n")
 
 
 def _encoding(data: bytes) -> str:

@@ -261,7 +261,7 @@ UNPLAIN = [
     "printf -v x y",
     "test -v x",
     "-x",
-    "ls " + "x " * 2000,
+    "ls " + "x " * 5000,
     "x" * (LONGEST + 1),
 ]
 
