@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from workbench.text.safe import has_hidden, one_line, safe
 from workbench.text.width import cells
 
-
 hostile = st.text(
     st.one_of(
         st.characters(),
