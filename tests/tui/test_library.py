@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import USER, exchange, recording, text
-from tests.tui.screens import CONTROL, play, staged
+from tests.tui.screens import CONTROL, Hand, Shown, play, services, staged
 from workbench.cli.screen.filing import Filing
 from workbench.domain.events import (
     LeaseReleased,
@@ -19,6 +19,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.values import Actor, Usage
 from workbench.host import filing
+from workbench.tui.app import WorkbenchApp
 from workbench.views.library import SPLIT
 
 AGENT, HOST = Actor(kind="agent", pid=1), Actor(kind="host", pid=1)
@@ -357,3 +358,118 @@ def test_the_screen_opens_on_a_session_ready_for_words(tmp_path, size):
         assert "s-old" in shown.main.state.sessions, "the rail has it too, though 200 are newer"
 
     play(made, body, size=size, opens_on="s-old")
+
+
+def test_what_is_done_on_one_screen_is_seen_on_the_other(stage):
+    """Two screens of one workspace: a title changes and a session goes while the other has both open."""
+    other = WorkbenchApp(
+        stage.journal,
+        services(stage, **filing_of(stage)),
+        str(stage.workspace),
+        home=str(stage.root),
+        monotonic=Hand(),
+    )
+
+    async def body(one):
+        async with other.run_test(size=(120, 36)) as pilot:
+            two = Shown(stage, other, other.monotonic, pilot)
+            await two.settle()
+            for shown in (one, two):
+                await opened(shown, "/", *"cache", "enter")
+                assert titles(shown) == ["rename cache keys"]
+            await one.press("e")
+            one.main.line_bar.input.value = "cache keys of today"
+            await one.press("enter")
+            await shows(one)
+            await two.look()
+            await shows(two)
+            await shows(two)
+            assert titles(two) == ["cache keys of today"] and "cache keys of today" in two.text
+            await two.press("p")
+            await shows(two)
+            assert two.app.screen is not two.main, "the second screen replays it"
+            await one.press("D")
+            one.main.line_bar.input.value = "cache keys of today"
+            await one.press("enter")
+            await shows(one)
+            assert titles(one) == [] and stage.journal.session("s-keys") is None
+            await two.press("q")
+            await two.look()
+            await shows(two)
+            await shows(two)
+            assert two.app.screen is two.main and titles(two) == [] and "Nothing matches" in two.text
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.cli.screen.filing.TOLD_EVERY", 0)
+    (tmp_path / "in").mkdir()
+    said = {"role": "user", "content": "x" * 2_000}
+    rows = (
+        {"type": "user", "sessionId": "s", "uuid": f"u{number}", "message": said} for number in range(3_000)
+    )
+    (tmp_path / "in" / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    told = []
+
+    class Pressed(Filing):
+        """Imports, and has esc pressed once something is stored."""
+
+        def take(self, path, goes_on):
+            def heard(words):
+                told.append(words)
+                if len(told) == 8:
+                    shown = told_to[0]
+                    goes_on(words)
+                    shown.app.call_from_thread(shown.pilot.pause)
+                    assert words.split(" read")[0] in shown.text and "esc cancels it" in shown.text
+                    shown.app.call_from_thread(shown.pilot.press, "escape")
+                return goes_on(words)
+
+            return super().take(path, heard)
+
+    told_to = []
+
+    async def body(shown):
+        told_to.append(shown)
+        before = {one.id for one in stage.journal.sessions()}
+        await opened(shown, "I")
+        shown.main.line_bar.input.value = str(tmp_path / "in")
+        await shown.press("enter")
+        await shows(shown)
+        assert "was cancelled; nothing of it was kept" in shown.said and len(told) < 20
+        assert {one.id for one in stage.journal.sessions()} == before and not pane(shown).progress
+        with stage.journal.reader.snapshot() as database:
+            left = database.execute("SELECT count(*) FROM event WHERE body LIKE '%xxxxxxxx%'").get
+            words = database.execute("SELECT count(*) FROM search WHERE search MATCH 'xxxxxxxx*'").get
+        assert (left, words) == (0, 0)
+
+    made = Pressed(stage.home, stage.journal, str(stage.workspace), USER)
+    play(stage, body, filing=lambda: made)
+
+
+def test_the_replay_of_a_found_place_stands_at_it(stage):
+    async def body(shown):
+        await opened(shown, "/", *"prose", "enter")
+        assert "replay at the place" in shown.text
+        await shown.press("p")
+        await shows(shown)
+        replay = shown.app.screen
+        assert not replay.player.is_playing
+        assert replay.source.event_at(replay.player.index).kind in ("prompt.submitted", "reply.completed")
+        assert replay.source.event_at(replay.player.index).session_id == "s-docs"
+
+    play(stage, body)
+
+
+def test_the_palette_finds_sessions_here_and_anywhere(stage):
+    async def body(shown):
+        await shown.press("escape", ":", "#")
+        assert "other place" not in shown.text and "write the docs" in shown.text
+        await shown.press("#", *"place")
+        assert "other place" in shown.text and "infra" in shown.text
+        await shown.press("enter")
+        await shows(shown)
+        assert shown.app.screen is not shown.main and shown.app.screen.session_id == "s-else"
+
+    play(stage, body)

@@ -204,8 +204,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self._ui.notify if self._ui else None,
         )
 
-    def open_replay(self, session_id: str) -> None:
-        """Show a session again, over the live screen, which goes on under it."""
+    def open_replay(self, session_id: str, number: int | None = None) -> None:
+        """Show a session again, over the live screen, which goes on under it.
+
+        Args:
+            session_id: Which.
+            number: The event at which it stands, paused; None plays it from its beginning.
+        """
         from workbench.tui.screens.replay import replay_of
 
         session = self._journal.session(session_id)
@@ -214,7 +219,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
-            screen = replay_of(self._journal, session, self._home, self._services)
+            screen = replay_of(self._journal, session, self._home, self._services, number)
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 

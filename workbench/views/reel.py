@@ -170,6 +170,10 @@ class Reel:
             return 0
         return self._positions[index - 1] if index else self._positions[0] - 1
 
+    def index_of(self, position: int) -> int:
+        """Return the moment at which everything up to a position in the journal is shown."""
+        return bisect_right(self._positions, position)
+
     def time(self, index: int) -> int:
         """Return when a moment was, in microseconds since the epoch; at 0 that of the first event."""
         return self._times[max(0, index - 1)] if self._times else 0

@@ -26,6 +26,7 @@ from workbench.tui.widgets.divider import Divider
 from workbench.tui.widgets.lines import RowList
 from workbench.views.completing import Offer, offer
 from workbench.views.library import ORDERS
+from workbench.views.places import Place
 
 _TWO_FROM: Final = 100
 """Columns from which the preview stands beside the list."""
@@ -255,6 +256,12 @@ class LibraryPane(ReadingPane):
         ]
         return marked or ([self.session] if self.session else [])
 
+    def place_in(self, session_id: str) -> Place | None:
+        """Return the newest place of a session that holds what was typed, if that is on the screen."""
+        view = self.preview.view
+        is_shown = view is not None and view.id == session_id and self.wanted.text
+        return view.places[0] if view is not None and is_shown and view.places else None
+
     def next_order(self) -> None:
         """Take the next order."""
         self._want(order=(self.wanted.order + 1) % len(ORDERS))
@@ -334,6 +341,8 @@ class LibraryPane(ReadingPane):
             return f"delete {len(self.list.marks)}…"
         if key_id == "library.archive" and self.session is not None and self.session.archived:
             return "put back"
+        if key_id == "library.replay" and self.session is not None and self.place_in(self.session.id):
+            return "replay at the place"
         return super().label_of(key_id)
 
     # --- the line at the bottom -----------------------------------------------------------------------

@@ -60,6 +60,11 @@ class PreviewView(LineView):
         self._view: Preview | None = None
         self._lines: list[Content] = []
 
+    @property
+    def view(self) -> Preview | None:
+        """Return what is shown."""
+        return self._view
+
     def show(self, view: Preview | None) -> None:
         """Show a preview; of the same session the lines keep their place."""
         is_same = view is not None and self._view is not None and view.id == self._view.id

@@ -1,4 +1,4 @@
-"""The palette: every command with its key, `@` files, `#` sessions; so it teaches the keys.
+"""The palette: every command with its key, `@` files, `#` sessions, `##` those anywhere; it teaches the keys.
 
 Owns the list of what can be done and the search in it. What is chosen is done as if its key had been pressed.
 """
@@ -17,9 +17,11 @@ from textual.widgets import Input, Static
 
 from workbench.draw import cells
 from workbench.draw.cells import Column
+from workbench.journal.library import shelf
 from workbench.tui import keymap
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import Placed, RowList
+from workbench.views.sessions import title_of
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
@@ -92,6 +94,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         self._input, self._list = Input(id="palette-input"), EntryList()
         self._input.cursor_blink = False
         self._files: list[Entry] | None = None
+        self._library: list[Entry] | None = None
         self._found_for = ""
 
     def compose(self) -> ComposeResult:
@@ -100,7 +103,11 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             yield self._input
             yield self._list
             yield Static(
-                Content(glyphs(self).line(" enter do it   ↑ ↓ choose   @ files   # sessions   esc back")),
+                Content(
+                    glyphs(self).line(
+                        " enter do it   ↑ ↓ choose   @ files   # sessions here   ## anywhere   esc back"
+                    )
+                ),
                 id="palette-hint",
             )
 
@@ -117,6 +124,10 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         self._found_for = text
         if text.startswith("@"):
             found = [entry for entry in self._file_entries() if matches(entry.words, text[1:])]
+        elif text.startswith("##"):
+            found = [
+                entry for entry in self._everywhere() if matches(f"{entry.words} {entry.place}", text[2:])
+            ]
         elif text.startswith("#"):
             found = [entry for entry in self._sessions() if matches(entry.words, text[1:])]
         else:
@@ -192,6 +203,31 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             )
             for session in self._main.state.sessions.values()
         ]
+
+    def _everywhere(self) -> list[Entry]:
+        """Return the sessions of every workspace, read when they are first asked for."""
+        if self._library is None:
+            with self._main.textual.journal.reader.snapshot() as database:
+                found = shelf(database)
+            self._library = [
+                Entry(
+                    id=f"session-{session.id}",
+                    words=cells.content(title_of(session)).plain,
+                    place=cells.content(f"{session.status}  {session.workspace.rpartition('/')[2]}").plain,
+                    keys="",
+                    do=_doing(self._show, session.id),
+                )
+                for session in found
+            ]
+        return self._library
+
+    def _show(self, session_id: str) -> None:
+        """Show a session of this workspace; any other, and what was imported, as a replay."""
+        session = self._main.textual.journal.session(session_id)
+        if session is None or session.origin is not None or session.workspace != self._main.workspace:
+            self._main.textual.open_replay(session_id)
+        else:
+            self._choose(session_id)
 
     def _choose(self, session_id: str) -> None:
         self._main.state.choose(session_id)

@@ -80,7 +80,8 @@ class Deeds:
         self._main.post_message(messages.GoTo(place))
 
     def _replay(self, sessions: Sequence[Session], _: str) -> None:
-        self._main.textual.open_replay(sessions[0].id)
+        place = self._pane.place_in(sessions[0].id)
+        self._main.textual.open_replay(sessions[0].id, place.sequence_number if place else None)
 
     def _beside(self, sessions: Sequence[Session], _: str) -> None:
         if len(sessions) == _TWO:

@@ -423,21 +423,28 @@ def span(source: ReplaySource) -> str:
     return f"{first.day} {first:%b %H:%M} to {end}, {source.workspace.rpartition('/')[2]}"
 
 
-def replay_of(journal: Journal, session: Session, home: str, live: Services | None = None) -> ReplayScreen:
-    """Return the replay of a session, playing from its beginning.
+def replay_of(
+    journal: Journal, session: Session, home: str, live: Services | None = None, number: int | None = None
+) -> ReplayScreen:
+    """Return the replay of a session, playing from its beginning or standing at one of its events.
 
     Args:
         journal: where it is; only read.
         session: which.
         home: the user's home folder.
         live: what reaches outside; a replay takes over clipboard, fork and film, and nothing else.
+        number: the event of the session at which it stands; None plays.
     """
-    source = ReplaySource(journal, session, is_whole=False)
+    there = journal.window(session.id, number, 1) if number is not None else ()
+    source = ReplaySource(journal, session, is_whole=bool(there))
     services = (
         Services() if live is None else Services(clipboard=live.clipboard, fork=live.fork, film=live.film)
     )
     made: list[ReplayScreen] = []
     feed = Feed(journal, lambda: made[0].post_message(SourceChanged()))
     made.append(ReplayScreen(source, session, feed, services, home))
-    made[0].player.toggle()
+    if there:
+        made[0].player.seek(source.reel.index_of(there[0].position))
+    else:
+        made[0].player.toggle()
     return made[0]
