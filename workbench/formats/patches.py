@@ -50,7 +50,11 @@ def _of_change(change: Change) -> Iterator[Hunk]:
     if change.patch:
         yield from unified(change.path, change.patch)
         return
-    before, after = _bytes(change.old), _bytes(change.new)
+    old, new = change.old, change.new
+    if change.change == "modify" and old and new and not old.endswith("\n") and not new.endswith("\n"):
+        # Parts of a file end where somebody stopped to quote, which says nothing about its last line.
+        old, new = f"{old}\n", f"{new}\n"
+    before, after = _bytes(old), _bytes(new)
     if before is None and after is None:
         return
     yield from own_hunks([FileChange(path=change.path or "?", before=before, after=after, mode=0o644)])

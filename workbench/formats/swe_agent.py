@@ -6,6 +6,7 @@ a call's id is told from its answer: by order. Neither has times.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import orjson
@@ -15,6 +16,7 @@ from workbench.formats import foreign
 from workbench.formats.fields import content, count, first, moment, names, obj, objs, text, whole
 from workbench.formats.foreign import Asked, Closed, Head, Item, Kept, Prompt, Reply, Result
 from workbench.formats.patches import git_files
+from workbench.formats.swe_edits import Desk, here_documents
 
 _BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
 _ANSWER: Final = re.compile(
@@ -76,7 +78,8 @@ def _key(found: JsonObject, name: str) -> str:
 
 
 def _history(history: Sequence[JsonObject]) -> Iterator[Item]:
-    waiting: list[str] = []
+    waiting: dict[str, Asked] = {}
+    desk = Desk()
     for number, row in enumerate(history, 1):
         said = content(row.get("content"))
         match text(row.get("role")):
@@ -84,18 +87,25 @@ def _history(history: Sequence[JsonObject]) -> Iterator[Item]:
                 continue
             case "assistant":
                 calls = _calls(row, number)
-                waiting = [call.id for call in calls]
+                waiting = {call.id: call for call in calls}
                 thinking = "" if text(row.get("thought")) in ("", said) else text(row.get("thought"))
                 yield Reply(text=said, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
-                ids = list(names(row.get("tool_call_ids"))) or waiting[:1]
-                key = ids[0] if ids[0] in waiting else waiting[0]
-                waiting.remove(key)
-                yield Result(call=key, text=said, line=number)
+                named = next(names(row.get("tool_call_ids")), "")
+                asked = waiting.pop(named if named in waiting else next(iter(waiting)))
+                yield _ended(desk, asked, Result(call=asked.id, text=said, line=number))
             case "user" | "tool":
                 yield Prompt(text=said, line=number)
             case role:
                 yield Kept(kind=f"history.{role}", content=row, line=number, is_understood=False)
+
+
+def _ended(desk: Desk, asked: Asked, result: Result) -> Result:
+    """Return a result with what its command changed, or as failed where an edit was refused."""
+    changes, has_failed = desk.edited(asked, result.text)
+    if has_failed:
+        return replace(result, state="failed", error=result.text[:2_000])
+    return replace(result, changes=changes if result.state == "succeeded" else ())
 
 
 def _calls(row: JsonObject, number: int) -> tuple[Asked, ...]:
@@ -121,6 +131,7 @@ def call_of(one: JsonObject, default: str) -> Asked:
 
 
 def _steps(steps: Sequence[JsonObject]) -> Iterator[Item]:
+    desk = Desk()
     for number, step in enumerate(steps, 1):
         for message in objs(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
@@ -128,12 +139,13 @@ def _steps(steps: Sequence[JsonObject]) -> Iterator[Item]:
         action, thought = text(step.get("action")).strip(), text(step.get("thought"))
         said = thought or text(step.get("response"))
         key = f"step-{number}"
-        asked = (Asked(id=key, tool="bash", arguments={"command": action}),) if action else ()
-        yield Reply(text=said, calls=asked, line=number)
+        asked = Asked(id=key, tool="bash", arguments={"command": action})
+        yield Reply(text=said, calls=(asked,) if action else (), line=number)
         if action:
             seconds = step.get("execution_time")
             took = int(seconds * 1000) if isinstance(seconds, int | float) else None
-            yield Result(call=key, text=text(step.get("observation")), duration_ms=took, line=number)
+            result = Result(call=key, text=text(step.get("observation")), duration_ms=took, line=number)
+            yield _ended(desk, asked, result)
 
 
 def _ending(info: JsonObject) -> Iterator[Item]:
@@ -167,7 +179,7 @@ def read_mini(value: Json, name: str) -> Iterator[Item]:
         model=first(model, "model_name", "model"), status=text(info.get("exit_status")) or None,
         at=_at(messages[0]) if messages else None,
     )  # fmt: skip
-    waiting: list[str] = []
+    waiting: dict[str, Asked] = {}
     for number, row in enumerate(messages, 1):
         yield from _mini_row(row, number, waiting)
     yield from _ending(info)
@@ -177,32 +189,34 @@ def _at(row: JsonObject) -> int | None:
     return moment(obj(row.get("extra")).get("timestamp") or row.get("timestamp"))
 
 
-def _mini_row(row: JsonObject, number: int, waiting: list[str]) -> Iterator[Item]:
+def _mini_row(row: JsonObject, number: int, waiting: dict[str, Asked]) -> Iterator[Item]:
     said, at, role = content(row.get("content")), _at(row), text(row.get("role"))
     if role == "assistant":
         calls = tuple(call_of(one, f"call-{number}.{n}") for n, one in enumerate(objs(row.get("tool_calls"))))
         if not calls and (block := _BLOCK.search(said)):
             calls = (Asked(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
-        waiting[:] = [call.id for call in calls]
+        waiting.clear()
+        waiting.update({call.id: call for call in calls})
         yield Reply(text=said, calls=calls, at=at, line=number)
     elif role in ("user", "tool") and waiting:
         key = text(row.get("tool_call_id"))
-        key = key if key in waiting else waiting[0]
-        waiting.remove(key)
-        yield _mini_result(row, key, said, at, number)
+        asked = waiting.pop(key if key in waiting else next(iter(waiting)))
+        yield _mini_result(row, asked, said, at, number)
     elif role == "user":
         yield Prompt(text=said, at=at, line=number)
     elif role != "system":
         yield Kept(kind=f"message.{role}", content=row, at=at, line=number, is_understood=role == "exit")
 
 
-def _mini_result(row: JsonObject, key: str, said: str, at: int | None, number: int) -> Result:
+def _mini_result(row: JsonObject, asked: Asked, said: str, at: int | None, number: int) -> Result:
     extra = obj(row.get("extra"))
     found = _ANSWER.search(said)
     code = whole(extra.get("returncode"))
     if code is None and found:
         code = int(found[1])
     output = text(extra.get("raw_output")) or (found[2] if found else said)
+    changes = () if code else tuple(here_documents(text(asked.arguments.get("command"))))
     return Result(
-        call=key, text=output, state="failed" if code else "succeeded", exit_code=code, at=at, line=number
-    )
+        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=at,
+        line=number, changes=changes,
+    )  # fmt: skip
