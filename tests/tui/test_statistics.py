@@ -1,5 +1,7 @@
 """Place 7: what is counted, of what, and the way from a line to its sessions."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui.screens import CONTROL, play, staged
@@ -113,12 +115,14 @@ def test_what_is_worth_a_look(answers, said):
     assert [one.words for one in remarks(answers, (), lambda hour: hour)] == said
 
 
-def test_tokens_are_counted_on_the_day_a_session_last_moved():
+def test_tokens_are_counted_on_the_day_they_were_used():
     def used(day, sent):
         return SessionFact(
             status="ready", provider="p", model="m", input_tokens=sent, output_tokens=1, updated_at=day * DAY
         )
 
+    late = replace(used(5, 9), spent=((4 * DAY + 5, 4), (5 * DAY, 5), (9 * DAY, 1)))
+    assert by_day([late], 3, 3, lambda at: at // DAY) == [0, 4, 5]
     found = by_day([used(3, 10), used(3, 5), used(5, 1), used(9, 7)], 3, 3, lambda at: at // DAY)
     assert found == [17, 0, 2]
 

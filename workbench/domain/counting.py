@@ -46,6 +46,8 @@ class SessionFact:
     input_tokens: int
     output_tokens: int
     updated_at: int
+    spent: tuple[tuple[int, int], ...] = ()
+    """Of one that went on over midnight: quarters of an hour and the tokens of each; empty for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

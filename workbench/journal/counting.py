@@ -1,4 +1,4 @@
-"""The facts of statistics, read from the index tables in four questions.
+"""The facts of statistics, read from the index tables in four questions, and one a session of several days.
 
 Owns their SQL. Times of questions in imported sessions are foreign and are not taken for a human's here.
 """
@@ -6,6 +6,7 @@ Owns their SQL. Times of questions in imported sessions are foreign and are not 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Final, cast
 
 from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
@@ -57,7 +58,9 @@ def _calls(database: Database, scope: Scope) -> list[CallFact]:
         " WHERE call_id IS NOT NULL AND decided_at IS NOT NULL GROUP BY call_id"
     )
     statement = (
-        "SELECT tool, state, CASE WHEN started_at IS NULL THEN NULL ELSE duration_ms END,"  # noqa: S608
+        # How long a call ran that a crash ended is not known.
+        "SELECT tool, state, CASE WHEN started_at IS NULL OR state = 'interrupted'"  # noqa: S608
+        " OR detail = 'recovered' THEN NULL ELSE duration_ms END,"
         " CASE WHEN session.origin IS NULL THEN waited END,"
         " CASE WHEN session.origin IS NULL THEN approval_method END"
         f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
@@ -87,15 +90,36 @@ def _answers(database: Database, scope: Scope) -> list[AnswerFact]:
 
 
 def _sessions(database: Database, scope: Scope) -> list[SessionFact]:
-    statement = f"SELECT status, provider, model, usage, updated_at FROM session WHERE {_SCOPE}"  # noqa: S608
-    return [_session(row) for row in database.execute(statement, scope.values)]
+    columns = "status, provider, model, usage, updated_at, created_at, id"
+    statement = f"SELECT {columns} FROM session WHERE {_SCOPE}"  # noqa: S608
+    found: list[SessionFact] = []
+    for row in database.execute(statement, scope.values).fetchall():
+        spent = _spent(database, str(row[6])) if _day(row[5]) != _day(row[4]) else ()
+        found.append(_session(row, spent))
+    return found
 
 
-def _session(row: Sequence[Json]) -> SessionFact:
+def _day(at: int | None) -> date:
+    return datetime.fromtimestamp(max(0, at or 0) / 1_000_000).date()
+
+
+_SPENT: Final = (
+    "SELECT at / 900000000 * 900000000, sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)"
+    " + coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
+    " WHERE session_id = ? AND kind = 'reply.completed' GROUP BY 1"
+)
+
+
+def _spent(database: Database, session_id: str) -> tuple[tuple[int, int], ...]:
+    """Return what the replies of a session used, by quarters of an hour: no zone is off by less."""
+    return tuple((row[0], row[1]) for row in database.execute(_SPENT, (session_id,)))
+
+
+def _session(row: Sequence[Json], spent: tuple[tuple[int, int], ...]) -> SessionFact:
     usage = cast("dict[str, int]", json.loads(row[3] or "{}"))
     return SessionFact(
         status=row[0], provider=row[1], model=row[2], input_tokens=usage.get("input_tokens", 0),
-        output_tokens=usage.get("output_tokens", 0), updated_at=row[4],
+        output_tokens=usage.get("output_tokens", 0), updated_at=row[4], spent=spent,
     )  # fmt: skip
 
 

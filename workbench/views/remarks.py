@@ -75,7 +75,7 @@ def _always_approved(answers: Iterable[AnswerFact]) -> list[Remark]:
 
 
 def by_day(sessions: Iterable[SessionFact], first: int, days: int, day_of: Callable[[int], int]) -> list[int]:
-    """Return the tokens of sessions by the day they last moved.
+    """Return the tokens of sessions by the day they were used.
 
     Args:
         sessions: What they used.
@@ -85,7 +85,8 @@ def by_day(sessions: Iterable[SessionFact], first: int, days: int, day_of: Calla
     """
     found = [0] * days
     for one in sessions:
-        at = day_of(one.updated_at) - first
-        if 0 <= at < days:
-            found[at] += one.input_tokens + one.output_tokens
+        for moment, used in one.spent or ((one.updated_at, one.input_tokens + one.output_tokens),):
+            at = day_of(moment) - first
+            if 0 <= at < days:
+                found[at] += used
     return found

@@ -1,12 +1,15 @@
 """What the library asks the journal: rows without weight, counts beside them, what goes with a session."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support import golden
 from workbench.domain.counting import Glance
-from workbench.domain.events import FileChanged, TurnEnded
-from workbench.domain.values import SYSTEM_SESSION
+from workbench.domain.events import FileChanged, ReplyCompleted, SessionCreated, TurnEnded
+from workbench.domain.values import SYSTEM_SESSION, Actor, Usage
 from workbench.journal import library
+from workbench.journal.counting import Scope, counted
 
 
 @pytest.fixture
@@ -100,3 +103,19 @@ def test_tools_and_answers_narrow_to_sessions_that_have_them(journal, tools, ans
         and all(any(act.state.startswith(name) for act in journal.actions(one.id)) for name in answers)
     }
     assert found == expected
+
+
+def test_tokens_of_a_session_of_several_days_have_the_time_of_their_replies(journal):
+    day, agent = 86_400_000_000, Actor(kind="agent")
+    begin = 20_000 * day + day // 2
+    bodies = [
+        (0, SessionCreated(title="long")),
+        *((n * day + 1, ReplyCompleted(usage=Usage(input_tokens=10 + n))) for n in range(3)),
+    ]
+    for at, body in bodies:
+        journal.append([replace(journal.event(body, "long", agent), at=begin + at)], strict=False)
+    facts = asked(journal, counted, Scope(session_id="long")).sessions[0]
+    assert [used for _, used in facts.spent] == [10, 11, 12]
+    assert [at // day for at, _ in facts.spent] == [20_000, 20_001, 20_002]
+    others = asked(journal, counted, Scope()).sessions
+    assert sum(bool(one.spent) for one in others) == 1, "whoever began and ended in a day is not asked"
