@@ -368,9 +368,14 @@ def _outcome(given: Json) -> tuple[str, int | None, float | None]:
     """Return what a call said, its exit code and its seconds, in the three spellings there are."""
     if isinstance(given, str) and given.startswith("{"):
         try:
-            given = orjson.loads(given)
+            parsed: Json = orjson.loads(given)
         except ValueError:
-            return str(given), None, None
+            return given, None, None
+        if not obj(parsed).keys() & {"output", "content", "metadata"}:
+            return given, None, None  # what a program printed, or a tool of somebody else's gave back
+        given = parsed
+    if isinstance(given, list):
+        given = content(given)
     if isinstance(given, str):
         code = _number_behind(given, "Exit code:")
         code = _number_behind(given, "Process exited with code") if code is None else code

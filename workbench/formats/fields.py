@@ -80,10 +80,11 @@ def _has_offset(value: str) -> bool:
 
 
 def content(value: Json) -> str:
-    """Return content as one text: a string, or blocks of which only text is taken whole."""
+    """Return content as one text: a string, or a block or several of which only text is taken whole."""
     if isinstance(value, str):
         return value
-    return "\n".join(part for part in map(_block, arr(value)) if part)
+    blocks: list[Json] = [value] if isinstance(value, dict) else arr(value)
+    return "\n".join(part for part in map(_block, blocks) if part)
 
 
 _NAMED: Final = ("tool_reference", "resource_link", "web_search_result", "document")

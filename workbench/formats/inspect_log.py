@@ -167,7 +167,11 @@ def _message(
                 )
                 for one in objs(row.get("tool_calls"))
             )
-            yield Reply(text=said, calls=calls, model=text(row.get("model")), line=number)
+            thoughts = (first(one, "reasoning", "summary") for one in objs(row.get("content")))
+            thinking = "\n\n".join(filter(None, thoughts))
+            yield Reply(
+                text=said, thinking=thinking, calls=calls, model=text(row.get("model")), line=number
+            )  # fmt: skip
             for call in calls:
                 yield from _answered(call, answers.get(call.id), decided.get(call.id), number)
         case "system" | "tool":

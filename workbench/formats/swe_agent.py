@@ -88,7 +88,8 @@ def _history(history: Sequence[JsonObject]) -> Iterator[Item]:
             case "assistant":
                 calls = _calls(row, number)
                 waiting = {call.id: call for call in calls}
-                thinking = "" if text(row.get("thought")) in ("", said) else text(row.get("thought"))
+                thought = text(row.get("thought")) or content(row.get("thinking_blocks"))
+                thinking = "" if thought == said else thought
                 yield Reply(text=said, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
                 named = next(names(row.get("tool_call_ids")), "")

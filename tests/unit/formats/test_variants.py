@@ -337,3 +337,39 @@ def test_an_edit_is_seen_in_the_arguments_where_the_result_does_not_say(tool, ar
     data = {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "x", "version": "1"}, "steps": [{"step_id": 1, "source": "user", "message": "go"}, step]}  # fmt: skip
     _, events = made(document(data))
     assert [(one.path, one.change) for one in bodies(events, e.FileChanged)] == changed
+
+
+@pytest.mark.parametrize(
+    ("output", "said", "state"),
+    [
+        ('{"name": "shop", "version": 2}', '{"name": "shop", "version": 2}', "succeeded"),
+        ('{"output": "ok", "metadata": {"exit_code": 0}}', "ok", "succeeded"),
+        ('{"output": "no", "metadata": {"exit_code": 2}}', "no", "failed"),
+        (
+            [{"type": "input_text", "text": "Exit code: 3\nWall time: 0.1 seconds\nOutput:\nno"}],
+            "Output:",
+            "failed",
+        ),
+        ("{ not json", "{ not json", "succeeded"),
+    ],
+)
+def test_what_a_call_of_codex_gave_back(output, said, state):
+    found = made(lines(META, shell("k", cmd="x"), item("function_call_output", call_id="k", output=output)))[
+        1
+    ]
+    (ended,) = bodies(found, e.CallFinished)
+    assert said in ended.preview and ended.state == state
+
+
+def test_a_message_may_be_one_part_and_a_thought_a_block_of_its_own():
+    chat = {
+        "sessionId": "g",
+        "projectHash": "h",
+        "messages": [{"id": "1", "type": "user", "content": {"text": "one part"}}],
+    }
+    assert prompts(made(document(chat))[1]) == ["one part"]
+    blocks = [{"type": "reasoning", "reasoning": "I weigh it"}, {"type": "text", "text": "Yes."}]
+    log = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"},
+           "samples": [{"id": 1, "messages": [{"role": "assistant", "content": blocks}]}]}  # fmt: skip
+    (reply,) = bodies(made(document(log))[1], e.ReplyCompleted)
+    assert (reply.text, reply.thinking) == ("Yes.", "I weigh it")
