@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from workbench.domain.counting import Glance, Spans, Weight
-from workbench.domain.rows import Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Usage
+from workbench.journal import tables
 from workbench.journal.sql import Database, Value
 
 _COLUMNS: Final = (
@@ -135,6 +136,18 @@ def facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> 
         rows = {row[0] for row in database.execute(statement, (len(word), word))}
         found = frozenset(rows) if found is None else found & rows
     return found or frozenset()
+
+
+def asked_calls(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
+    """Return the newest calls of a tool that opened an action, with workspace and title of their sessions."""
+    newest = "WHERE tool = ? AND action_id IS NOT NULL ORDER BY requested_at DESC, id LIMIT ?"
+    rows = database.execute(f"{tables.select(Call)} {newest}", (tool, most)).fetchall()
+    calls: list[Call] = [tables.load(Call, row) for row in rows]
+    about: dict[str, tuple[str, str]] = {}
+    for some in _parts(call.session_id for call in calls):
+        asked = f"SELECT id, workspace, title FROM session WHERE id IN ({_marks(some)})"  # noqa: S608
+        about |= {row[0]: (row[1], row[2]) for row in database.execute(asked, some)}
+    return [(call, *about.get(call.session_id, ("", ""))) for call in calls]
 
 
 def _parts(ids: Iterable[str]) -> Iterable[list[str]]:

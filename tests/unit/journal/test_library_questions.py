@@ -119,3 +119,19 @@ def test_tokens_of_a_session_of_several_days_have_the_time_of_their_replies(jour
     assert [at // day for at, _ in facts.spent] == [20_000, 20_001, 20_002]
     others = asked(journal, counted, Scope()).sessions
     assert sum(bool(one.spent) for one in others) == 1, "whoever began and ended in a day is not asked"
+
+
+def test_calls_of_a_tool_that_asked_are_found_newest_first_with_their_sessions(journal):
+    sessions = {one.id: one for one in journal.sessions()}
+    every = [call for key in sessions for call in journal.calls(key) if call.action_id]
+    for tool in {call.tool for call in every}:
+        wanted = sorted(
+            (call for call in every if call.tool == tool), key=lambda call: (-call.requested_at, call.id)
+        )
+        found = asked(journal, library.asked_calls, tool, 2)
+        assert [call for call, _, _ in found] == wanted[:2]
+        for call, workspace, title in found:
+            assert (workspace, title) == (
+                sessions[call.session_id].workspace,
+                sessions[call.session_id].title,
+            )

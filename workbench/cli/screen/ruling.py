@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.values import Actor, ToolDescriptor
+from workbench.journal import library
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import AskedCall, NotDone
@@ -35,16 +36,11 @@ class Ruling:
 
     def asked_calls(self, tool: str) -> Sequence[AskedCall]:
         """Return the newest calls of a tool that opened an action."""
-        found: list[AskedCall] = []
-        for session in self._journal.sessions():
-            asked = (call for call in self._journal.calls(session.id) if call.tool == tool and call.action_id)
-            found += [
-                AskedCall(call=call, workspace=session.workspace, session_title=session.title)
-                for call in asked
-            ]
-            if len(found) >= MOST_CALLS:
-                break
-        return sorted(found, key=lambda one: one.call.requested_at, reverse=True)[:MOST_CALLS]
+        with self._journal.reader.snapshot() as database:
+            found = library.asked_calls(database, tool, MOST_CALLS)
+        return [
+            AskedCall(call=call, workspace=workspace, session_title=title) for call, workspace, title in found
+        ]
 
     def add_rule(self, rule: RuleAdded) -> Rule:
         """Add a rule, unless this is inside an agent or the rule may not be saved.
