@@ -123,7 +123,7 @@ class _Reader:
         self._lines = 0
         self._seen: set[str] = set()
         self._calls: dict[str, tuple[str, JsonObject]] = {}
-        self._title = ""
+        self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[Line]] = {}
 
@@ -211,7 +211,9 @@ class _Reader:
     def _other(self, kind: str, found: JsonObject, number: int) -> Iterator[Item]:
         at = moment(found.get("timestamp"))
         title = first(found, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
-        if title:
+        self._is_named = self._is_named or bool(text(found.get("customTitle")))
+        if title and (not self._is_named or "customTitle" in found):
+            # What its human called it stays; the program goes on making up titles.
             self._title = title
             yield foreign.Titled(title=title, at=at)
         queued = obj(found.get("attachment"))

@@ -208,7 +208,9 @@ class _Rollout:
             yield self._reply(said, (), at, number)
         elif role == "user" and not said.startswith(_HIDDEN):
             yield from self._untold("agent")
-            self._spoken.add(hash(("user", said)))
+            # The event beside it names images elsewhere: its text is what was typed, and nothing more.
+            typed = "\n".join(text(one.get("text")) for one in objs(payload.get("content")) if "text" in one)
+            self._spoken |= {hash(("user", said)), hash(("user", typed))}
             request = said.partition(_REQUEST)[2].strip()
             if request and not self._has_title:
                 yield foreign.Titled(title=request, at=at)

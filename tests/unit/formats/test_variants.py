@@ -373,3 +373,23 @@ def test_a_message_may_be_one_part_and_a_thought_a_block_of_its_own():
            "samples": [{"id": 1, "messages": [{"role": "assistant", "content": blocks}]}]}  # fmt: skip
     (reply,) = bodies(made(document(log))[1], e.ReplyCompleted)
     assert (reply.text, reply.thinking) == ("Yes.", "I weigh it")
+
+
+def test_a_prompt_with_an_image_is_taken_once():
+    image = {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}
+    asked = item("message", role="user", content=[{"type": "input_text", "text": "fix it"}, image])
+    found = made(lines(META, asked, told("user_message", message="fix it"), said("assistant", "Done.")))[1]
+    assert len(prompts(found)) == 1 and prompts(found)[0].startswith("fix it")
+
+
+def test_the_title_that_a_human_gave_stays():
+    base = {
+        "sessionId": "s",
+        "uuid": "u1",
+        "timestamp": T.format(1),
+        "type": "user",
+        "message": {"role": "user", "content": "go"},
+    }
+    titles = [{"type": "summary", "summary": "made up", "leafUuid": "u1"}, {"type": "custom-title", "customTitle": "mine", "sessionId": "s"},
+              {"type": "ai-title", "aiTitle": "made up again", "sessionId": "s"}]  # fmt: skip
+    assert made(lines(base, *titles))[0].summaries[0].title == "mine"
