@@ -240,7 +240,7 @@ RAIL: Final = (
     Key(id="rail.fork", keys=("F",), label="fork", tooltip="a session from its end, its files or not",
         group="Read", footer=21),
     Key(id="rail.beside", keys=("B",), label="side by side", tooltip="in step beside the one on show",
-        group="Read", footer=22),
+        group="Read", footer=70),
 )  # fmt: skip
 
 _PLAY, _JUMP = "Read", "Move"

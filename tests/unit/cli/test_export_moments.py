@@ -4,10 +4,13 @@ import json
 import re
 from xml.etree import ElementTree
 
+import pyte
 import pytest
 
 from tests.support import golden
+from workbench.cli.sessions import camera, filming
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.formats.film import cast
 from workbench.tui.live import Feed
 from workbench.tui.replay_source import ReplaySource
 
@@ -137,3 +140,43 @@ def test_other_formats_go_into_a_file_too(shell, session, tmp_path):
         file = tmp_path / form
         assert shell("sessions", "export", session.id, "--format", form, "--output", str(file)) == 0
         assert file.read_text(encoding="utf-8") == printed
+
+
+class Witness:
+    """Takes frames as the writer does, and keeps them to be compared with what a terminal reads back."""
+
+    def __init__(self, film):
+        self.tape, self.frames = cast.Tape(film), []
+
+    def add(self, frame):
+        self.tape.add(frame)
+        self.frames.append(frame)
+
+
+@pytest.mark.spec(140)
+@pytest.mark.parametrize("name", ["hostile-text", "release-run"])
+def test_a_terminal_that_plays_a_cast_shows_each_frame(name, tmp_path):
+    with golden.load(name, tmp_path / "home") as journal:
+        session = next(
+            one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None
+        )
+        shoot = filming.Shoot(
+            journal=journal, source=ReplaySource(journal, session), session=session, theme="workbench-dark",
+            size=(100, 30), most=16,
+        )  # fmt: skip
+        seen = camera.run(lambda: filming.film(shoot, 1, Witness, lambda _: None))
+    head, *lines = [json.loads(line) for line in seen.tape.end()]
+    screen = pyte.Screen(head["width"], head["height"])
+    stream, painted = pyte.Stream(screen), [line for line in lines if line[1] == "o"]
+    assert len(painted) == len(seen.frames) + 1
+    for (at, _, data), frame in zip(painted, seen.frames, strict=False):
+        stream.feed(data)
+        assert at == frame.at / 1_000_000
+        for row, runs in zip(screen.display, frame.rows, strict=True):
+            told = "".join(part for part, _ in runs)
+            if told.isascii():
+                assert row == told
+            assert [one for one in row.split() if one.isascii()] == [
+                one for one in told.split() if one.isascii()
+            ]
+    assert len(seen.frames) > 5

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import tracemalloc
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -211,3 +213,73 @@ def test_frames_come_back_from_the_data_of_a_page():
     assert data["marks"] == [[400_000, "approval", "waiting"]]
     assert data["gaps"] == [[100_000, 90_000_000]]
     assert [255 > flags >= 0 for _, _, flags in data["looks"]] == [True] * len(data["looks"])
+
+
+# --- long films -------------------------------------------------------------------------------------
+
+
+def long_film(count):
+    """Yield frames of rows that are made anew each time, one of which is another one each time."""
+    for n in range(count):
+        rows = [
+            row_of([(f"{'same' if at else n} {at} {part} ", (PLAIN, LOUD)[part % 2]) for part in range(6)], WIDTH)
+            for at in range(24)
+        ]  # fmt: skip
+        yield Frame(at=n * 1_000, recorded=n, rows=tuple(rows))
+
+
+@pytest.mark.parametrize("writer", [cast.Tape, html.Page])
+def test_of_a_long_film_no_more_is_kept_than_what_is_written(writer):
+    head = replace(TWO, frames=(), height=24, length=2_000_000)
+    made = writer(head)
+    frames = long_film(1_200)
+    made.add(next(frames))
+    tracemalloc.start()
+    try:
+        for frame in frames:
+            made.add(frame)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    written = sum(map(len, made.end()))
+    assert kept < 2 * written + 500_000
+
+
+# --- the format, read by a reader of its own ----------------------------------------------------------
+
+
+def cast_faults(lines):
+    """Return what is wrong in an asciicast of version 2, by its description and nothing of ours.
+
+    Source: docs.asciinema.org/manual/asciicast/v2: a header object, then [time, code, data] a line.
+    """
+    head, *found = [json.loads(line) for line in lines]
+    faults = [name for name in ("version", "width", "height") if type(head.get(name)) is not int]
+    faults += ["version"] if head["version"] != 2 else []
+    faults += [name for name in ("width", "height") if head[name] <= 0]
+    kinds = {"timestamp": int, "duration": (int, float), "title": str, "env": dict, "command": str,
+             "idle_time_limit": (int, float), "theme": dict, "version": int, "width": int, "height": int}  # fmt: skip
+    faults += [name for name, value in head.items() if not isinstance(value, kinds.get(name, ()))]
+    faults += [f"env {name}" for name, value in head["env"].items() if not isinstance(value, str)]
+    before = 0.0
+    for number, line in enumerate(found):
+        at, code, data = line
+        if (
+            type(at) not in (int, float)
+            or at < before
+            or code not in ("o", "i", "m", "r")
+            or type(data) is not str
+        ):
+            faults.append(f"line {number}")
+        before = at
+    if found and found[-1][0] > head["duration"]:
+        faults.append("duration")
+    return faults
+
+
+def test_a_cast_is_what_its_format_says():
+    lines = list(cast.write(TWO))
+    assert all("\n" not in line and line.isprintable() for line in lines)
+    assert cast_faults(lines) == []
+    odd = replace(TWO, marks=(Mark(at=9_000_000, kind="edit", sign="ok"), *TWO.marks))
+    assert cast_faults(cast.write(odd)) == []

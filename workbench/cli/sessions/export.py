@@ -51,7 +51,7 @@ def execute(options: Namespace, console: Console) -> int:
             return moments.execute(options, journal, session, console)
         texts = printed(journal, session, options.format)
         if options.output is not None:
-            moments.deliver("".join(f"{text}\n" for text in texts), options.output, console)
+            moments.deliver((f"{text}\n" for text in texts), options.output, console)
             return DONE
         for text in texts:
             console.say(text)

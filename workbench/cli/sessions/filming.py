@@ -6,13 +6,13 @@ Owns the bounds of a film and what is said about them on the way. What is on a f
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from workbench.cli.sessions.camera import Camera, filming
 from workbench.domain.rows import Session
 from workbench.formats.film.model import Film, Frame, Gap, Mark, Row
 from workbench.journal.journal import Journal
-from workbench.records import dataclass, replace
+from workbench.records import dataclass
 from workbench.text.human import duration
 from workbench.tui.replay_source import ReplaySource
 from workbench.views.reel import Reel
@@ -38,19 +38,31 @@ class Shoot:
     """Whether idle times last as long as they did."""
 
 
-async def still(shoot: Shoot, index: int) -> Film:
-    """Return a film of one moment."""
+class Sink(Protocol):
+    """What takes the frames of a film as they are made."""
+
+    def add(self, frame: Frame) -> None:
+        """Take the next one."""
+        ...
+
+
+S = TypeVar("S", bound=Sink)
+
+
+async def still(shoot: Shoot, index: int) -> tuple[Film, Frame]:
+    """Return the picture of one moment, and what is said of it."""
     async with _camera(shoot) as camera:
         await camera.go(index)
-        return _film(shoot, camera, [camera.frame(0)], index)
+        return _film(shoot, camera, index), camera.frame(0)
 
 
-async def film(shoot: Shoot, first: int, tell: Callable[[str], None]) -> Film:
-    """Return the film of a session.
+async def film(shoot: Shoot, first: int, make: Callable[[Film], S], tell: Callable[[str], None]) -> S:
+    """Film a session; a frame is given on as soon as it is made, and not kept.
 
     Args:
         shoot: What and how.
         first: The moment it begins with.
+        make: Makes what takes the frames, from what is said of all of the film.
         tell: Is told how far it is, and what was left out.
     """
     reel = shoot.source.reel
@@ -58,8 +70,9 @@ async def film(shoot: Shoot, first: int, tell: Callable[[str], None]) -> Film:
     if chosen.is_thinned:
         tell(_thinned(chosen, reel, shoot.most))
     async with _camera(shoot) as camera:
-        frames = await _frames(shoot, camera, chosen, tell)
-        return _film(shoot, camera, frames, first)
+        sink = make(_film(shoot, camera, first))
+        await _frames(shoot, camera, chosen, _New(sink).add, tell)
+        return sink
 
 
 def _camera(shoot: Shoot) -> AbstractAsyncContextManager[Camera]:
@@ -68,22 +81,23 @@ def _camera(shoot: Shoot) -> AbstractAsyncContextManager[Camera]:
     )
 
 
-async def _frames(shoot: Shoot, camera: Camera, chosen: Plan, tell: Callable[[str], None]) -> list[Frame]:
+async def _frames(
+    shoot: Shoot, camera: Camera, chosen: Plan, add: Callable[[Frame], None], tell: Callable[[str], None]
+) -> None:
     reel, at = shoot.source.reel, _timeline(shoot, chosen.indices[0])
-    frames, spare, before = _Frames(), shoot.most - len(chosen.indices), chosen.indices[0]
+    spare, before = shoot.most - len(chosen.indices), chosen.indices[0]
     for number, index in enumerate(chosen.indices, 1):
         for played in ticks(reel.played(before), reel.played(index)):
             if spare <= 0 or not camera.is_moving:
                 break
             spare -= 1
             await camera.wait(played)
-            frames.add(camera.frame(at(reel.recorded_at(played), played)))
+            add(camera.frame(at(reel.recorded_at(played), played)))
         await camera.go(index)
-        frames.add(camera.frame(at(reel.time(index), reel.played(index))))
+        add(camera.frame(at(reel.time(index), reel.played(index))))
         before = index
         if number % _TOLD_EVERY == 0:
             tell(f"{number} of {len(chosen.indices)} moments.")
-    return frames.kept
 
 
 def _timeline(shoot: Shoot, first: int) -> Callable[[int, int], int]:
@@ -100,21 +114,21 @@ def time_of(shoot: Shoot, index: int) -> int:
     return _timeline(shoot, 1)(reel.time(index), reel.played(index))
 
 
-class _Frames:
-    """Frames that each show something new; a row that was on any of them before is kept once."""
+class _New:
+    """Lets through the frames that show something new."""
 
-    def __init__(self) -> None:
-        self.kept: list[Frame] = []
-        self._rows: dict[Row, Row] = {}
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._last: tuple[Row, ...] | None = None
 
     def add(self, frame: Frame) -> None:
-        """Keep a frame unless it shows what the last one does."""
-        if not self.kept or self.kept[-1].rows != frame.rows:
-            rows = tuple(self._rows.setdefault(row, row) for row in frame.rows)
-            self.kept.append(replace(frame, rows=rows))
+        """Give a frame on unless it shows what the last one does."""
+        if self._last != frame.rows:
+            self._last = frame.rows
+            self._sink.add(frame)
 
 
-def _film(shoot: Shoot, camera: Camera, frames: list[Frame], first: int) -> Film:
+def _film(shoot: Shoot, camera: Camera, first: int) -> Film:
     reel, at = shoot.source.reel, _timeline(shoot, first)
     paper, ink = camera.colours
     marks = tuple(
@@ -125,7 +139,7 @@ def _film(shoot: Shoot, camera: Camera, frames: list[Frame], first: int) -> Film
     gaps = () if shoot.keeps_idle else _gaps(reel, first, at)
     return Film(
         title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
-        paper=paper, frames=tuple(frames), marks=marks, gaps=gaps,
+        paper=paper, marks=marks, gaps=gaps,
         length=at(reel.time(len(reel)), reel.length),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ Owns the options of it and where its bytes go. Nothing of it is printed on a ter
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -63,26 +64,26 @@ def execute(options: Namespace, journal: Journal, session: Session, console: Con
     if options.output is None and console.is_terminal:
         remedy = f"name a file: --output session.{options.format}"
         raise Misuse("nothing was exported", f"{options.format} is not to be read on a terminal", remedy)
-    text = _made(options, journal, session, console)
-    deliver(text, options.output, console)
+    deliver(_made(options, journal, session, console), options.output, console)
     return DONE
 
 
-def deliver(text: str, output: str | None, console: Console) -> None:
+def deliver(parts: Iterable[str], output: str | None, console: Console) -> None:
     """Write what was made into a file, or print it.
 
     Raises:
         FileRefused: The file was not written.
     """
     if output is None:
-        console.write(text)
+        for part in parts:
+            console.write(part)
         return
-    data = text.encode("utf-8", "backslashreplace")
+    data = b"".join(part.encode("utf-8", "backslashreplace") for part in parts)
     write_atomic(Path(output).expanduser(), data)
     console.note(f"{output}: {size_words(len(data))}")
 
 
-def _made(options: Namespace, journal: Journal, session: Session, console: Console) -> str:
+def _made(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:
     from workbench.cli.sessions import camera, filming
     from workbench.formats.film import cast, html, svg
     from workbench.tui.replay_source import ReplaySource
@@ -94,13 +95,15 @@ def _made(options: Namespace, journal: Journal, session: Session, console: Conso
     index = _index(shoot, options.at)
     if options.format == "svg":
         one = camera.run(lambda: filming.still(shoot, len(shoot.source.reel) if index is None else index))
-        return svg.write(one, one.frames[0])
+        return [svg.write(*one)]
     # A page has all of the session and stands at the moment; a cast begins with it.
     first = 1 if options.format == "html" or index is None else index
-    whole = camera.run(lambda: filming.film(shoot, first, console.note))
     if options.format == "cast":
-        return "\n".join([*cast.write(whole), ""])
-    return html.write(whole, 0 if index is None else filming.time_of(shoot, index))
+        tape = camera.run(lambda: filming.film(shoot, first, cast.Tape, console.note))
+        return [f"{line}\n" for line in tape.end()]
+    start = 0 if index is None else filming.time_of(shoot, index)
+    page = camera.run(lambda: filming.film(shoot, first, lambda film: html.Page(film, start), console.note))
+    return page.end()
 
 
 def _index(shoot: "Shoot", given: str | None) -> int | None:

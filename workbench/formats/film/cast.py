@@ -5,10 +5,9 @@ and never taken from a frame. Format: https://docs.asciinema.org/manual/asciicas
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
+from workbench.domain.values import Json
 from workbench.formats.film.model import SECOND, Film, Frame, Look, Row, pieces
 from workbench.text.safe import one_line
 
@@ -17,30 +16,63 @@ _END: Final = "\x1b[0m\x1b[?7h\x1b[?25h"
 """Cursor and wrapping off, all cleared; and back."""
 
 
-def write(film: Film) -> Iterator[str]:
-    """Yield the lines of a cast: a header, then what is painted and which events were marks, with times."""
-    head = {
-        "version": 2, "width": film.width, "height": film.height,
-        "timestamp": film.frames[0].recorded // SECOND, "duration": film.length / SECOND,
-        "title": one_line(film.title, 200), "env": {"TERM": "xterm-256color"},
-    }  # fmt: skip
-    yield json.dumps(head)
-    found = [(frame.at, "o", text) for frame, text in _painted(film.frames)]
-    found += [(mark.at, "m", f"{mark.kind}: {mark.sign}") for mark in film.marks]
-    found.append((film.length, "o", _END))
-    for at, code, text in sorted(found, key=lambda line: line[0]):
-        yield json.dumps([at / SECOND, code, text])
+class Tape:
+    """The lines of a cast, made frame by frame: of the frames themselves only the last is kept."""
+
+    def __init__(self, film: Film) -> None:
+        """Begin a cast.
+
+        Args:
+            film: What is said of all of it; its frames are not looked at.
+        """
+        self._film = film
+        self._marks = sorted(film.marks, key=lambda mark: mark.at)
+        self._told = 0
+        self._last: Frame | None = None
+        self.lines: list[str] = []
+
+    def add(self, frame: Frame) -> None:
+        """Paint what a frame shows that the one before did not; the first clears the terminal."""
+        before, self._last = self._last, frame
+        if before is None:
+            self.lines.append(json.dumps(self._head(frame)))
+            text = _BEGIN + "".join(_row(row, number) for number, row in enumerate(frame.rows))
+        else:
+            pairs = enumerate(zip(before.rows, frame.rows, strict=True))
+            text = "".join(_row(row, number) for number, (old, row) in pairs if old != row)
+        self._mark(frame.at - 1)
+        self._put(frame.at, "o", text)
+
+    def end(self) -> list[str]:
+        """Return all lines, the last of which gives the terminal back."""
+        self._mark(self._film.length)
+        self._put(max(self._film.length, self._last.at if self._last else 0), "o", _END)
+        return self.lines
+
+    def _head(self, first: Frame) -> dict[str, Json]:
+        film = self._film
+        return {
+            "version": 2, "width": film.width, "height": film.height,
+            "timestamp": first.recorded // SECOND, "duration": film.length / SECOND,
+            "title": one_line(film.title, 200), "env": {"TERM": "xterm-256color"},
+        }  # fmt: skip
+
+    def _mark(self, until: int) -> None:
+        while self._told < len(self._marks) and self._marks[self._told].at <= until:
+            mark = self._marks[self._told]
+            self._told += 1
+            self._put(mark.at, "m", f"{mark.kind}: {mark.sign}")
+
+    def _put(self, at: int, code: str, text: str) -> None:
+        self.lines.append(json.dumps([at / SECOND, code, text]))
 
 
-def _painted(frames: Sequence[Frame]) -> Iterator[tuple[Frame, str]]:
-    yield frames[0], _BEGIN + "".join(_row(row, number) for number, row in enumerate(frames[0].rows))
-    for before, frame in pairwise(frames):
-        changed = (
-            _row(row, number)
-            for number, (old, row) in enumerate(zip(before.rows, frame.rows, strict=True))
-            if old != row
-        )
-        yield frame, "".join(changed)
+def write(film: Film) -> list[str]:
+    """Return the lines of a cast: a header, then what is painted and which events were marks, with times."""
+    tape = Tape(film)
+    for frame in film.frames:
+        tape.add(frame)
+    return tape.end()
 
 
 def _row(row: Row, number: int) -> str:

@@ -8,10 +8,10 @@ page as text only. What plays it is `player.js`.
 import base64
 import hashlib
 import json
-from collections.abc import Hashable
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from workbench.domain.values import Json
 from workbench.formats.film.model import Film, Frame, Look, Row, pieces
@@ -20,29 +20,96 @@ from workbench.text.safe import one_line
 
 _HERE: Final = Path(__file__).resolve().parent
 _FLAGS: Final = ("bold", "italic", "underline", "strike")
-K = TypeVar("K", bound=Hashable)
+
+
+class Page:
+    """A page, made frame by frame: of a row that was seen its encoding and a digest are kept."""
+
+    def __init__(self, film: Film, start: int = 0) -> None:
+        """Begin a page.
+
+        Args:
+            film: What is said of all of it; its frames are not looked at.
+            start: Where the player stands when it is opened, microseconds of the film.
+        """
+        self._film, self._start = film, start
+        self._looks = dict[Look, int]()
+        self._rows = dict[bytes, int]()
+        self._numbers: list[int] = []
+        self._shown: Frame | None = None
+        self._frames: list[str] = []
+        self._lines: list[str] = []
+
+    def add(self, frame: Frame) -> None:
+        """Add a frame: which of its rows are others than before."""
+        before, numbers = self._numbers, [self._number(row) for row in frame.rows]
+        changed: list[Json] = []
+        for at, number in enumerate(numbers):
+            if not before or before[at] != number:
+                changed += [at, number]
+        self._frames.append(_json([frame.at, frame.recorded, changed]))
+        self._numbers = numbers
+        if self._shown is None or frame.at <= self._start:
+            self._shown = frame
+
+    def _number(self, row: Row) -> int:
+        line = _json(_line(row, self._looks))
+        key = hashlib.blake2b(line.encode(), digest_size=16).digest()
+        number = self._rows.setdefault(key, len(self._rows))
+        if number == len(self._lines):
+            self._lines.append(line)
+        return number
+
+    def end(self) -> list[str]:
+        """Return the document, in parts.
+
+        Raises:
+            ValueError: No frame was added.
+        """
+        if self._shown is None:
+            raise ValueError("a film has at least one frame")
+        film, shown, (script, style) = self._film, self._shown, (_asset("player.js"), _asset("player.css"))
+        style += f":root{{--ink:{film.ink};--paper:{film.paper}}}\n"
+        policy = (
+            f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        text = "\n".join("".join(part for part, _ in row).rstrip() for row in shown.rows)
+        head, _, rest = _PAGE.partition("{data}")
+        title = escape(one_line(film.title, 200))
+        return [
+            head.format(policy=escape(policy), title=title, style=style, text=escape(text, quote=False),
+                        when=iso(shown.recorded)),
+            *self._data(),
+            rest.format(script=script),
+        ]  # fmt: skip
+
+    def _data(self) -> Iterator[str]:
+        film = self._film
+        rest = _json({
+            "width": film.width, "height": film.height, "length": film.length, "start": self._start,
+            "looks": [_look(look) for look in self._looks],
+            "marks": [[mark.at, mark.kind, mark.sign] for mark in film.marks],
+            "gaps": [[gap.at, gap.saved] for gap in film.gaps],
+        })  # fmt: skip
+        yield '{"frames":['
+        yield from _commas(self._frames)
+        yield '],"rows":['
+        yield from _commas(self._lines)
+        yield f"],{rest[1:]}"
+
+
+def _commas(parts: Sequence[str]) -> Iterator[str]:
+    for at, part in enumerate(parts):
+        yield f",{part}" if at else part
 
 
 def write(film: Film, start: int = 0) -> str:
-    """Return a film as a complete HTML document.
-
-    Args:
-        film: What is played.
-        start: Where the player stands when it is opened, microseconds of the film.
-    """
-    script, style = _asset("player.js"), _asset("player.css")
-    style += f":root{{--ink:{film.ink};--paper:{film.paper}}}\n"
-    policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    shown = film.frame_at(start)
-    text = "\n".join("".join(part for part, _ in row).rstrip() for row in shown.rows)
-    title = escape(one_line(film.title, 200))
-    return _PAGE.format(
-        policy=escape(policy), title=title, style=style, script=script, text=escape(text, quote=False),
-        when=iso(shown.recorded), data=_data(film, start),
-    )  # fmt: skip
+    """Return a film as a complete HTML document; `start` as in `Page`."""
+    page = Page(film, start)
+    for frame in film.frames:
+        page.add(frame)
+    return "".join(page.end())
 
 
 _PAGE: Final = """<!doctype html>
@@ -90,28 +157,6 @@ def _digest(text: str) -> str:
 # --- the film as data -------------------------------------------------------------------------------
 
 
-def _data(film: Film, start: int) -> str:
-    looks, rows = dict[Look, int](), dict[Row, int]()
-    frames: list[str] = []
-    before: Frame | None = None
-    for frame in film.frames:
-        changed: list[Json] = []
-        for number, row in enumerate(frame.rows):
-            if before is None or before.rows[number] != row:
-                changed += [number, _number(rows, row)]
-        frames.append(_json([frame.at, frame.recorded, changed]))
-        before = frame
-    # One by one: as a whole, the encoder would hold every number as a text of its own.
-    lines = [_json(_line(row, looks)) for row in rows]
-    rest = _json({
-        "width": film.width, "height": film.height, "length": film.length, "start": start,
-        "looks": [_look(look) for look in looks],
-        "marks": [[mark.at, mark.kind, mark.sign] for mark in film.marks],
-        "gaps": [[gap.at, gap.saved] for gap in film.gaps],
-    })  # fmt: skip
-    return f'{{"frames":[{",".join(frames)}],"rows":[{",".join(lines)}],{rest[1:]}'
-
-
 def _json(value: Json) -> str:
     return _inert(json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False))
 
@@ -123,16 +168,12 @@ def _inert(text: str) -> str:
     return text
 
 
-def _number(known: dict[K, int], key: K) -> int:
-    return known.setdefault(key, len(known))
-
-
 def _line(row: Row, looks: dict[Look, int]) -> Json:
     """Return a row as column, look and text of each piece; plain blanks are left out."""
     found: list[Json] = []
     column = 0
     for text, look in row:
-        number = _number(looks, look)
+        number = looks.setdefault(look, len(looks))
         for piece, wide in pieces(text):
             found += [column, wide, number, piece]
             column += wide

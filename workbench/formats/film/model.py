@@ -75,16 +75,12 @@ class Film:
     """Cells."""
     ink: str
     paper: str
-    frames: tuple[Frame, ...]
     length: int
     """Microseconds; the last frame stands until then."""
+    frames: tuple[Frame, ...] = ()
+    """Those of a short film; a long one is written as it is made."""
     marks: tuple[Mark, ...] = ()
     gaps: tuple[Gap, ...] = ()
-
-    def frame_at(self, at: int) -> Frame:
-        """Return the frame that is shown at a time; the first one before it."""
-        found = [frame for frame in self.frames if frame.at <= at]
-        return found[-1] if found else self.frames[0]
 
 
 def row_of(runs: Sequence[Run], width: int) -> Row:

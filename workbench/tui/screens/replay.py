@@ -249,6 +249,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             for pane in self.panes:
                 if self.is_shown(pane):
                     pane.tick(now)
+            if self.is_shown(self.pipeline) and self.state.runs.looks_otherwise(now):
+                self.showing.pipeline()
 
     def _next_words(self) -> str:
         mark = self.player.reel.jump(self.player.index, None, 1)

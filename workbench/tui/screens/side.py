@@ -156,3 +156,5 @@ class Side(Vertical):
         for pane in self.panes:
             if pane.display:
                 pane.tick(now)
+        if self.pipeline.display and self.state.runs.looks_otherwise(now):
+            self.showing.pipeline()

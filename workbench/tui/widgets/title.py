@@ -30,22 +30,21 @@ class PaneTitle(Widget):
     def __init__(self, name: str, number: int | None = None, *, key: str | None = None) -> None:
         super().__init__(id=key)
         self._number, self._words = number, name
-        self._facts, self._right = Content(""), Content("")
+        self._facts: Content = Content("")
+        self._right: Content = Content("")
         self.is_focused = False
 
     def show(
         self, facts: Content | None = None, right: Content | None = None, name: str | None = None
     ) -> None:
         """Set what is said beside the name and at the right end; None leaves a part as it is."""
-        facts, right = facts or self._facts, right or self._right
-        if (facts.is_same(self._facts), right.is_same(self._right), name or self._words) == (
-            True,
-            True,
-            self._words,
-        ):
-            return
-        self._facts, self._right, self._words = facts, right, name or self._words
-        self.refresh()
+        # Nothing to say is said too: an empty text is no reason to keep the one before.
+        facts = self._facts if facts is None else facts
+        right = self._right if right is None else right
+        is_same = facts.is_same(self._facts) and right.is_same(self._right)
+        if not is_same or (name or self._words) != self._words:
+            self._facts, self._right, self._words = facts, right, name or self._words
+            self.refresh()
 
     def set_focused(self, is_focused: bool) -> None:
         """Show whether the keys count here."""
