@@ -9,6 +9,9 @@ from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink
 from workbench.views.launch import Finding, Grantable, PipelineChoice, PlannedStep
 
+_FACTS, _MOST_FACTS, _BEFORE = 28, 44, 82
+"""Cells of contract, tries and time: as many as they need where what is asked has its room before them."""
+
 
 class LaunchRows:
     """Draws one row each, in the colours in force."""
@@ -52,6 +55,8 @@ class LaunchRows:
         meaning = "failed" if one.cannot else "waiting" if one.is_asking else "todo"
         words = f"cannot run here: {one.cannot}" if one.cannot else one.asks
         says = ink.of("failed" if one.cannot else "waiting" if one.kind == "gate" else "muted")
+        facts = content(one.facts, ink.of("faint"), ink)
+        room = max(_FACTS, min(_MOST_FACTS, self._width - _BEFORE, facts.cell_length))
         return self._row(
             Column(content=styled(f"{one.wave:>3}", ink.of("faint")), gap=0),
             Column(content=styled(glyphs.of(meaning), ink.sign(meaning))),
@@ -59,7 +64,7 @@ class LaunchRows:
             Column(content=content(one.who, ink.of("muted"), ink), width=11),
             Column(content=content(words, says, ink), grows=True, least=24),
             Column(content=content(one.does, ink.of("faint", italic=True), ink), width=32, drop=2, gap=2),
-            Column(content=content(one.facts, ink.of("faint"), ink), width=28, align="right", drop=1),
+            Column(content=facts, width=room, align="right", drop=1),
         )
 
     def grant(self, one: Grantable) -> Strip:

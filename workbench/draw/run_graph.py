@@ -86,7 +86,8 @@ def _mark(mark: ContractMark) -> Literal["", "kept", "broken"]:
 
 
 def _duration(state: State, seconds: float) -> str:
-    return short_duration(seconds) if state in _BEGUN else ""
+    has_worked = seconds > 0 or state != "cancelled"  # what never began took no time
+    return short_duration(seconds) if state in _BEGUN and has_worked else ""
 
 
 def _note(step: PipelineStep) -> str:

@@ -111,7 +111,8 @@ def _item(item: Item, wide: int, *, is_ascii: bool) -> str:
     name = cut(_shown(item), wide)
     pad = " " * (wide - cells(name))
     mark = sign(item.facts, is_ascii=is_ascii)
-    return f"{mark} {name}{pad} {item.facts.duration:>5}  {one_line(item.facts.note, 40)}".rstrip()
+    time = f"{item.facts.duration}{'!' * (item.facts.state == 'warned')}"
+    return f"{mark} {name}{pad} {time:>5}  {one_line(item.facts.note, 40)}".rstrip()
 
 
 def _matrices(steps: Sequence[Step], opened: frozenset[str]) -> tuple[list[Step], dict[str, tuple[str, ...]]]:
