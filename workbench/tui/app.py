@@ -37,6 +37,7 @@ from workbench.tui.screens.main import MainScreen
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.typeahead import TypeAhead
+from workbench.tui.widgets.lines import LineView
 from workbench.views.source import Source
 
 _HERE: Final = Path(__file__).resolve()
@@ -154,6 +155,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
             screen.showing.everything()
+            for view in screen.query(LineView):
+                view.restyle()
         self.screen.refresh(repaint=True, layout=True)
 
     # --- life -----------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ class Window:
 
     @property
     def words(self) -> str:
-        """Return where it is: `events 1 to 1,000 of 100,000`."""
+        """Return where it is: `events 1 to 1,000 of 100,000`; nothing of a whole session."""
+        if self.first == 1 and self.last >= self.total:
+            return ""
         return f"events {self.first:,} to {self.last:,} of {self.total:,}"
 
 

@@ -213,6 +213,10 @@ class Services:
     """Begin a run; returns its id. Refused inside an agent."""
     has_model: Callable[[], bool] = lambda: True
     """Return whether a session can be begun: a model is set up."""
+    config_file: Callable[[], str] = lambda: "config.json"
+    """Return where the user's settings are, as a path to show."""
+    asks: Callable[[], tuple[str, int]] = lambda: ("every tool", 0)
+    """Return what is asked about here, and how many rules let something pass. Called in a thread."""
     opening: Sequence[str] = ()
     """Lines that stand where the first session will be, instead of how one is begun."""
     host_log: Callable[[], Sequence[str]] = lambda: ()

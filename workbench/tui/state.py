@@ -218,7 +218,7 @@ class State:
         if isinstance(event.body, ErrorRaised | CallFinished):
             changed.troubles.append(event)
         if isinstance(event.body, CallFinished) and (call := self.source.call(event.call_id or "")):
-            self._note_undone((call,))
+            changed.actions |= self._note_undone((call,))
 
     def _forget(self, session_id: str) -> None:
         """Show nothing of a session that was deleted."""
@@ -250,10 +250,12 @@ class State:
         self.earlier_calls += max(0, len(found) - MOST_CALLS)
         self.calls = found[-MOST_CALLS:]
 
-    def _note_undone(self, calls: Iterable[Call]) -> None:
-        for call in calls:
-            if call.tool == UNDO_TOOL and call.state == "succeeded":
-                self.undone.add(str(call.parameters.get("action", "")))
+    def _note_undone(self, calls: Iterable[Call]) -> set[str]:
+        """Note which actions calls have undone; return their ids."""
+        done = (call for call in calls if call.tool == UNDO_TOOL and call.state == "succeeded")
+        found = {str(call.parameters.get("action", "")) for call in done}
+        self.undone |= found
+        return found
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)

@@ -66,6 +66,8 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         list_files=wiring.list_files,
         branch=wiring.branch,
         has_model=wiring.has_model,
+        config_file=wiring.config_file,
+        asks=wiring.asks,
         host_log=wiring.host_log,
         known_tools=ruling.known_tools,
         rules=ruling.rules,
@@ -251,6 +253,22 @@ class Wiring:
         from workbench.host.choosing import is_set_up
 
         return is_set_up(self._config())
+
+    def config_file(self) -> str:
+        """Return where the user's settings are."""
+        from workbench.config.layers import USER_FILE
+
+        return str(self._home.path / USER_FILE)
+
+    def asks(self) -> tuple[str, int]:
+        """Return what is asked about here, and how many rules let something pass."""
+        from workbench.host.trusting import read_grant
+        from workbench.policy.rules import Moment, in_force
+
+        reads = self._config().approvals.read_only == "auto" or read_grant(self._journal, self._workspace)
+        moment = Moment(session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now())
+        rules = in_force("allow", self._journal.rules(), moment)
+        return "all but reads" if reads else "every tool", len(rules)
 
     def _chosen(self) -> "Choice":
         from workbench.host.choosing import Choice, NoModel, Wish, choose, is_set_up

@@ -11,4 +11,6 @@ def demo(screen: MainScreen) -> None:
 
 def providers(screen: MainScreen) -> None:
     """Say how a model is set up."""
-    screen.say("Set default_provider and providers in config.json (README, Models), then workbench doctor.")
+    from workbench.tui.screens.setup import open_setup
+
+    open_setup(screen)

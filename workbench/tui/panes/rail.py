@@ -122,9 +122,7 @@ class Rail(Pane):
         self._changed_title.show(right=Content.styled(str(len(view.changed_files)), muted))
         if view.current is not None:
             self._facts.show(
-                facts=sessions.session_facts(
-                    view.current, turns=view.turns, asks="every tool", rules=view.rules
-                )
+                facts=sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
             )
         for widget in (self._changed_title, self._changed):
             widget.display = bool(files)

@@ -99,6 +99,7 @@ class RailShown:
     current: Session | None
     now: int
     turns: int = 0
+    asks: str = "every tool"
     rules: int = 0
     changed_files: Sequence[ChangedFile] = ()
 

@@ -3,7 +3,7 @@
 Owns nothing but the page: what keys there are is the key table's. Typing finds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -11,9 +11,11 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widgets import Static
 
 from workbench.draw import cells
+from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import plain_wrap
 from workbench.tui import keymap
 from workbench.tui.keymap import Key
@@ -29,6 +31,11 @@ _SIGNS: Final[tuple[SignName, ...]] = (
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
     "cancelled", "unknown", "risk", "taken", "left",
 )  # fmt: skip
+_MEANS: Final[Mapping[str, str]] = {
+    "waiting": "waits for you", "todo": "not started", "ok": "done", "cancelled": "withdrawn",
+}  # fmt: skip
+"""Longer words than those of the line mode."""
+_SAID_BY_PANE: Final = frozenset({"approvals.approve", "approvals.reject"})
 _KEYS_CELLS: Final = 9
 _THREE_FROM: Final = 90
 """Cells from which the groups stand in three columns."""
@@ -129,6 +136,12 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
     def _why(self, key: Key) -> str:
         return self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
 
+    def _now(self, key: Key) -> str:
+        """Return what an answering key would do to what is under the cursor; empty for any other."""
+        if self._pane is None or key.id not in _SAID_BY_PANE:
+            return ""
+        return self._pane.label_of(key.id)
+
     def _printed(self, key: Key) -> str:
         return keymap.shown(key, keymap.users_of(self))
 
@@ -139,7 +152,7 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
     def _lines(self, key: Key, width: int) -> list[Content]:
         """Return what a key does, or why it does nothing, on as many lines as it takes."""
         colours, line, why = ink(self), glyphs(self).line, self._why(key)
-        words = why or key.help or key.tooltip
+        words = why or self._now(key) or key.help or key.tooltip
         shown = line(self._printed(key)).rjust(_KEYS_CELLS)
         tone = colours.of("faint") if why else colours.of("info", bold=True)
         texts = plain_wrap(line(words), max(8, width - _KEYS_CELLS - 2))
@@ -153,14 +166,19 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         colours, signs = ink(self), glyphs(self)
         cell = 20
         items = [
-            Content.assemble((signs.of(name), colours.of("info")), f" {SIGNS[name].word}").pad_right(
-                max(0, cell - 2 - len(SIGNS[name].word))
-            )
+            Content.assemble((signs.of(name), _tone(name, colours)), f" {_MEANS.get(name, SIGNS[name].word)}")
             for name in _SIGNS
         ]
         row = max(1, width // cell)
+        items = [item.pad_right(max(0, cell - item.cell_length)) for item in items]
         lines = [Content("").join(items[n : n + row]) for n in range(0, len(items), row)]
         return [Content.styled("Signs", colours.of("foreground", bold=True)), *lines]
+
+
+def _tone(name: SignName, colours: Ink) -> Style:
+    if name in ("taken", "left"):
+        return colours.of("added" if name == "taken" else "muted")
+    return colours.sign(name)  # type: ignore[arg-type]  # the list above holds no other glyphs
 
 
 def _unshadowed(keys: Sequence[Key]) -> list[Key]:

@@ -75,7 +75,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         draw_parts(self)
         self.state, self.services, self.answering, self._feed = state, services, answering, feed
         self.workspace, self.home = workspace, home
-        self.branch, self.trouble, self.has_model = "", "", True
+        self.branch, self.trouble, self.has_model, self.asks = "", "", True, ("every tool", 0)
         self.pipelines_found: int | None = None
         self.place, self.is_zoomed = 2, False
         self.header, self.strip, self.tabs, self.footer = Header(), SessionStrip(), Tabs(), Footer()
@@ -169,7 +169,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.requests.read_branch()
         if not self.state.runs.rows:
             self.requests.read_pipelines()
-        self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_trouble)
+        self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_standing)
         if self.state.pending or self.answering.awaits(self.workspace):
             self.requests.ensure_host(self.workspace)
 
@@ -261,7 +261,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def _minute(self) -> None:
         self.keep_time()
-        self.requests.read_trouble()
+        self.requests.read_standing()
         if not self.state.runs.rows:
             self.requests.read_pipelines()
         self.showing.head()

@@ -3,7 +3,7 @@
 Owns the list of what can be done and the search in it. What is chosen is done as if its key had been pressed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -38,11 +38,25 @@ class Entry:
     place: str
     keys: str
     do: Callable[[], None]
+    why_off: str = ""
+    """Why it would do nothing now; doing it says so."""
 
 
 def open_palette(screen: "MainScreen") -> None:
     """Open the palette over a main screen."""
     screen.textual.push_screen(PaletteScreen(screen))
+
+
+def ranked(entries: Iterable[Entry], wanted: str) -> list[Entry]:
+    """Return the entries that hold every typed word: what begins with them first, what is off last."""
+    text = wanted.casefold().strip()
+
+    def rank(entry: Entry) -> int:
+        words = entry.words.casefold()
+        place = 0 if words.startswith(text) else 1 if f" {text}" in words else 2
+        return place + 3 * bool(entry.why_off)
+
+    return sorted((one for one in entries if matches(f"{one.words} {one.place}", text)), key=rank)
 
 
 def matches(words: str, wanted: str) -> bool:
@@ -70,14 +84,15 @@ class EntryList(RowList):
     def draw_row(self, placed: Placed, width: int) -> Strip:
         """Draw an entry: words, place, key."""
         entry, colours = self.entries[placed.row_id], ink(self)
+        tone = "faint" if entry.why_off else "foreground"
         bar = glyphs(self).of("cursor") if placed.is_cursor else " "
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(
-                content=cells.content(entry.words, colours.of("foreground", bold=placed.is_cursor)),
+                content=cells.content(entry.words, colours.of(tone, bold=placed.is_cursor)),
                 grows=True,
             ),
-            Column(content=cells.content(entry.place, colours.of("muted")), drop=1),
+            Column(content=cells.content(entry.why_off or entry.place, colours.of("muted")), drop=1),
             Column(content=cells.content(entry.keys, colours.of("info", bold=True)), width=8, align="right"),
             Column(content=Content(" "), gap=0),
         ]
@@ -114,7 +129,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Show all commands."""
         self._input.focus()
-        self._list.show_entries(self._commands())
+        self._list.show_entries(ranked(self._commands(), ""))
 
     @on(Input.Changed)
     def _changed(self, message: Input.Changed) -> None:
@@ -131,7 +146,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         elif text.startswith("#"):
             found = [entry for entry in self._sessions() if matches(entry.words, text[1:])]
         else:
-            found = [entry for entry in self._commands() if matches(f"{entry.words} {entry.place}", text)]
+            found = ranked(self._commands(), text)
         self._list.show_entries(found)
 
     def on_key(self, event: events.Key) -> None:
@@ -174,9 +189,13 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             place = "Everywhere" if is_ours else (pane.NAME if pane else "")
             words = glyphs(self).line(key.tooltip[:1].upper() + key.tooltip[1:])
             keys = keymap.shown(key, keymap.users_of(self)) or keymap.printed(key.keys[0])
+            why = "" if is_ours or pane is None else pane.why_not(key.id)
             entries.append(
-                Entry(id=key.id, words=words, place=place, keys=keys, do=_doing(owner.action_do, key.id))
-            )
+                Entry(
+                    id=key.id, words=words, place=place, keys=keys, why_off=why,
+                    do=_doing(owner.action_do, key.id),
+                )
+            )  # fmt: skip
         return [*entries, *self._themes()]
 
     def _themes(self) -> list[Entry]:

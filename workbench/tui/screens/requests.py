@@ -226,6 +226,26 @@ class Requests:
 
         self._thread(work, "branch", "read the branch")
 
+    def read_standing(self) -> None:
+        """Read how the host stands, what is asked about, whether a model is set up."""
+        self.read_trouble()
+        self.read_asks()
+
+    def read_asks(self) -> None:
+        """Read what is asked about here, and whether a model is set up by now."""
+        screen = self._screen
+
+        def work() -> None:
+            asks, has_model = screen.services.asks(), screen.has_model or screen.services.has_model()
+            is_new, is_other = has_model != screen.has_model, asks != screen.asks
+            screen.asks, screen.has_model = asks, has_model
+            if is_new:
+                screen.textual.call_from_thread(screen.showing.everything)
+            elif is_other:
+                screen.textual.call_from_thread(screen.showing.around)
+
+        self._thread(work, "asks of tools", "read what is asked about")
+
     def read_pipelines(self) -> None:
         """Read how many pipelines there are, which the pane without a run says."""
         screen = self._screen

@@ -247,6 +247,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
         self.approvals.decided(message)
         if message.result is not None and message.result.ok:
             self.requests.ensure_host(self.workspace)
+            self.requests.read_asks()
 
     @on(messages.Decide)
     def _decide(self, message: messages.Decide) -> None:

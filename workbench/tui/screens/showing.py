@@ -73,6 +73,11 @@ class Showing:
         self.composer()
         self.pipeline()
 
+    def around(self) -> None:
+        """Show what stands around the conversation and says how a session is set."""
+        self.rail()
+        self.composer()
+
     def what_changed(self, changed: Changed) -> None:
         """Show what events have changed."""
         if changed.actions or changed.has_sessions or changed.has_calls:
@@ -267,6 +272,8 @@ class Showing:
                 now=state.source.now(),
                 turns=state.transcript.facts.turns,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
+                asks=self._screen.asks[0],
+                rules=self._screen.asks[1],
             )
         )
 
@@ -274,7 +281,7 @@ class Showing:
         """Show whom a message would go to."""
         state = self._screen.state
         marks = len(self._screen.approvals.choosing.marks)
-        mode = f"{marks} marked, a opens the table" if marks else "asks before every tool"
+        mode = f"{marks} marked, a opens the table" if marks else f"asks before {self._screen.asks[0]}"
         self._screen.composer.show(
             ComposerShown(
                 session=state.current,

@@ -183,6 +183,12 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         if self.is_following:
             self.scroll_to_line(self._line_count)
 
+    def restyle(self) -> None:
+        """Lay out and draw anew what holds finished colours."""
+        if self.size.width:
+            self.on_width(self.size.width)
+        self.invalidate()
+
     def on_focus(self) -> None:
         """Draw the cursor of a focused view."""
         self.invalidate()
