@@ -336,8 +336,8 @@ class Attempt:
             if step.workspace.mounts:
                 await asyncio.to_thread(parts.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
-            if step.kind == "pipeline" and step.contracts:
-                await asyncio.to_thread(self._put_below, collected.stored)
+            if step.contracts:
+                await asyncio.to_thread(self._lay_out, collected.stored)
         except (
             FileRefused, WorkspaceFailed, OSError, templates.Unresolved, artifacts.ArtifactGone
         ) as error:  # fmt: skip
@@ -371,11 +371,22 @@ class Attempt:
             artifacts.collect, self.parts.ledger, self.workspace, outputs, outcome, self.number
         )
 
-    def _put_below(self, stored: Sequence[ArtifactStored]) -> None:
-        """Lay what a run below handed on where contracts look for it."""
-        self.parts.workspaces.prepare(self.step, self.workspace, self.values.fill, ())
+    def _lay_out(self, stored: Sequence[ArtifactStored]) -> None:
+        """Lay what is in no file of the workspace where contracts look for it."""
+        if self.step.kind == "pipeline":
+            self.parts.workspaces.prepare(self.step, self.workspace, self.values.fill, ())
         for one in stored:
-            artifacts.put(self.parts.ledger, one, self.workspace, one.path.strip("/") or one.name)
+            if self.step.kind == "pipeline":
+                artifacts.put(self.parts.ledger, one, self.workspace, one.path.strip("/") or one.name)
+            elif one.artifact_kind == "stdout":
+                artifacts.put(self.parts.ledger, one, self.workspace, f"artifacts/{one.name}")
+
+    def _named_source(self, values: Values) -> str:
+        """Return the file that a contract checks where it names none: the first artifact of the step."""
+        for one in self.step.outputs:
+            if one.kind != "folder":
+                return values.fill(one.path) if one.kind == "file" else f"artifacts/{one.name}"
+        return ""
 
     @property
     def tried(self) -> int:
@@ -385,9 +396,7 @@ class Attempt:
     async def _checked(self, contract: Contract, values: Values, on_event: OnStepEvent) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
-        source = values.fill(contract.source) or next(
-            (values.fill(one.path) for one in self.step.outputs if one.kind == "file"), ""
-        )
+        source = values.fill(contract.source) or self._named_source(values)
         environment = dict(self.parts.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check, contract, self.workspace, source, self.parts.definition.files(), self.number,

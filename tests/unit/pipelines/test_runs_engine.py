@@ -469,6 +469,19 @@ def test_the_source_of_a_contract_is_the_file_that_is_checked(runs, source, stat
     assert why in row.error_message
 
 
+@pytest.mark.parametrize(("printed", "status"), [('{"a": 1}', "completed"), ("{}", "failed")])
+def test_a_contract_checks_what_a_step_prints_where_that_is_its_artifact(runs, printed, status):
+    here = runs()
+    line = json.dumps(f"printf %s '{printed}'")
+    row = here.run(f"""
+  - id: x
+    exec: {{type: command, source: {line}}}
+    output_artifacts: [{{name: said, source: stdout, type: json}}]
+    handover: {{contract: {{type: json_schema, schema: '{{"required": ["a"]}}'}}}}
+""")
+    assert row.status == status, row.error_message
+
+
 @pytest.mark.parametrize(("schema", "status"), [("{}", "completed"), ('{"required": ["b"]}', "failed")])
 def test_a_contract_of_a_pipeline_step_checks_what_the_run_below_handed_on(runs, schema, status):
     here = runs()
