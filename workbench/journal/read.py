@@ -157,8 +157,12 @@ class Reader:
 
     def turns_before(self, session_id: str, number: int) -> int:
         """Return how many turns of a session ended before its event with a number."""
-        where = "session_id = ? AND sequence_number < ? AND kind = 'turn.ended'"
-        return self._value(f"SELECT count(*) FROM event WHERE {where}", session_id, number) or 0  # noqa: S608 ours
+        ended = "SELECT count(*) FROM event WHERE session_id = ? AND kind = 'turn.ended'"
+        if 2 * number < self.last_sequence(session_id):
+            return self._value(f"{ended} AND sequence_number < ?", session_id, number) or 0
+        # An index counts all of them: the end of a long session is shown without reading its beginning.
+        later = self._value(f"{ended} AND sequence_number >= ?", session_id, number) or 0
+        return (self._value(ended, session_id) or 0) - later
 
     def call_count(self, session_id: str) -> int:
         """Return how many calls a session has."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.journal.scenes import HOST, USER, SettableClock, ask, history, start, streamed
 from workbench.domain.codec import actor_json, body_json
-from workbench.domain.events import Event, SessionChanged, SessionCreated
+from workbench.domain.events import Event, SessionChanged, SessionCreated, TurnEnded, TurnStarted
 from workbench.domain.values import Decision
 from workbench.journal.decide import decide
 from workbench.journal.journal import Journal
@@ -42,6 +42,19 @@ def test_a_window_is_read_by_number(two: Journal) -> None:
     assert two.reader.last_sequence("a") == 14
     assert two.reader.last_sequence("nobody") == 0
     assert two.reader.event_at(99) is None
+
+
+def test_turns_that_ended_before_an_event_are_counted_from_either_end(journal: Journal) -> None:
+    journal.append([journal.event(SessionCreated(workspace="/w"), "s", USER)])
+    for number in range(5):
+        bodies = (TurnStarted(provider="p", model="m"), TurnEnded(outcome="done"))
+        journal.append(
+            [journal.event(body, "s", HOST, turn_id=f"t{number}") for body in bodies], strict=False
+        )
+    found = [event.body.KIND == "turn.ended" for event in journal.events("s")]
+    counts = [journal.reader.turns_before("s", number) for number in range(1, len(found) + 1)]
+    assert counts == [sum(found[: number - 1]) for number in range(1, len(found) + 1)]
+    assert (counts[-1], journal.reader.turns_before("nobody", 1)) == (4, 0)
 
 
 def test_an_empty_journal_has_nothing(journal: Journal, clock: SettableClock) -> None:
