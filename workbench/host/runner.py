@@ -157,7 +157,7 @@ class Runner:
             self.failure = error
         except (IllegalMoveError, GuardFailed) as error:
             await self._overtaken(effect, error, before)
-        except (JournalError, OSError) as error:
+        except JournalError as error:
             self.failure = error
         except Exception as error:  # noqa: BLE001 -- a defect ends this session's run, named, never the host
             await self._defect(effect, error)
@@ -181,7 +181,8 @@ class Runner:
             code="internal", message=f"{type(effect).__name__} failed: {type(error).__name__}: {error}",
             remedy="Continue the session to try again; the log of the host has the details.",
         )  # fmt: skip
-        await self.desk.append(self.desk.event(body))
+        with contextlib.suppress(JournalError):  # the first failure is the one to tell
+            await self.desk.append(self.desk.event(body))
 
     async def _end_all(self) -> None:
         for stop in self._stops.values():

@@ -38,6 +38,7 @@ class Supervisor:
         self._is_attached, self._linger = is_attached, linger
         self._driven: dict[str, asyncio.Task[None]] = {}
         self._looked_at: dict[str, int] = {}
+        self._broken_at: dict[str, int] = {}
         self._runs_looked_at = 0.0
         self._rung = asyncio.Event()
 
@@ -97,6 +98,8 @@ class Supervisor:
                 self._begin(session)
 
     def _begin(self, session: Session) -> None:
+        if self._broken_at.get(session.id) == session.updated_at:
+            return
         driving = self._drive_run if session.kind == "pipeline" else self._drive
         task = asyncio.create_task(driving(session.id), name=f"session {session.id}")
         self._driven[session.id] = task
@@ -132,7 +135,10 @@ class Supervisor:
             self._looked_at.pop(session_id, None)
             await asyncio.sleep(RETRY)
         except Exception:
+            # Whatever it is, it would be met again: not before somebody has done something about the session.
             LOG.exception("session %s", session_id)
+            session = self._kit.journal.session(session_id)
+            self._broken_at[session_id] = session.updated_at if session is not None else 0
         finally:
             self._driven.pop(session_id, None)
             self._rung.set()
