@@ -6,7 +6,7 @@ nothing is left when it is over, unless it is to be kept.
 
 import math
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +16,10 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, Refusal
 from workbench.cli.lookup import session_named
 from workbench.cli.place import opened, workspace_of
-from workbench.cli.replay import telling
 from workbench.cli.replay.loan import STDIN, Loan, Wish, is_path, lent, taken
 from workbench.cli.screen.showing import ended_by_signals, require_terminal, settings, settings_in
 from workbench.config.values import Config
 from workbench.domain.rows import Session
-from workbench.formats import recognising
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.journal.home import default_folder
 from workbench.journal.journal import Journal
@@ -64,7 +62,15 @@ def configure(parser: ArgumentParser) -> None:
     file = parser.add_argument_group("a file")
     file.add_argument("--keep", action="store_true", help="import it into the library too")
     file.add_argument("--number", type=int, metavar="N", help="which of its sessions, from 1")
-    file.add_argument("--format", choices=sorted(recognising.names()), metavar="F", help="do not guess")
+    file.add_argument("--format", type=_form, metavar="F", help="do not guess")
+
+
+def _form(text: str) -> str:
+    from workbench.formats.recognising import names
+
+    if text not in names():
+        raise ArgumentTypeError(f"“{text}” is none of {', '.join(sorted(names()))}")
+    return text
 
 
 def execute(options: Namespace, console: Console) -> int:
@@ -85,6 +91,8 @@ def execute(options: Namespace, console: Console) -> int:
                 console.note(found.remark)
             source = ReplaySource(found.journal, found.session)
             at = _moment(source, options.at)
+            from workbench.cli.replay import telling
+
             telling.tell(source, found.session, at, console, is_json=options.json)
             return DONE
         with _beside(found, options, console) as other:

@@ -12,24 +12,24 @@ import tempfile
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from workbench.cli.console import Console
 from workbench.cli.errors import Misuse, Refusal
-from workbench.cli.sessions.importing import Progress
 from workbench.domain.rows import Session
 from workbench.effects.locks import FileLock, is_held
 from workbench.effects.refusal import FileRefused
 from workbench.effects.trees import remove_tree
-from workbench.formats import taking
-from workbench.formats.assembling import Summary
-from workbench.formats.recognising import NotRecognised
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home
-from workbench.journal.importing import Intake
 from workbench.journal.journal import Journal
 from workbench.records import dataclass, replace
 from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.cli.sessions.importing import Progress
+    from workbench.formats.assembling import Summary
+    from workbench.journal.importing import Intake
 
 STDIN: Final = "-"
 _PREFIX: Final = "workbench-replay-"
@@ -94,6 +94,10 @@ def taken(home: Home, journal: Journal, wish: Wish, console: Console) -> Loan:
     Raises:
         Refusal: It cannot be read, or no session is in it; then nothing is left of it.
     """
+    # What reads foreign files is loaded for them: a session of the library is on the screen without it.
+    from workbench.cli.sessions.importing import Progress
+    from workbench.journal.importing import Intake
+
     intake, progress = Intake(journal), Progress(console)
     try:
         summaries = _read(wish, intake, progress)
@@ -113,7 +117,9 @@ def taken(home: Home, journal: Journal, wish: Wish, console: Console) -> Loan:
     return Loan(home=home, journal=journal, session=session, remark=_remark(found, chosen, wish))
 
 
-def _read(wish: Wish, intake: Intake, progress: Progress) -> list[Summary]:
+def _read(wish: Wish, intake: "Intake", progress: "Progress") -> "list[Summary]":
+    from workbench.formats import taking
+
     with _stream(wish.file) as (stream, at):
         opened = taking.open_file(
             progress.counted(stream, wish.file), wish.file, at, wish.format, store=intake.store,
@@ -129,6 +135,8 @@ def _stream(given: str) -> Generator[tuple[BinaryIO, int], None, None]:
     if given == STDIN:
         yield sys.stdin.buffer, time.time_ns() // 1_000
         return
+    from workbench.formats.recognising import NotRecognised
+
     path = Path(given).expanduser()
     found = path.stat()
     # Looked at before it is opened: a pipe that nobody writes to would be waited for.
@@ -139,6 +147,8 @@ def _stream(given: str) -> Generator[tuple[BinaryIO, int], None, None]:
 
 
 def _why_not(error: BaseException) -> str:
+    from workbench.formats.recognising import NotRecognised
+
     match error:
         case NotRecognised():
             return str(error)
@@ -158,7 +168,7 @@ def _refused(wish: Wish, why: str) -> Refusal:
     return Refusal(f"“{shown}” was not replayed", why, remedy)
 
 
-def _chosen(wish: Wish, found: list[Summary]) -> Summary:
+def _chosen(wish: Wish, found: "list[Summary]") -> "Summary":
     if not found:
         raise _refused(wish, "no session is in it")
     number = 1 if wish.number is None else wish.number
@@ -168,7 +178,7 @@ def _chosen(wish: Wish, found: list[Summary]) -> Summary:
     return found[number - 1]
 
 
-def _remark(found: list[Summary], chosen: Summary, wish: Wish) -> str:
+def _remark(found: "list[Summary]", chosen: "Summary", wish: Wish) -> str:
     parts: list[str] = []
     if len(found) > 1 and wish.number is None:
         names = ", ".join(one_line(one.title, 40) or one.key[:20] for one in found[:_NAMED])
