@@ -24,6 +24,10 @@ from workbench.formats.foreign import (
 from workbench.formats.lines import Line
 
 _ENDS: Final[dict[str, foreign.ResultState]] = {"completed": "succeeded", "failed": "failed"}
+_QUIET: Final = (
+    "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
+    "usage_update",
+)  # fmt: skip
 _STOPS: Final = {
     "cancelled": "interrupted",
     "max_tokens": "limit",
@@ -127,7 +131,9 @@ class _Trace:
         elif kind == "plan":
             yield Kept(kind="plan", content=update.get("entries"), at=self._at, line=number)
         else:
-            known = kind in ("available_commands_update", "current_mode_update", "config_option_update")
+            if kind == "session_info_update" and (title := text(update.get("title"))):
+                yield foreign.Titled(title=title, at=self._at)
+            known = kind in _QUIET
             yield Kept(kind=kind or "update", content=update, at=self._at, line=number, is_understood=known)
 
     def _chunk(self, kind: str, update: JsonObject) -> Iterator[Item]:

@@ -37,6 +37,7 @@ _QUESTIONS: Final = (
     ("add file to the chat", "add_file"),
     ("add url to the chat", "add_url"),
 )
+_ADDED: Final = re.compile(r"Add (?!file |url )(\S+) to the chat\?", re.IGNORECASE)
 _TYPED: Final = re.compile(r"# (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?)\s*$")
 _LLM: Final = re.compile(r"(TO LLM|LLM RESPONSE) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)\s*$")
 
@@ -198,6 +199,8 @@ class _Chat:
             what, answer = found["what"], found["answer"].casefold() or "y"
             tool = next((tool for begin, tool in _QUESTIONS if begin in what.casefold()), "confirm")
             key, given = self._key(), self._given(tool, what, lines[:at])
+            if added := _ADDED.match(what):
+                tool, given = "add_file", {"path": added[1]}
             yield Reply(calls=(Asked(id=key, tool=tool, arguments=given),), line=number)
             if answer[:1] in ("y", "a"):
                 yield Decision(call=key, is_approved=True)

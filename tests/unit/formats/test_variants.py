@@ -393,3 +393,28 @@ def test_the_title_that_a_human_gave_stays():
     titles = [{"type": "summary", "summary": "made up", "leafUuid": "u1"}, {"type": "custom-title", "customTitle": "mine", "sessionId": "s"},
               {"type": "ai-title", "aiTitle": "made up again", "sessionId": "s"}]  # fmt: skip
     assert made(lines(base, *titles))[0].summaries[0].title == "mine"
+
+
+def test_a_file_that_aider_asks_for_is_named():
+    chat = "# aider chat started at 2026-01-01 10:00:00\n\n#### go  \n\nHere.\n\n> Commit abc1234 feat  \n> Add README.md to the chat? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n"
+    asked = [one.calls[0] for one in bodies(made(chat.encode())[1], e.ReplyCompleted) if one.calls]
+    assert [(one.tool, one.arguments) for one in asked] == [("add_file", {"path": "README.md"})]
+
+
+def test_updates_of_a_session_in_a_trace_are_understood():
+    def update(kind, **more):
+        return {
+            "jsonrpc": "2.0",
+            "method": "session/update",
+            "params": {"sessionId": "z", "update": {"sessionUpdate": kind, **more}},
+        }
+
+    chunk = {"content": {"type": "text", "text": "hi"}}
+    opened, _ = made(
+        lines(
+            update("agent_message_chunk", **chunk),
+            update("usage_update", used=1),
+            update("session_info_update", title="named"),
+        )
+    )
+    assert (opened.summaries[0].title, opened.summaries[0].kept) == ("named", 0)
