@@ -113,3 +113,10 @@ def test_options_of_the_log_viewer(listed, words, keys):
 def test_what_no_option_means_is_refused(listed, shell, words):
     assert shell("sessions", "list", "--all", "--json", *words.split()) == 2
     assert not shell.out and len(shell.err.splitlines()) == 3
+
+
+def test_a_list_that_is_cut_says_so(listed, shell):
+    listed("--limit", "2")
+    assert shell("sessions", "list", "--all", "--limit", "2") == 0
+    assert len(shell.out.splitlines()) == 2 and "More match" in shell.err
+    assert shell("sessions", "list", "--all", "--limit", "4") == 0 and not shell.err

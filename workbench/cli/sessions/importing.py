@@ -256,8 +256,12 @@ def _tell(
     _tell_left_out(console, reports)
     sessions = [one for report in reports for one in report.sessions]
     kept = sum(one.kept for one in sessions)
-    left = f", {kept} records not understood and kept" if kept else ""
-    console.say(f"{len(sessions)} sessions in {len(reports)} files{left}.")
+    left = f", {_counted(kept, 'record')} not understood and kept" if kept else ""
+    console.say(f"{_counted(len(sessions), 'session')} in {_counted(len(reports), 'file')}{left}.")
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def _tell_left_out(console: Console, reports: list[FileReport]) -> None:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from dataclasses import replace
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE
@@ -30,7 +31,8 @@ def execute(options: Namespace, console: Console) -> int:
     workspace = None if options.all else workspace_of(options.directory)
     with opened() as (_, journal):
         expire_due(journal)
-        page = found(journal, filters, workspace)
+        page = found(journal, replace(filters, limit=filters.limit + 1), workspace)
+        has_more, page = len(page) > filters.limit, page[: filters.limit]
         asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
         if not page:
             require_status(journal, filters)
@@ -41,6 +43,8 @@ def execute(options: Namespace, console: Console) -> int:
         return DONE
     rows = [session_row(session, keys[session.id], asks[session.id], console.signs, now) for session in page]
     console.say(table(rows, nothing))
+    if has_more and page:
+        console.note("More match: --offset and --limit show them, --search and the filters narrow it.")
     return DONE
 
 
