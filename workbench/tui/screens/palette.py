@@ -119,9 +119,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             yield self._list
             yield Static(
                 Content(
-                    glyphs(self).line(
-                        " enter do it   ↑ ↓ choose   @ files   # sessions here   ## anywhere   esc back"
-                    )
+                    glyphs(self).line(" enter do it  ↑ ↓ choose  @ files  # sessions  ## anywhere  esc back")
                 ),
                 id="palette-hint",
             )
