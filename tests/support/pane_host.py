@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.app import App
 from textual.geometry import Offset
+from textual.message import Message
 
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
@@ -18,7 +19,7 @@ STYLES = Path(__file__).resolve().parents[2] / "styles"
 KINDS = tuple(
     kind
     for kind in vars(messages).values()
-    if isinstance(kind, type) and kind.__module__ == messages.__name__
+    if isinstance(kind, type) and issubclass(kind, Message) and kind.__module__ == messages.__name__
 )
 
 HOSTILE = (

@@ -53,6 +53,7 @@ class ApprovalsPane(Pane):
     PLACE = 2
     NAME = "Approvals"
     SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
+    MOVING = frozenset({"diff.scroll-down", "diff.scroll-up", "approvals.diff-down", "approvals.diff-up"})
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, *, key: str | None = None) -> None:
@@ -332,13 +333,8 @@ class ApprovalsPane(Pane):
 
     def label_of(self, key_id: str) -> str:
         """Return what a key does to the action under the cursor."""
-        found = captions.label(
-            key_id,
-            self.detail,
-            self.choosing,
-            is_split=self.layout_wish == "split",
-            width=self.screen.size.width,
-        )
+        is_split, width = self.layout_wish == "split", self.screen.size.width
+        found = captions.label(key_id, self.detail, self.choosing, is_split=is_split, width=width)
         return found if found is not None else super().label_of(key_id)
 
     def why_off(self, key_id: str) -> str:

@@ -38,6 +38,8 @@ class Pane(Vertical):
     """The name in the tab row, when it is shorter."""
     SCOPES: ClassVar[tuple[str, ...]] = ("list",)
     """Scopes of the key table whose keys this pane can take, inner ones first."""
+    MOVING: ClassVar[frozenset[str]] = frozenset()
+    """Keys that only move: what the others do stays the same, and the footer is not made anew for them."""
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
@@ -160,7 +162,8 @@ class Pane(Vertical):
             self.post_message(Said(reason))
             return
         keymap.run(key_id, self)
-        self.post_message(KeysChanged())
+        if key_id not in self.MOVING:
+            self.post_message(KeysChanged())
 
     def on_descendant_focus(self) -> None:
         """Show in the title that the keys count here."""

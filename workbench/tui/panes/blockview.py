@@ -333,7 +333,7 @@ class BlockView(LineView):
         drawn = self._drawn.get(block.id) or self._draw(index)
         at -= drawn.gap
         if not 0 <= at < len(drawn.lines):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width)
         is_cursor = self.has_focus and block.id == self.cursor
         ink = theme.drawing(self).ink
         style = ink.on("panel") if isinstance(block, Prompt) else ink.on("background")

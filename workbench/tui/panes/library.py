@@ -30,7 +30,6 @@ from workbench.views.places import Place
 
 _TWO_FROM: Final = 100
 """Columns from which the preview stands beside the list."""
-_MOVING: Final = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
 _WORDS: Final = "words, and status: model: provider: in: tag: since: until: origin: is: tool: asked:"
 
 
@@ -50,6 +49,7 @@ class LibraryPane(ReadingPane):
     PLACE = 5
     NAME = "Library"
     SCOPES: ClassVar[tuple[str, ...]] = ("library", "list")
+    MOVING = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, shelf: Shelf, workspace: str, tools: Sequence[str] = ()) -> None:
@@ -233,13 +233,6 @@ class LibraryPane(ReadingPane):
     def on_descendant_focus(self) -> None:
         """Say which keys count, also when the focus went from the filter to the list."""
         self.say_hint()
-
-    def action_do(self, key_id: str) -> None:
-        """Do what the table says; what only moves changes no key, and the footer is not made anew for it."""
-        if key_id in _MOVING:
-            keymap.run(key_id, self)
-        else:
-            super().action_do(key_id)
 
     # --- keys of lists ------------------------------------------------------------------------------
 

@@ -84,6 +84,7 @@ class Rail(Pane):
     PLACE = 0
     NAME = "Sessions"
     SCOPES = ("rail", "list")
+    MOVING = frozenset({"list.row-down", "list.row-up"})
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, *, key: str | None = None) -> None:

@@ -69,7 +69,8 @@ class ToolList(RowList):
         was, turn = self._spans, self._turn
         self._measure(now)
         if self._turn != turn:
-            self.invalidate()
+            # Only rows of the two turns have bars; the others look as they did.
+            self._redraw(key for key, span in self._spans.items() if was.get(key) != span)
         else:
             self._spans = was
 
@@ -123,6 +124,8 @@ class ToolsPane(Pane):
         self.call.display = False
         self._shown: ToolsShown | None = None
         self._all: Sequence[ToolRow] = ()
+        self._counted: tuple[Sequence[ToolRow], int, tools.ToolFacts] | None = None
+        """What the title says of all rows at a moment: moving among them changes nothing of it."""
         self._only_failed = False
         self._filter = ""
         self._wanted: str | None = None
@@ -193,7 +196,9 @@ class ToolsPane(Pane):
 
     def _show_title(self, now: int) -> None:
         ink, glyphs = theme.ink(self), theme.glyphs(self)
-        facts = tools.facts(self._all, now)
+        if self._counted is None or (self._counted[0] is not self._all or self._counted[1] != now):
+            self._counted = self._all, now, tools.facts(self._all, now)
+        facts = self._counted[2]
         parts = [
             (f"{glyphs.of('failed')} {facts.failed}", ink.sign("failed"), facts.failed),
             (f"{glyphs.of('waiting')} {facts.waiting}", ink.sign("waiting"), facts.waiting),

@@ -9,6 +9,7 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, cast
 
+from rich.style import Style as RichStyle
 from textual import events
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
@@ -147,8 +148,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         size = self.size
         if size != self.outer_size or crop.column_span != (0, size.width):
             return super().render_lines(crop)
-        top, width = self.first_line, size.width
-        found = [self._screen_row(y, top, width) for y in crop.line_range]
+        top, width, style = self.first_line, size.width, self.rich_style
+        found = [self._screen_row(y, top, width, style) for y in crop.line_range]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             found = [strip.apply_filter(line_filter, background) for strip in found]
@@ -156,18 +157,19 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Return a row of the screen; below the last line nothing."""
-        return self._screen_row(y, self.first_line, self.size.width)
+        return self._screen_row(y, self.first_line, self.size.width, self.rich_style)
 
-    def _screen_row(self, y: int, top: int, width: int) -> Strip:
+    def _screen_row(self, y: int, top: int, width: int, style: RichStyle) -> Strip:
+        # The style is handed in: asking for it puts the styles of all ancestors together.
         fixed = self.fixed_line(y, width)
         if fixed is not None:
-            return fixed.apply_style(self.rich_style)
+            return fixed.apply_style(style)
         line = y + top if y + top < self._line_count else _BELOW
         strip = self._strips.get(line)
         if strip is None:
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             # Every cell has a style: Textual's filter for NO_COLOR takes no other.
-            strip = drawn.adjust_cell_length(width).apply_style(self.rich_style).simplify()
+            strip = drawn.adjust_cell_length(width).apply_style(style).simplify()
             self._strips[line] = strip
         return strip
 
