@@ -7,6 +7,8 @@ exactly what there was. A key that the user writes into a file of his own is his
 import hashlib
 import json
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -14,7 +16,7 @@ from tests.support.stage import call, exchange, recording, text
 
 PLACES = (
     "prompt", "streamed", "read", "written", "command", "output", "failing output", "model error", "reason",
-    "title", "tag", "imported prompt", "imported output", "hook", "step output", "run input",
+    "title", "tag", "imported prompt", "imported output", "hook", "step output", "run input", "crash",
 )  # fmt: skip
 
 
@@ -39,6 +41,16 @@ SCRIPT = recording(
     ),
     exchange({"error": {"status": 401, "message": f"bad credentials: {key('model error')}"}}),
 )  # fmt: skip
+
+CRASH = """
+import sys
+from workbench.cli.console import Console
+from workbench.cli.errors import report
+try:
+    raise RuntimeError(f"what was not expected holds {sys.argv[1]}")
+except RuntimeError as error:
+    sys.exit(report(error, Console()))
+"""
 
 PIPELINE = f"""
 kind: WavePipeline
@@ -126,6 +138,14 @@ def told(shop):
             call_it("sessions", "export", one["id"], "--format", form)
     call_it("sessions", "show", session["id"])
     call_it("doctor")
+    for more in ({}, {"WORKBENCH_DEBUG": "1"}):
+        argv = [sys.executable, "-c", CRASH, key("crash")]
+        crash = subprocess.run(
+            argv, env={**shop.env(), **more}, cwd=shop.project, capture_output=True, text=True
+        )
+        said.append(crash.stdout + crash.stderr)
+    assert "RuntimeError" in said[-1]
+    assert "RuntimeError" in (shop.home / "logs" / "cli.log").read_text()
     return said
 
 

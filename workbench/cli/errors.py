@@ -74,7 +74,7 @@ def report(error: BaseException, console: Console) -> int:
         return INTERRUPTED
     explained = words(error)
     if explained is None and os.environ.get("WORKBENCH_DEBUG") == "1":
-        explained = ("".join(traceback.format_exception(error)).rstrip(),)
+        explained = (_scrubbed_trace(error).rstrip(),)
     for line in explained or (_unknown(error),):
         console.note(line)
     return _code(error)
@@ -110,10 +110,16 @@ def _is_name(word: str) -> bool:
 
 def _unknown(error: BaseException) -> str:
     problem = sentence(f"Something failed that should not: {type(error).__name__}")
-    path = _log("".join(traceback.format_exception(error)))
+    path = _log(_scrubbed_trace(error))
     if path is None:
         return f"{problem} No log could be written; WORKBENCH_DEBUG=1 shows the details."
     return f"{problem} The log is {path}"
+
+
+def _scrubbed_trace(error: BaseException) -> str:
+    from workbench.text.scrub import scrub
+
+    return scrub("".join(traceback.format_exception(error))).text
 
 
 def _log(text: str) -> Path | None:

@@ -158,7 +158,17 @@ def test_an_edit(before, old, new, expected):
 @pytest.mark.parametrize("kind", list(KINDS))
 @pytest.mark.parametrize(
     "line",
-    [b"{", b"[]", b"1", b"{}", b'{"a": 1, "a": 2}', b"\xff", b'{"command": 1, "x": NaN}', b"[" * 100_000],
+    [
+        b"{",
+        b"[]",
+        b"1",
+        b"{}",
+        b'{"a": 1, "a": 2}',
+        b"\xff",
+        b'{"command": 1, "x": NaN}',
+        b'{"x": -1e999}',
+        b"[" * 100_000,
+    ],
 )
 def test_a_bad_line_costs_that_line_only(kind, line):
     assert list(answer(KINDS[kind], line)) == ["error"]

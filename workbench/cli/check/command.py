@@ -5,6 +5,7 @@ connection, and a line that makes no sense costs that line only.
 """
 
 import json
+import math
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -42,7 +43,9 @@ def answer(judge: kinds.Judge, line: bytes) -> JsonObject:
     try:
         if len(line) > LONGEST_LINE:
             raise kinds.BadCase(f"the line is longer than {LONGEST_LINE} bytes")
-        case = json.loads(line.decode(), object_pairs_hook=_once, parse_constant=_no_number)
+        case = json.loads(
+            line.decode(), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+        )
         if not isinstance(case, dict):
             raise kinds.BadCase("the line is no JSON object")
         return judge(cast("JsonObject", case))
@@ -68,6 +71,11 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         raise kinds.BadCase("a key is there twice")
     return found
+
+
+def _finite(digits: str) -> float:
+    found = float(digits)
+    return found if math.isfinite(found) else cast("float", _no_number(digits[:40]))
 
 
 def _no_number(name: str) -> object:
