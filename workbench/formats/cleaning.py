@@ -49,7 +49,7 @@ def _clean_short(text: str) -> str:
 
 _ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
-    r"A(?:(?<![A-Za-z0-9]A)": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
+    r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
         r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]"

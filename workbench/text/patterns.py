@@ -125,7 +125,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("anthropic-key", rf"sk-ant-{_WORD}{{16,}}+", ("sk-ant-",)),
     Pattern(
         "aws-key",
-        r"A(?:(?<![A-Za-z0-9]A)|(?<=\\[nrt]A)|(?<=%[0-9A-F]{2}A))(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA|3T[A-Z0-9])[A-Z0-9]{16,}+",
+        r"A(?:KIA|SIA|BIA|CCA|GPA|IDA|ROA|IPA|NPA|NVA|3T[A-Z0-9])[A-Z0-9]{16,}+",
         ("akia", "asia", "abia", "acca", "agpa", "aida", "aroa", "aipa", "anpa", "anva", "a3t"),
     ),
     Pattern("openai-key", rf"sk-{_START.format('sk-')}{_WORD}{{20,}}+", ("sk-",), is_dense),

@@ -1,6 +1,15 @@
 r"""More commands, from public lists of ways around and from everyday work: data, one in a line."""
 
 HOSTILE = r"""
+make --directory=/x
+make --directory=../x test
+make -C../x
+go -C /x test
+go -C ../x vet
+npm --prefix=/x test
+yarn --cwd /x test
+pnpm -C ../x test
+ninja -C /x
 7z a -si x < y >z
 agetty -l /bin/sh
 ansible localhost -m shell -a id
@@ -569,6 +578,8 @@ tar -tzf x.tgz | head
 make -j4 all
 make -n
 make -C sub test
+make --directory=sub test
+make -Csub
 export FOO=bar
 set -e
 set -euo pipefail
