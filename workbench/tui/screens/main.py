@@ -145,6 +145,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         super()._compositor_refresh()
         if not self.has_frame and self.is_current:
             self.has_frame = True
+            if self.requests.is_behind:
+                self.call_later(self.showing.detail, self.approvals.queue.cursor)
             # Threads that began before would load modules while the first frame is drawn.
             self.call_later(self.after_first_frame)
             # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.

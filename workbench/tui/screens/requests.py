@@ -31,6 +31,8 @@ class Requests:
     def __init__(self, screen: "MainScreen") -> None:
         self._screen = screen
         self._parts: dict[str, CommandParts | None] = {}
+        self.is_behind = False
+        """Whether the first frame shows a command that is taken apart only after it."""
 
     def _thread(self, work: Callable[[], None], group: str, description: str) -> None:
         self._screen.run_worker(
@@ -58,6 +60,9 @@ class Requests:
         """Return a waiting command taken apart; the first time it is read in a thread, and shown then."""
         command = parameters.get("command")
         if action.state != "pending" or action.verb != "run" or not isinstance(command, str):
+            return None
+        if not self._screen.has_frame:
+            self.is_behind = True
             return None
         if action.id not in self._parts:
             self._parts[action.id] = None
