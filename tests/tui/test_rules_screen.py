@@ -130,3 +130,38 @@ def test_the_empty_page_is_at_the_top(stage):
         assert shown.main.place == 7
 
     play(stage, body)
+
+
+def test_help_names_the_keys_of_the_rules_and_comes_back_to_them(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6", "?")
+        assert "Keys here: Rules" in shown.text
+        assert "take the rule back" in shown.text
+        await shown.press("escape", "j", "d")
+        assert "with revoked and expired ones" in shown.text
+        assert "? all keys" in shown.text
+
+    play(stage, body)
+
+
+def test_an_empty_page_offers_only_what_can_be_done_there(stage):
+    async def body(shown):
+        await shown.press("6")
+        (keys,) = [line.strip("│ ") for line in shown.text.splitlines() if "A add" in line]
+        assert keys == "A add   d revoked ones   ? all keys   esc back"
+
+    play(stage, body)
+
+
+def test_a_narrow_page_keeps_the_keys_for_help_and_the_way_back(stage):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6")
+        (keys,) = [line.strip("│ ") for line in shown.text.splitlines() if "A add" in line]
+        assert keys.startswith("j k rule   A add   e edit   D revoke")
+        assert keys.endswith("? all keys   esc back")
+
+    play(stage, body, size=(80, 24))

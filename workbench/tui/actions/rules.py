@@ -43,6 +43,11 @@ def filter(screen: RulesScreen) -> None:  # noqa: A001 named as the row of the k
     screen.ask_filter()
 
 
+def help(screen: RulesScreen) -> None:  # noqa: A001 named as the row of the key table
+    """Show the keys."""
+    screen.help()
+
+
 def leave(screen: RulesScreen) -> None:
     """Go back."""
     screen.leave()

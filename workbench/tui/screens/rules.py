@@ -97,6 +97,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         """Wrap anew."""
         del event
         self.call_after_refresh(self._show_detail)
+        self.call_after_refresh(self._show_keys)
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -141,12 +142,18 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
 
     def _show_keys(self) -> None:
         info = ink(self).of("info", bold=True)
-        pairs = [("j k", "rule"), ("A", "add"), ("e", "edit"), ("D", "revoke"), ("b", "the past")]
+        rule = [("e", "edit"), ("D", "revoke"), ("b", "the past")]
+        pairs = [("j k", "rule"), ("A", "add"), *rule] if self._row else [("A", "add")]
         pairs += [("u", "undo")] if self._revoked else []
-        pairs += [("/", "filter"), ("d", "revoked ones")]
+        pairs += [("/", "filter")] if self._row or self._wanted else []
+        pairs += [("d", "revoked ones")]
         if self._input.display:
             pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
-        parts = [Content.assemble((keys, info), f" {words}") for keys, words in [*pairs, ("esc", "back")]]
+        always = [("esc", "back")] if self._input.display else [("?", "all keys"), ("esc", "back")]
+        room = self._keys.size.width or self._main.size.width
+        while len(pairs) > 1 and _cells([*pairs, *always]) > room:
+            pairs.pop()
+        parts = [Content.assemble((keys, info), f" {words}") for keys, words in [*pairs, *always]]
         self._keys.update(Content.assemble(" ", Content("   ").join(parts)))
 
     @property
@@ -319,6 +326,12 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         if self.is_attached:
             self._show_detail()
 
+    def help(self) -> None:
+        """Show the keys."""
+        from workbench.tui.screens.help import HelpScreen
+
+        self._main.textual.push_screen(HelpScreen("Rules", keymap.of_scopes(["rules"]), None))
+
     def leave(self) -> None:
         """Leave the line, the filter, the place."""
         if self._input.display:
@@ -328,3 +341,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             self._show()
         else:
             self.dismiss()
+
+
+def _cells(pairs: Sequence[tuple[str, str]]) -> int:
+    return sum(len(keys) + len(words) + 4 for keys, words in pairs)
