@@ -7,7 +7,7 @@ nothing is left when it is over, unless it is to be kept.
 import math
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -137,15 +137,22 @@ def _beside(found: Loan, options: Namespace, console: Console) -> Generator[Loan
 
 
 def _services(found: Loan) -> "Services":
-    from workbench.cli.screen.filming import film
-    from workbench.cli.screen.forking import fork_wanted
-    from workbench.tui.services import Services
+    from workbench.tui.services import FilmWanted, ForkWanted, Services
 
     home, journal, here = found.home, found.journal, str(Path.cwd())
-    return Services(
-        fork=lambda wanted: fork_wanted(home, journal, wanted),
-        film=lambda wanted, told: film(home, journal, here, wanted, told),
-    )
+
+    # What each needs is loaded when it is wanted, not before the first frame.
+    def fork(wanted: ForkWanted) -> str:
+        from workbench.cli.screen.forking import fork_wanted
+
+        return fork_wanted(home, journal, wanted)
+
+    def film(wanted: FilmWanted, told: Callable[[str], None]) -> str:
+        from workbench.cli.screen import filming
+
+        return filming.film(home, journal, here, wanted, told)
+
+    return Services(fork=fork, film=film)
 
 
 def _config(found: Loan) -> Config:
