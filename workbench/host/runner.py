@@ -176,13 +176,15 @@ class Runner:
             await self._defect(effect, error)
 
     async def _defect(self, effect: Effect, error: Exception) -> None:
-        self.failure = error
         body = ErrorRaised(
             code="internal", message=f"{type(effect).__name__} failed: {type(error).__name__}: {error}",
             remedy="Continue the session to try again; the log of the host has the details.",
         )  # fmt: skip
-        with contextlib.suppress(JournalError):  # the first failure is the one to tell
-            await self.desk.append(self.desk.event(body))
+        try:
+            with contextlib.suppress(JournalError):  # the first failure is the one to tell
+                await self.desk.append(self.desk.event(body))
+        finally:
+            self.failure = error  # not before it is named: whoever drives ends with it
 
     async def _end_all(self) -> None:
         for stop in self._stops.values():

@@ -5,7 +5,7 @@ a slow line. The framework writes a changed part whole, and from the left edge o
 part it asks every widget on the screen for all of its lines.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Console
@@ -64,11 +64,26 @@ class Parts(Compositor):
             rows = [found for part in open_parts if (found := shown.intersection(part))]
             if not rows:
                 continue
-            open_parts = [rest for part in open_parts for rest in _without(part, shown)]
             y, bottom = min(found.y for found in rows), max(found.bottom for found in rows)
             # Whole lines: a widget keeps those, and a piece of a line would be cut anew each time.
             place = Region(shown.x, y, shown.width, bottom - y)
-            yield place, place, widget.render_lines(place.translate(-region.offset))
+            strips = widget.render_lines(place.translate(-region.offset))
+            # One that was not yet told its size draws less than its place: what is behind it is seen then.
+            if len(strips) >= place.height and all(strip.cell_length >= place.width for strip in strips):
+                open_parts = [rest for part in open_parts for rest in _without(part, shown)]
+            yield place, place, strips
+
+    def _render_chops(
+        self, crop: Region, is_rendered_line: Callable[[int], bool]
+    ) -> Sequence[Mapping[int, Strip]]:
+        chops = super()._render_chops(crop, is_rendered_line)
+        if self._changed:
+            return chops
+        # All of the screen is written: where nobody draws, it is blank.
+        return [
+            {x: strip or Strip.blank(end - x) for (x, strip), end in zip(line.items(), cuts[1:], strict=True)}
+            for line, cuts in zip(chops, self.cuts, strict=True)
+        ]
 
 
 def _without(part: Region, cover: Region) -> list[Region]:
