@@ -8,7 +8,13 @@ without need.
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
+
+_STEP_MS: Final = 200
+"""How often what was collected is looked at."""
+
+_SETTLE_MS: Final = 800
+"""How long a group is collected at the most."""
 
 
 def changes(
@@ -16,8 +22,6 @@ def changes(
     stop: threading.Event,
     *,
     is_wanted: Callable[[str], bool],
-    step_ms: int = 200,
-    settle_ms: int = 800,
 ) -> Iterator[frozenset[str]]:
     """Yield the paths that changed in folders, not below them, in groups, until told to stop.
 
@@ -25,8 +29,6 @@ def changes(
         folders: Those that are not there are passed over; with none left nothing is yielded.
         stop: Ends the watch.
         is_wanted: Whether a changed path is one to tell of.
-        step_ms: How often what was collected is looked at: each look is a wake-up.
-        settle_ms: How long a group is collected at the most.
 
     Raises:
         OSError, RuntimeError: The folders cannot be watched.
@@ -42,7 +44,7 @@ def changes(
 
     watch = cast("Any", watchfiles).watch
     for group in watch(
-        *there, watch_filter=is_told, stop_event=stop, step=step_ms, debounce=settle_ms,
+        *there, watch_filter=is_told, stop_event=stop, step=_STEP_MS, debounce=_SETTLE_MS,
         rust_timeout=5_000, recursive=False, raise_interrupt=False,
     ):  # fmt: skip
         yield frozenset(str(path) for _, path in group)

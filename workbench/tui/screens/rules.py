@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _EMPTY = (
     "No rule: every call is asked about.",
-    "A writes one here; A on a call that waits offers what would fit it, tried on the past.",
+    "A writes one here.",
+    "A on a call that waits offers what would fit it, tried on the past.",
 )
 
 
