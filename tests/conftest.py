@@ -1,12 +1,17 @@
 """Isolation for every test: its own home and data folder, no key of any provider, no tty surprises."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("workbench")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Begun in the background of a shell, the run ignores ctrl+c, and so would every program that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "NEED_LLAMA"}
 
