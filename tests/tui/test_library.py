@@ -93,7 +93,7 @@ async def opened(shown, *keys):
     await shows(shown)
 
 
-@pytest.mark.spec(8, "library")
+@pytest.mark.spec(71)
 def test_live_sessions_are_on_top_then_the_newest(stage):
     async def body(shown):
         await opened(shown)
@@ -344,7 +344,6 @@ def test_a_click_chooses_and_two_open(stage):
     play(stage, body)
 
 
-@pytest.mark.spec(9)
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=str)
 def test_the_screen_opens_on_a_session_ready_for_words(tmp_path, size):
     made = staged(tmp_path, script=recording(exchange(text("Nothing to ask."))))

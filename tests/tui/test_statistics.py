@@ -28,7 +28,6 @@ async def opened(shown, *keys):
     await shows(shown)
 
 
-@pytest.mark.spec(8, "statistics")
 def test_tools_asks_sessions_and_tokens_are_counted(stage):
     async def body(shown):
         await opened(shown)

@@ -4,6 +4,8 @@ import asyncio
 import json
 import threading
 
+import pytest
+
 from tests.support.stage import exchange, recording, text
 from workbench.host.config_following import following, take_over
 from workbench.host.config_rules import sync
@@ -43,6 +45,7 @@ def until_noticed(seen, change):
     raise AssertionError("not noticed")
 
 
+@pytest.mark.spec(47)
 def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
     stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
     kit = stage.kit()
