@@ -2,6 +2,7 @@
 
 import os
 import signal
+from itertools import count
 
 import pytest
 from hypothesis import settings
@@ -21,9 +22,17 @@ def pytest_make_parametrize_id(val, argname):
     return argname if isinstance(val, bytes) and len(val) > 40 else None
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """Yield folders that are new; numbered without looking at all that came before, as thousands are made."""
+    base = tmp_path_factory.mktemp("homes")
+    return (base / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def isolated(tmp_path_factory, monkeypatch):
-    home = tmp_path_factory.mktemp("home")
+def isolated(homes, monkeypatch):
+    home = next(homes)
+    home.mkdir()
     for name in set(os.environ) - KEPT:
         if not name.startswith(("PYTEST", "COV", "HYPOTHESIS")):
             monkeypatch.delenv(name)

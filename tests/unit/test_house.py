@@ -4,24 +4,24 @@ import ast
 import statistics
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workbench"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.parts)
 FUNCTION, CLASS, FILE, MEDIAN = 50, 300, 400, 8
 
 
-def source(path):
+@cache
+def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
 def counted(path):
     """Return the numbers of lines that hold something and belong to no docstring."""
-    text = path.read_text(encoding="utf-8")
-    lines = {n for n, line in enumerate(text.splitlines(), 1) if line.strip()}
-    for node in ast.walk(ast.parse(text)):
+    lines = {n for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if line.strip()}
+    for node in ast.walk(tree(path)):
         if (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
@@ -32,20 +32,22 @@ def counted(path):
 
 
 def spans(path, kinds):
-    lines = counted(path)
-    for node in ast.walk(source(path)):
+    for node in ast.walk(tree(path)):
         if isinstance(node, kinds):
-            yield node.name, len(lines & set(range(node.lineno, node.end_lineno + 1)))
+            yield node.name, len(counted(path) & set(range(node.lineno, node.end_lineno + 1)))
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_lengths(path):
-    long = [name for name, length in spans(path, FUNCTIONS) if length > FUNCTION]
-    long += [name for name, length in spans(path, (ast.ClassDef,)) if length > CLASS]
-    assert (long, len(counted(path)) <= FILE) == ([], True)
+def over(kinds, limit):
+    return [(path.name, name, n) for path in FILES for name, n in spans(path, kinds) if n > limit]
+
+
+def test_functions_classes_and_files_have_their_length():
+    assert over(FUNCTIONS, FUNCTION) == []
+    assert over((ast.ClassDef,), CLASS) == []
+    assert [(path.name, len(counted(path))) for path in FILES if len(counted(path)) > FILE] == []
 
 
 def test_functions_are_short():
@@ -53,37 +55,39 @@ def test_functions_are_short():
     assert statistics.median(lengths) <= MEDIAN
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_every_module_says_what_it_owns(path):
-    text = ast.get_docstring(source(path)) or ""
-    assert 1 <= len(text.splitlines()) <= 12
+def test_every_module_says_what_it_owns():
+    said = {path: ast.get_docstring(tree(path)) or "" for path in FILES}
+    assert [str(path) for path, text in said.items() if not 1 <= len(text.splitlines()) <= 12] == []
 
 
-def names_called(path):
-    for node in ast.walk(source(path)):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), node
+WRITING = {
+    "write_text",
+    "write_bytes",
+    "mkdir",
+    "rename",
+    "replace_file",
+    "symlink_to",
+    "makedirs",
+    "rmtree",
+}
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in FILES if "effects" not in p.parts], ids=lambda p: str(p.relative_to(PACKAGE))
-)
-def test_only_effects_write_files(path):
-    for name, call in names_called(path):
-        tail = name.rpartition(".")[2]
-        assert tail not in {
-            "write_text",
-            "write_bytes",
-            "mkdir",
-            "rename",
-            "replace_file",
-            "symlink_to",
-            "makedirs",
-            "rmtree",
-        }, name
-        if tail == "open" and name in {"open", "io.open", "os.open"}:
-            modes = [a.value for a in call.args[1:2] if isinstance(a, ast.Constant)]
-            assert all(mode in ("r", "rb") for mode in modes), ast.unparse(call)
+def writes(call):
+    name = ast.unparse(call.func)
+    modes = [a.value for a in call.args[1:2] if isinstance(a, ast.Constant)]
+    opens = name in {"open", "io.open", "os.open"} and any(mode not in ("r", "rb") for mode in modes)
+    return opens or name.rpartition(".")[2] in WRITING
+
+
+def test_only_effects_write_files():
+    calls = [
+        (path.name, node.lineno)
+        for path in FILES
+        if "effects" not in path.parts
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and writes(node)
+    ]
+    assert calls == []
 
 
 HEADLESS = [
