@@ -3,6 +3,7 @@
 Owns which manifest a pipeline has and what a run is made of. It starts nothing and writes nothing.
 """
 
+import difflib
 import itertools
 import os
 from collections.abc import Iterator
@@ -183,6 +184,13 @@ def named(root: str, name: str) -> str | None:
     by_name = [one.file for one in found if one.name == name]
     by_file = [one.file for one in found if Path(one.file).stem == name]
     return next(iter([*by_name, *by_file]), None)
+
+
+def close_to(root: str, name: str) -> str:
+    """Return what a pipeline of a project may have been meant, as a remedy."""
+    names = [one.name for one in pipelines_of(root)]
+    close = difflib.get_close_matches(name, names, 1)
+    return "see workbench pipeline list" + (f" (is {one_line(close[0], 80)} meant?)" if close else "")
 
 
 def _document(file: str, report: Report, kept: dict[str, str] | None = None) -> Place | None:

@@ -142,6 +142,20 @@ def test_the_object_of_validate_is_the_agreed_one(place):
     assert (code, "no folder /nowhere" in err) == (1, True)
 
 
+def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):
+    (place / "pipelines").mkdir()
+    (place / "pipelines" / "night.yaml").write_text(
+        "kind: WavePipeline\nmetadata: {name: nightly}\nsteps:\n" + command("a", odd="1")
+    )
+    for word in ("nightly", "night"):
+        code, out, _ = said(place, "pipeline", "validate", word)
+        assert (code, "pipelines/night.yaml:" in out, "odd is no known key" in out) == (0, True, True)
+    for verb in ("validate", "graph"):
+        code, _, err = said(place, "pipeline", verb, "nighty")
+        assert (code, "nightly meant" in err) == (1, True)
+    assert "no such file" in said(place, "pipeline", "validate", "gone.yaml")[1]
+
+
 def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     project(place, "- {id: g, gate: {prompt: go?}}\n" + command("z", dependencies="[g]"))
     said(place, "trust")

@@ -195,6 +195,32 @@ def test_steps_below_are_counted_over_all_runs(runs):
 
 
 @pytest.mark.spec(97)
+def test_items_of_a_list_count_their_pipeline_once_and_deeper_ones_count_too(runs):
+    here = runs(manifest=MANIFEST + META % (4, 10_000))
+    below(here)
+    here.pipeline("\n  - {id: down, pipeline: below.yaml}", name="middle")
+    each = (
+        '\n  - {id: each, pipeline: %s, iterate: {over: [1, 2, 3, 4], mode: parallel}, input: "{{ item }}"}\n'
+    )
+    assert here.run(each % "below.yaml").status == "completed"
+    row = here.run(each % "middle.yaml" + "  - {id: one, dependencies: [each], pipeline: below.yaml}\n")
+    assert here.states(row.pipeline_id)["each"] == "completed"
+    assert here.states(row.pipeline_id)["one"] == "failed"
+    assert "it would come to 5 steps; meta_pipeline.max_total_steps is 4" in row.error_message
+
+
+@pytest.mark.spec(97)
+def test_tokens_below_count_over_all_runs(runs):
+    here = runs(manifest=MANIFEST + META % (20, 3_000))
+    below(here, tokens=1_200)
+    row = here.run(UP)
+    assert here.states(row.pipeline_id) == {"one": "completed", "two": "failed"}
+    assert "more than meta_pipeline.max_total_tokens, 3000" in row.error_message
+    resumed = here.resume(row.pipeline_id)
+    assert "more than meta_pipeline.max_total_tokens, 3000" in resumed.error_message
+
+
+@pytest.mark.spec(97)
 def test_tokens_below_end_the_run_that_uses_them(runs):
     here = runs(manifest=MANIFEST + META % (20, 1_000))
     below(here, tokens=1_200)

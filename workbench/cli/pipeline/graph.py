@@ -13,13 +13,16 @@ from workbench.cli.errors import DONE, FAILED, Refusal
 from workbench.cli.pipeline.lookup import run_named
 from workbench.cli.place import opened, workspace_of
 from workbench.pipelines.load import LoadedPipeline
+from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from workbench.domain.rows import PipelineState
     from workbench.graph.facts import Facts
     from workbench.graph.layout import Layout
     from workbench.graph.model import Step
+    from workbench.journal.journal import Journal
 
 EXAMPLE = """workbench pipeline graph nightly
 workbench pipeline graph nightly#41 --format svg > nightly.svg"""
@@ -96,6 +99,7 @@ def _found(options: Namespace) -> "tuple[Sequence[Step], Mapping[str, Facts], li
         except RunRefused as error:
             if Path(options.name).suffix in (".yaml", ".yml"):
                 raise Refusal("nothing was drawn", error.why, error.remedy) from None
+            return _of_run(workspace, options.name, error.remedy)
     return _of_run(workspace, options.name)
 
 
@@ -117,17 +121,29 @@ def _of_pipeline(loaded: LoadedPipeline) -> "tuple[Sequence[Step], Mapping[str, 
     return fold(planned, alike=False).steps, {}, wrong
 
 
-def _of_run(workspace: str, word: str) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
+def _of_run(
+    workspace: str, word: str, remedy: str = ""
+) -> "tuple[Sequence[Step], Mapping[str, Facts], list[str]]":
     from workbench.draw.run_graph import RunPaint, steps_of
     from workbench.graph.fold import fold
     from workbench.views.pipeline import items_of, pipeline, plans_of
 
     with opened() as (_, journal):
-        row = run_named(journal, workspace, word)
-        key = row.pipeline_id
+        key = (row := _run_named(journal, workspace, word, remedy)).pipeline_id
         plan = plans_of(journal.events(key, 0, 100))
         listed = {one.id: items_of(journal.reader.step_events(key, one.id)) for one in plan if one.is_matrix}
         states, actions = journal.step_states(key), journal.actions(key)
         run = pipeline(row, plan, states, actions, journal.now(), listed=listed)
     paint, folded = RunPaint(run), fold(steps_of(run), alike=False)
     return folded.steps, {step.id: paint.of(step.id, folded) for step in folded.steps}, []
+
+
+def _run_named(journal: "Journal", workspace: str, word: str, remedy: str) -> "PipelineState":
+    """Return a run; where the word is no pipeline either, say so and what may have been meant."""
+    try:
+        return run_named(journal, workspace, word)
+    except Refusal as refusal:
+        if not remedy or "there is none" not in refusal.why:
+            raise
+        why = f"there is no pipeline and no run {one_line(word, 60)}"
+        raise Refusal("nothing was drawn", why, remedy) from None

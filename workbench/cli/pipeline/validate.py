@@ -15,15 +15,20 @@ from workbench.cli.render.facts import Facts
 from workbench.effects.folderwatch import changes as watched
 from workbench.pipelines.load import (
     check_manifest,
+    close_to,
     find_manifest,
     is_manifest,
     load,
+    named,
     pipelines_of,
     project_of,
 )
+from workbench.pipelines.places import SUFFIXES
 from workbench.pipelines.problems import Report
+from workbench.text.safe import one_line
 
 EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml
+workbench pipeline validate nightly
 workbench pipeline validate --strict --json"""
 
 
@@ -33,8 +38,9 @@ WATCHED: Final = (".yaml", ".yml", ".json", ".md")
 def configure(parser: ArgumentParser) -> None:
     """Add the files and how strictly they are read."""
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="pipelines or manifests (else: all of this project)"
-    )
+        "files", nargs="*", metavar="FILE",
+        help="pipelines or manifests, or names of pipelines (else: all of this project)",
+    )  # fmt: skip
     parser.add_argument("--manifest", metavar="M", help="the manifest (else: the nearest one upwards)")
     parser.add_argument("--root", metavar="DIR", help="what paths in the files are relative to")
     parser.add_argument("--strict", action="store_true", help="take warnings for errors")
@@ -57,14 +63,14 @@ def execute(options: Namespace, console: Console) -> int:
 
 def _folders(options: Namespace) -> list[str]:
     """Return the folders of the files that are validated, and that of their manifest."""
-    files = list(options.files) or _all(workspace_of(options.directory))
+    files = _files(options)
     manifests = [options.manifest or find_manifest(file) for file in files]
     named = [file for file in (*files, *manifests) if file is not None]
     return sorted({str(Path(file).resolve().parent) for file in named})
 
 
 def _validated(options: Namespace, console: Console) -> int:
-    files = list(options.files) or _all(workspace_of(options.directory))
+    files = _files(options)
     results = [(file, _checked(file, options)) for file in files]
     if options.json:
         facts = [_facts(file, report) for file, report in results]
@@ -74,9 +80,31 @@ def _validated(options: Namespace, console: Console) -> int:
     return DONE if all(report.is_ok for _, report in results) else FAILED
 
 
-def _all(workspace: str) -> list[str]:
+def _files(options: Namespace) -> list[str]:
+    """Return the files to look at: those named, each by its path or its pipeline's name, or all."""
+    workspace = workspace_of(options.directory)
+    if not options.files:
+        return _all(workspace)
+    root = options.root or _root(workspace)
+    return [file if Path(file).exists() else _named(root, file) for file in options.files]
+
+
+def _named(root: str, word: str) -> str:
+    """Return the file of the pipeline of a name; the word itself if it looks like a file."""
+    found = named(root, word)
+    if found is None and Path(word).suffix not in SUFFIXES:
+        why = f"there is no file and no pipeline {one_line(word, 80)}"
+        raise Refusal("nothing was validated", why, close_to(root, word))
+    return f"{root}/{found}" if found else word
+
+
+def _root(workspace: str) -> str:
     manifest = find_manifest(workspace)
-    root = project_of(manifest) if manifest else workspace
+    return project_of(manifest) if manifest else workspace
+
+
+def _all(workspace: str) -> list[str]:
+    manifest, root = find_manifest(workspace), _root(workspace)
     found = [f"{root}/{one.file}" for one in pipelines_of(root)]
     if manifest:
         found.insert(0, manifest)

@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from workbench.domain.events import ContinueRequested, Event, SessionCreated, SessionStatusChanged
@@ -29,6 +30,8 @@ from workbench.host.steps.begin import Begun, begin, workers
 from workbench.host.steps.executor import EmbeddedExecutor, Nested
 from workbench.host.steps.ledger import RunLedger
 from workbench.host.steps.requests import RunRefused, Wish, find, require_runnable
+from workbench.host.steps.room import Path as Way
+from workbench.host.steps.room import Room, tokens_below
 from workbench.host.steps.trace import Trace
 from workbench.host.trusting import is_governed
 from workbench.journal.errors import JournalError
@@ -65,6 +68,10 @@ class Driving:
     see: SeeEvents = _ignore
     """Told of the events of the run and of its steps' sessions."""
     slots: Slots | None = None
+    room: Room | None = None
+    """What the runs below the topmost one came to; None for the topmost one itself."""
+    way: Way = ()
+    """How this run is reached from the topmost one."""
 
 
 async def drive_run(driving: Driving, run_id: str) -> PipelineState:
@@ -167,6 +174,14 @@ class _Below:
     def __init__(self, driving: Driving, ledger: RunLedger, begun: Begun, limits: MetaLimits) -> None:
         self._driving, self._ledger, self._begun, self._limits = driving, ledger, begun, limits
 
+    @cached_property
+    def _room(self) -> Room:
+        return self._driving.room or Room.below(self._driving.kit.journal, self._ledger.run_id)
+
+    @cached_property
+    def _tokens(self) -> dict[str, int]:
+        return tokens_below(self._driving.kit.journal, self._ledger.run_id)
+
     def opening(self, spec: StepSpec) -> list[Event]:
         """Return the events that begin a run below; NotReady if a limit or the pipeline forbids it."""
         depth = self._begun.definition.depth + 1
@@ -191,8 +206,8 @@ class _Below:
                 f"{spec.source} comes from a template and does not lie where trust covers it; "
                 "put it into .workbench/pipelines or .wave/pipelines, or name it in the step"
             )
-        self._require_room(len(loaded.pipeline.steps))
         run_id, name = journal.clock.new_id(), loaded.pipeline.name
+        self._take_room(self._way(spec, name), len(loaded.pipeline.steps))
         numbers = [r.number or 0 for r in journal.pipeline_states(workspace) if r.pipeline_name == name]
         number = max(numbers, default=0) + 1
         actor = Actor(kind="host", pid=os.getpid())
@@ -241,39 +256,42 @@ class _Below:
         moves = [one.body.state for one in events if one.step == step and isinstance(one.body, StepChanged)]
         return bool(moves) and moves[-1] == "running"
 
-    def _require_room(self, steps: int) -> None:
-        limits, used = self._limits, self._used()
-        if used + steps > limits.max_total_steps:
+    def _way(self, spec: StepSpec, name: str) -> Way:
+        found = self._begun.state.steps.get(spec.id.step)
+        return (*self._driving.way, (found.matrix if found else "") or spec.id.step, name)
+
+    def _take_room(self, way: Way, steps: int) -> None:
+        limits, total = self._limits, self._room.with_more(way, steps)
+        if self._is_spent():
+            raise NotReady(self._spent())
+        if total > limits.max_total_steps:
             raise NotReady(
-                f"it would come to {used + steps} steps; "
+                f"it would come to {total} steps; "
                 f"meta_pipeline.max_total_steps is {limits.max_total_steps}; "
                 "the manifest's runtime may allow more"
             )
-
-    def _used(self) -> int:
-        journal = self._driving.kit.journal
-        below = journal.sessions(parent_id=self._ledger.run_id, kinds=("pipeline",))
-        return sum(len(journal.step_states(one.id)) for one in below)
+        self._room.steps[way] = steps
 
     async def run(self, spec: StepSpec) -> StepOutcome:
         """Drive a run below until it is over, or until nothing of it goes on without a human."""
         run_id, limits = spec.session_id or "", self._limits
-        driving, row = replace(self._driving, until=self._stops_at), _row(self._driving.kit, run_id)
+        row = _row(self._driving.kit, run_id)
+        way = self._way(spec, row.pipeline_name)
+        driving = replace(self._driving, until=self._stops_at, room=self._room, way=way)
         try:
             async with asyncio.timeout(limits.timeout_minutes * 60):
                 row = row if row.status == "completed" else await drive_run(driving, run_id)
         except TimeoutError:
             why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
             return await self._ended(run_id, why)
+        self._tokens[run_id] = fold(driving.kit.journal.events(run_id)).usage.total_tokens
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{run_title(row)} completed",
                 artifacts=self._handed_on(run_id),
             )  # fmt: skip
-        used = fold(driving.kit.journal.events(run_id)).usage
-        if used.total_tokens > limits.max_total_tokens:
-            why = f"it used more than meta_pipeline.max_total_tokens, {limits.max_total_tokens}"
-            return await self._ended(run_id, why)
+        if self._is_spent():
+            return await self._ended(run_id, self._spent())
         pending = self._ledger.pending(run_id)
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{run_title(row)} waits", action_ids=pending)
@@ -305,8 +323,15 @@ class _Below:
         )
 
     def _stops_at(self, coordinator: Coordinator) -> bool:
-        is_spent = coordinator.state.usage.total_tokens > self._limits.max_total_tokens
-        return coordinator.is_waiting or is_spent
+        self._tokens[coordinator.parts.ledger.run_id] = coordinator.state.usage.total_tokens
+        return coordinator.is_waiting or self._is_spent()
+
+    def _is_spent(self) -> bool:
+        return sum(self._tokens.values()) > self._limits.max_total_tokens
+
+    def _spent(self) -> str:
+        most = self._limits.max_total_tokens
+        return f"the pipelines below it used more than meta_pipeline.max_total_tokens, {most}"
 
     def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> None:
         """Ask a run below to end."""

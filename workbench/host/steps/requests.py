@@ -19,10 +19,11 @@ from workbench.host.trusting import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
 from workbench.pipelines.inputs import InputRefused, check_input
-from workbench.pipelines.load import LoadedPipeline, find_manifest, load, named, project_of
+from workbench.pipelines.load import LoadedPipeline, close_to, find_manifest, load, named, project_of
 from workbench.pipelines.model import Pipeline
 from workbench.pipelines.order import descendants
 from workbench.pipelines.problems import Problem
+from workbench.text.safe import one_line
 
 
 class RunRefused(Exception):
@@ -63,7 +64,8 @@ def find(workspace: str, wish: Wish) -> LoadedPipeline:
         root = project_of(manifest) if manifest else workspace
         found = named(root, wish.name)
         if found is None:
-            raise RunRefused(_WHAT, f"there is no pipeline {wish.name}", "see workbench pipeline list")
+            why = f"there is no pipeline {one_line(wish.name, 80)}"
+            raise RunRefused(_WHAT, why, close_to(root, wish.name))
         file = str(Path(root) / found)
     return load(file, manifest=wish.manifest)
 
