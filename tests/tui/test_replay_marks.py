@@ -97,7 +97,7 @@ async def live(name, session_id, positions, folder):
                 # The sessions below a run have times of their own: the moment is that of the mark.
                 app._live.now = lambda at=every[at - 1].at: at
                 app.main.look()
-                app.main._tick()
+                app.main.timing.tick()
                 await settle(app, pilot)
                 found[position] = shown(app)
     return found

@@ -178,7 +178,7 @@ def test_nothing_of_ours_ticks_while_nothing_waits(tmp_path):
     stage = staged(tmp_path, recording(exchange(text("hello"))))
 
     async def body(shown):
-        assert shown.main._ticker is None
+        assert shown.main.timing.ticker is None
         assert "✓ Nothing waits." in shown.text
 
     play(stage, body)
@@ -188,11 +188,11 @@ def test_the_countdown_ticks_while_something_waits_and_stops_after(tmp_path):
     stage = staged(tmp_path)
 
     async def body(shown):
-        assert shown.main._ticker is not None
+        assert shown.main.timing.ticker is not None
         stage.journal.clock.advance(20 * 60)
         expire_due(stage.journal)
         await shown.look()
-        assert shown.main._ticker is None
+        assert shown.main.timing.ticker is None
 
     play(stage, body)
 

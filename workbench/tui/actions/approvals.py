@@ -114,10 +114,10 @@ def reject_reason(pane: ApprovalsPane) -> None:
 
 
 def _ask(pane: ApprovalsPane, detail: ActionDetail, purpose: str, does: str, right: str) -> None:
-    pane.line_about = detail
+    pane.written.about = detail
     title = f"{'Reject' if purpose == 'reject' else 'Answer'} {detail.target}"
     pane.post_message(
-        LineAsked(pane, purpose, title, right, does, history=tuple(pane.reasons), is_armed=True)
+        LineAsked(pane, purpose, title, right, does, history=tuple(pane.written.reasons), is_armed=True)
     )
 
 
@@ -358,5 +358,5 @@ def mark_all(pane: ApprovalsPane) -> None:
 
 def decided(pane: ApprovalsPane) -> None:
     """Show or hide what is decided."""
-    pane.shows_decided = not pane.shows_decided
+    pane.ordering.shows_decided = not pane.ordering.shows_decided
     pane.reshow(is_sorted=True)

@@ -145,7 +145,7 @@ def agent_stop(screen: MainScreen) -> None:
 def back(screen: MainScreen) -> None:
     """Go back one level; it never decides anything."""
     screen.is_leaving = False
-    if screen.approvals.text_filter and not screen.is_away:
+    if screen.approvals.ordering.text_filter and not screen.is_away:
         screen.approvals.line_dropped("filter")
     elif screen.is_away:
         screen.go_back()

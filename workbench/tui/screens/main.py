@@ -1,7 +1,7 @@
 """The main screen: four panes, a rail, and what is around them.
 
-Owns where panes are, which of them has the focus, and when the journal is looked at. What panes say is routed
-by `routes`; what they are shown is made by `showing`.
+Owns which pane has the focus and when the journal is looked at. What panes say is routed by `routes`; what
+they are shown is made by `showing`; where they stand is `placing`; what counts on is `timing`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,19 +10,17 @@ from typing import ClassVar, Final
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.timer import Timer
 from textual.widget import Widget
 
 from workbench.config.values import Notify
 from workbench.domain.events import Event
 from workbench.tui import keymap
 from workbench.tui.answering import Answers
-from workbench.tui.arrangement import Arrangement, arrange
+from workbench.tui.arrangement import Arrangement
 from workbench.tui.frames import draw_parts
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
 from workbench.tui.notices import Kept, Notices
-from workbench.tui.pace import LOOK_SECONDS, until_change
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.composer import Composer
@@ -35,21 +33,18 @@ from workbench.tui.panes.rail import Rail
 from workbench.tui.panes.small import Small
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.away import AwayScreen
+from workbench.tui.screens.placing import Placing
 from workbench.tui.screens.requests import Requests
 from workbench.tui.screens.showing import Showing
 from workbench.tui.screens.telling import Telling
+from workbench.tui.screens.timing import Timing
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
 from workbench.tui.widgets.toast import ToastBox
 
-_MINUTE: Final = 60.0
 _LOOK_AT_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
-_CLOSE: Final = 0.005
-"""Seconds: moments that are as close as this are one."""
-_LOW: Final = 24
-"""Rows up to which a narrow screen gives the list one row less, for the diff."""
 
 
 class MainScreen(AwayScreen, inherit_bindings=False):
@@ -87,18 +82,13 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
         )  # fmt: skip
         self.showing, self.requests, self.notices = Showing(self), Requests(self), Notices(wishes=wishes)
-        self.telling = Telling(self)
-        self.arrangement: Arrangement | None = None
-        self._ticker: Timer | None = None
-        self._focused_before: Widget | None = None
-        """What had the focus before the terminal became too small for anything."""
-        self._looks_soon = False
-        self._looked_at, self._due, self._host_seen_at = 0.0, 0.0, 0
+        self.telling, self.placing, self.timing = Telling(self), Placing(self), Timing(self)
+        self._looks_soon, self._looked_at = False, 0.0
         self.is_leaving = False
 
     def compose(self) -> ComposeResult:
         """Yield everything; which of it is shown follows from the size."""
-        self._classify(self._arranged())
+        self.placing.classify()
         yield self.header
         yield self.strip
         yield self.tabs
@@ -135,7 +125,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.showing.detail(self.approvals.queue.cursor)
         self.start_focus()
         self.keep_time()
-        self.set_interval(_MINUTE, self._minute)
+        self.timing.begin()
 
     def _compositor_refresh(self) -> None:
         """Draw, but nothing that goes nowhere: while the app starts, what is drawn is thrown away."""
@@ -228,45 +218,9 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         if self.notices.goes_out(has_terminal_focus=self.textual.app_focus):
             self.requests.notify(self.showing.facts.workspace.rpartition("/")[2])
 
-    # --- time -----------------------------------------------------------------------------------
-
     def keep_time(self) -> None:
         """Wake up when something on the screen counts on, and not at all while nothing does."""
-        wait = until_change(self.state, self.state.source.now())
-        due = None if wait is None else self.drawing.monotonic() + wait
-        if self._ticker is not None and (due is None or abs(due - self._due) > _CLOSE):
-            self._ticker.stop()
-            self._ticker = None
-        if due is not None and self._ticker is None and wait is not None:
-            self._due = due
-            self._ticker = self.set_timer(wait + _CLOSE, self._count_on)
-
-    def _count_on(self) -> None:
-        self._ticker = None
-        self._tick()
-        self.keep_time()
-
-    def _tick(self) -> None:
-        now = self.state.source.now()
-        if self.state.is_due(now):
-            self.requests.expire()
-        if now - self._host_seen_at >= LOOK_SECONDS * 1_000_000:
-            self._host_seen_at = now
-            self.requests.read_trouble()
-        self.showing.head()
-        for pane in self.panes:
-            if self.is_shown(pane):
-                pane.tick(now)
-        if self.is_shown(self.pipeline) and self.state.runs.looks_otherwise(now):
-            self.showing.pipeline()
-        self.tell()
-
-    def _minute(self) -> None:
-        self.keep_time()
-        self.requests.read_standing()
-        if not self.state.runs.rows:
-            self.requests.read_pipelines()
-        self.showing.head()
+        self.timing.keep()
 
     # --- where things are -----------------------------------------------------------------------
 
@@ -279,6 +233,11 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         """Return the pane that has the focus."""
         return next((pane for pane in self.panes if pane.has_pane_focus), None)
 
+    @property
+    def arrangement(self) -> Arrangement | None:
+        """Return how panes are arranged; None until the first time."""
+        return self.placing.arrangement
+
     def on_resize(self, event: events.Resize) -> None:
         """Arrange anew in another size."""
         del event
@@ -286,47 +245,12 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def rearrange(self) -> None:
         """Put panes where size, place and zoom want them."""
-        if not self.size.area:
-            return
-        self.arrangement = found = self._arranged()
-        if self._classify(found):
-            self.update_node_styles()
-        self.put(found)
-        is_zoomed = found.is_alone and found.width in ("medium", "wide") and not self.approvals.is_full
-        if self.approvals.is_zoomed != is_zoomed:
-            self.approvals.is_zoomed = is_zoomed
-            self.approvals.reshow(is_sorted=True)
-        self._take_or_give_focus(is_tiny=found.width == "tiny")
-
-    def _arranged(self) -> Arrangement:
-        is_zoomed = self.is_zoomed or self.approvals.is_full
-        return arrange(self.size.width, self.size.height, self.place, is_zoomed=is_zoomed)
-
-    def _classify(self, found: Arrangement) -> bool:
-        """Say in classes how things are arranged; return whether that is new."""
-        before = self.classes
-        for name in ("tiny", "narrow", "medium", "wide"):
-            self.set_class(found.width == name, f"-{name}", update=False)
-        self.set_class(found.is_alone, "-alone", update=False)
-        self.set_class(self.approvals.is_full, "-full", update=False)
-        self.set_class(self.size.height <= _LOW, "-low", update=False)
-        return self.classes != before
+        self.placing.rearrange()
 
     def update_node_styles(self, animate: bool = True) -> None:
         """Apply the styles anew, but not to what was just made with them."""
         if self.has_frame:
             super().update_node_styles(animate)
-
-    def _take_or_give_focus(self, *, is_tiny: bool) -> None:
-        """Let nothing have the focus on a screen that is too small, and give it back when it grows."""
-        if is_tiny:
-            self._focused_before = self.focused or self._focused_before
-            self.set_focus(None)
-            self.small.show(self.size, self.showing.summary())
-        elif self._focused_before is not None:
-            self._focused_before.focus()
-            self._focused_before = None
-            self.approvals.disarm()
 
     @on(ToastBox.Pressed)
     def _toast_pressed(self, message: ToastBox.Pressed) -> None:
@@ -334,34 +258,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     @on(Rule.Changed)
     def _rule_changed(self) -> None:
-        self.place_status()
-
-    def place_status(self) -> None:
-        """Give the rule its row; a narrow screen has none to spare, there a sentence takes the composer's."""
-        is_narrow = self.arrangement is not None and self.arrangement.width == "narrow"
-        is_said = bool(self.rule.said)
-        self.rule.display = not is_narrow or is_said
-        if not self.line_bar.display:
-            has_room = not (is_narrow and is_said) or self.composer.has_focus_within
-            self.composer.display = has_room and not self.is_away
-
-    def put(self, found: Arrangement) -> None:
-        """Show what an arrangement shows, in its sizes."""
-        for pane in self.panes:
-            pane.display = pane.PLACE in found.shown
-        left, right = self.query_one("#left"), self.query_one("#right")
-        left.display, right.display = bool(found.shown & {1, 3}), bool(found.shown & {2, 4})
-        left.styles.width = found.left or "1fr"
-        self.tools.styles.height = found.tools or "1fr"
-        self.pipeline.styles.height = found.pipeline or "1fr"
-        self.query_one("#rail-divider").display = found.has_rail
-        self.query_one("#middle-divider").display = left.display and right.display
-        had_strip, self.strip.display = self.strip.display, found.has_strip
-        self.tabs.display = found.has_tabs and not self.is_away
-        self.show_away()
-        if found.has_strip and not had_strip:
-            self.showing.head()
-        self.place_status()
+        self.placing.status()
 
     def go_to(self, place: int) -> None:
         """Go to a place: give its pane the focus, and the body where there is room for one only."""

@@ -28,6 +28,7 @@ from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, Transpor
 from workbench.tui.replay_source import FORWARD, ReplaySource
 from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.main import MainScreen
+from workbench.tui.screens.placing import Placing
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import FilmWanted, Services
 from workbench.tui.state import State
@@ -114,6 +115,20 @@ class ReplayShowing(Showing):
         )
 
 
+class ReplayPlacing(Placing):
+    """The sentence and no composer."""
+
+    def put(self, found: Arrangement) -> None:
+        """Show the sentence wherever there is a row for it."""
+        super().put(found)
+        self._screen.strip.display = found.width in ("medium", "wide")
+
+    def status(self) -> None:
+        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
+        super().status()
+        self._screen.composer.display = False
+
+
 class ReplayScreen(MainScreen, inherit_bindings=False):
     """The panes as they were, a bar below them."""
 
@@ -141,7 +156,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.player = Player(source.reel)
         self.header = ReplayHeader(session.title or session.id[:8], span(source))
         self.strip, self.bar = ReplaySentence(), TransportBar(source.reel)
-        self.showing = ReplayShowing(self)
+        self.showing, self.placing = ReplayShowing(self), ReplayPlacing(self)
         self._timer: Timer | None = None
         self._ticked = 0.0
         self._second = -1
@@ -355,7 +370,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def leave(self) -> None:
         """Go back one level, at last to what was before."""
-        if self.approvals.text_filter:
+        if self.approvals.ordering.text_filter:
             self.approvals.line_dropped("filter")
         elif self.approvals.is_full:
             self.approvals.set_full(is_full=False)
@@ -390,18 +405,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if key_id.startswith("replay.") and key_id not in _IN_PLACE:
             self.complete()
         super().action_do(key_id)
-
-    # --- where things are -----------------------------------------------------------------------
-
-    def put(self, found: Arrangement) -> None:
-        """Show the sentence wherever there is a row for it."""
-        super().put(found)
-        self.strip.display = found.width in ("medium", "wide")
-
-    def place_status(self) -> None:
-        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
-        super().place_status()
-        self.composer.display = False
 
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show bar and footer, or give their place to a line that is asked for."""
