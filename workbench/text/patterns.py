@@ -36,7 +36,7 @@ from workbench.text.lookalikes import (
     is_store_password,
     is_tangled,
 )
-from workbench.text.vendors import SERVICES
+from workbench.text.vendors import SERVICES, starts
 
 _WORD = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-]{0})|(?<=\\[nrt]{0}))"
@@ -74,6 +74,8 @@ class Pattern(NamedTuple):
     """Has the last word on a match."""
     anchors: tuple[str, ...] = ()
     """Lower-case texts of which one stands where every match begins; the expression is tried there only."""
+    leads: tuple[int, ...] = (0,)
+    """How many characters of a match may stand before the anchor."""
 
     def regex(self) -> re.Pattern[str]:
         """Compile the expression, once."""
@@ -105,9 +107,12 @@ _KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_.-]?key"
 _KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-", "."))
 _NAMES = f"{_PASSWORD_WORDS}|{_SECRET_WORDS}|{_KEY_WORDS}|token"
 
-PATTERNS: tuple[Pattern, ...] = (
+_FIRST: tuple[Pattern, ...] = (
     Pattern("pem", _PEM, ("-----begin",), is_key_block),
     *(Pattern(*row) for row in EARLY),
+)
+
+_OF_SERVICES: tuple[Pattern, ...] = (
     Pattern("github-token", rf"gh[opsur]_{_WORD}{{20,}}+", ("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), is_key),
     Pattern("github-token", rf"github_pat_{_WORD}{{20,}}+", ("github_pat_",), is_key),
     Pattern("gitlab-token", rf"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-{_WORD}{{16,}}+", ("gl",)),
@@ -135,6 +140,9 @@ PATTERNS: tuple[Pattern, ...] = (
         ("eyj",),
     ),
     *(Pattern(kind, source, hints, is_key) for kind, source, hints in SERVICES),
+)
+
+_IN_CONTEXT: tuple[Pattern, ...] = (
     Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@|:[\w-]{0,40}@)""", ("://",), is_dense),
     Pattern(
         "url-password",
@@ -186,7 +194,10 @@ PATTERNS: tuple[Pattern, ...] = (
         "url-token",
         r"[?&#](?i:key|auth|sig|signature|x-amz-signature|x-goog-signature|code|session|sessionid|sid|jwt)="
         r"(?P<s>[A-Za-z0-9%._~+/-]{16,}+)",
-        ("key=", "auth=", "sig=", "signature=", "code=", "session=", "sessionid=", "sid=", "jwt="),
+        (
+            *("key=", "auth=", "sig=", "signature=", "x-amz-signature=", "x-goog-signature=", "code="),
+            *("session=", "sessionid=", "sid=", "jwt="),
+        ),
         is_dense,
     ),
     Pattern(
@@ -338,4 +349,28 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     *(Pattern(*row) for row in SAID),
 )
-"""Every kind that is recognised, tried in this order."""
+
+
+def _anchored(pattern: Pattern) -> Pattern:
+    """Give a row that names no anchors those that its expression begins with."""
+    if pattern.anchors:
+        return pattern
+    anchors, leads = starts(pattern.source, pattern.hints)
+    return pattern._replace(anchors=anchors, leads=leads)
+
+
+_KEYS_OF_SERVICES = tuple(map(_anchored, _OF_SERVICES))
+
+BLOCKS: tuple[tuple[Pattern, ...], ...] = (
+    *((_anchored(pattern),) for pattern in _FIRST),
+    _KEYS_OF_SERVICES,
+    *((_anchored(pattern),) for pattern in _IN_CONTEXT),
+)
+"""Every kind that is recognised, in the order in which they are tried; what is in one block is tried at once.
+
+Nothing in a block of several looks at what stands around a key: one that another has replaced by a mark makes
+no difference to it.
+"""
+
+PATTERNS: tuple[Pattern, ...] = tuple(pattern for block in BLOCKS for pattern in block)
+"""All of them."""

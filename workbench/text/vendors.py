@@ -189,3 +189,25 @@ _ALL: Final = (
 )
 SERVICES: Final = tuple((kind, _apart(source), hints) for kind, source, hints in _ALL)
 """All of them; in the same form as `VENDORS`."""
+
+_LEADS: Final = {
+    "_mmk": (36,), ".atlasv1.": (14,), "q~": (4,), ":aa": (8, 9, 10), "_v1_": (3,), "-us1": (32,),
+    "k_live_": (1,), "sig=": (1,), "signature=": (1,), "key=": (1,), "akia": (0,), "md": (0,),
+    "1/": (0,), "fm1_": (0,),
+}  # fmt: skip
+"""First hint of an expression that begins with no fixed text: how many signs stand before its hints."""
+
+_FIXED: Final = re.compile(r"(?>(?:[A-Za-z0-9_/:;#@!<>=~%&\" -]|\\[-.$+])*)(?![?*{])")
+
+
+def starts(source: str, hints: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return what to look for before an expression is tried, and how far from its beginning that stands.
+
+    Returns:
+        Texts in lower case, none where matches can begin anywhere, and the counts of signs before them.
+    """
+    if hints[0] in _LEADS:
+        return hints, _LEADS[hints[0]]
+    found = _FIXED.match(source)
+    fixed = found[0].replace("\\", "").lower() if found else ""
+    return ((fixed,), (0,)) if len(fixed) > 1 or (fixed and not fixed.isalnum()) else ((), (0,))

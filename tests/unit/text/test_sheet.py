@@ -1,0 +1,60 @@
+"""Secrets are looked for only where they can begin, and taken together only where they are apart."""
+
+import pytest
+
+from tests.unit.text import given_secrets as given
+from tests.unit.text.secret_forms import CONTEXTS, SERVICES, VALUE
+from tests.unit.text.test_scrub import SECRETS
+from workbench.text.patterns import PATTERNS, Pattern
+from workbench.text.scrub import scrub
+from workbench.text.sheet import Sheet
+
+FORMS = "\n".join(
+    [key for keys in SERVICES.values() for key in keys]
+    + [context.format(VALUE) for context in CONTEXTS]
+    + [way.format(given.LONG) for way in given.KEYS]
+    + [way.format("made-up12") for way in given.PASSWORDS]
+    + [text for text, _ in given.WHOLE]
+    + [text for _, text, _ in SECRETS]
+    + given.SERVICES
+)
+
+
+def taken(text: str, *patterns: Pattern) -> str:
+    sheet = Sheet(text)
+    sheet.take(list(patterns))
+    return sheet.text
+
+
+@pytest.mark.spec(202)
+def test_an_anchor_stands_where_every_match_begins():
+    for pattern in PATTERNS:
+        assert taken(FORMS, pattern) == taken(FORMS, pattern._replace(anchors=())), pattern.source
+
+
+def test_most_patterns_are_tried_only_where_a_match_can_begin():
+    assert sum(not pattern.anchors for pattern in PATTERNS) <= 2
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        (("a+", "b+"), "⟨secret: k0⟩⟨secret: k1⟩x⟨secret: k0⟩"),
+        (("a+bb", "b+"), "⟨secret: k0⟩xaa"),
+        (("b+", "a+b+"), "⟨secret: k1⟩xaa"),
+        (("ab+", "aa"), "a⟨secret: k0⟩x⟨secret: k1⟩"),
+        (("z", "y"), "aabbxaa"),
+    ],
+)
+def test_spans_that_overlap_by_a_part_are_taken_one_kind_after_the_other(sources, expected):
+    patterns = [Pattern(f"k{number}", source, ("x",)) for number, source in enumerate(sources)]
+    assert taken("aabbxaa", *patterns) == expected
+
+
+@pytest.mark.spec(202)
+def test_what_changes_its_length_when_folded_is_scrubbed_as_well():
+    text = "\u0130" * 3 + f" x ghp_{VALUE}{VALUE} AIza{VALUE}{VALUE} password: hunter2"
+    shown = scrub(text).text
+    assert (
+        shown == "\u0130" * 3 + " x ⟨secret: github-token⟩ ⟨secret: google-key⟩ password: ⟨secret: password⟩"
+    )
