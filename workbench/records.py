@@ -46,7 +46,7 @@ _PARAMETERS = cast("Any", _shape(type("Parameters", (), {"__doc__": "None."}))).
 def _made(given: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
     fields = _Fields(given, kw_only=kw_only)
     parts = _parts(given.__dict__, frozen=frozen, slots=slots)
-    if fields.are_special or any(_FIELDS in base.__dict__ for base in given.__mro__[1:]):
+    if fields.are_special or any(_has_fields(base) for base in given.__mro__[1:]):
         cls = _shape(slots=slots, kw_only=kw_only)(given)
     else:
         parts |= {_FIELDS: fields, "__dataclass_params__": _PARAMETERS}
@@ -61,6 +61,12 @@ def _made(given: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
     for name, part in parts.items():
         setattr(cls, name, part)
     return cls
+
+
+def _has_fields(base: type) -> bool:
+    """Return whether a class hands fields on; one that only names a kind, as every event's does, has none."""
+    found = base.__dict__.get(_FIELDS, ())
+    return bool(found.defaults if isinstance(found, _Fields) else found)
 
 
 def _parts(own: Mapping[str, Any], *, frozen: bool, slots: bool) -> dict[str, Any]:
@@ -114,7 +120,7 @@ class _Fields:
             if type(kind) is not type:
                 if kind is ClassVar or getattr(kind, "__origin__", None) is ClassVar:
                     continue
-                self.are_special |= isinstance(kind, _SPECIAL) or kind is dataclasses.KW_ONLY
+                self.are_special |= _is_special_kind(kind)
             self.defaults[name] = default = given.__dict__.get(name, _MISSING)
             self.are_special |= default is not _MISSING and _is_special(default)
 
@@ -137,7 +143,13 @@ class _Fields:
         return found
 
 
-_SPECIAL = (dataclasses.InitVar, str)
+_SPECIAL = ("ClassVar", "InitVar", "KW_ONLY")
+
+
+def _is_special_kind(kind: object) -> bool:
+    if isinstance(kind, str):
+        return any(name in kind for name in _SPECIAL)
+    return isinstance(kind, dataclasses.InitVar) or kind is dataclasses.KW_ONLY
 
 
 def _is_special(default: Any) -> bool:

@@ -14,7 +14,7 @@ from workbench.records import dataclass
 
 
 def shapes(make):
-    """Return the same four classes, made by one decorator."""
+    """Return the same classes, made by one decorator."""
 
     @make(frozen=True, slots=True, kw_only=True)
     class Point:
@@ -43,7 +43,22 @@ def shapes(make):
         def __repr__(self):
             return "its own"
 
-    return Point, Deep, Open, Plain
+    @make(frozen=True, slots=True, kw_only=True)
+    class Kind:
+        KIND: ClassVar[str] = ""
+
+    @make(frozen=True, slots=True, kw_only=True)
+    class OfKind(Kind):
+        KIND: ClassVar[str] = "of a kind"
+        name: str
+        more: "Point | None" = None
+
+    @make
+    class Quoted:
+        LIMIT: "ClassVar[int]" = 3
+        name: "str"
+
+    return Point, Deep, Open, Plain, OfKind, Quoted
 
 
 PAIRS = list(zip(shapes(dataclass), shapes(dataclasses.dataclass), strict=True))
@@ -96,6 +111,14 @@ def test_nothing_is_generated_before_it_is_called():
     assert [inspect.isfunction(Lazy.__dict__[name]) for name in ("__init__", "__eq__")] == [False, False]
     assert Lazy("b") != Lazy("a")
     assert [inspect.isfunction(Lazy.__dict__[name]) for name in ("__init__", "__eq__")] == [True, True]
+
+
+def test_neither_a_base_without_fields_nor_a_quoted_kind_asks_the_standard_library():
+    *_, of_kind, quoted = shapes(dataclass)
+    late = [not isinstance(cls.__dict__["__dataclass_fields__"], dict) for cls in (of_kind, quoted)]
+    assert late == [True, False], "a ClassVar in quotes is for the standard library to find"
+    one = of_kind(name="n")
+    assert (one.KIND, one.more, hasattr(one, "__dict__")) == ("of a kind", None, False)
 
 
 def test_a_record_crosses_to_another_process():

@@ -80,8 +80,15 @@ def _run(words: Sequence[str], console: Console) -> int:
     options = parser_for(request.path, request.entry, module).parse_args(
         list(request.rest), argparse.Namespace(directory=request.directory)
     )
-    gc.enable()
+    _collect_again()
     return module.execute(options, console)
+
+
+def _collect_again() -> None:
+    """Look for garbage from now on, but not in what was imported, which stays; once a process is enough."""
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+    gc.enable()
 
 
 def split(words: Sequence[str]) -> Request:

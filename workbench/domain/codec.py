@@ -30,7 +30,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.runs import ArtifactStored, RunRequested, RunStarted, StepChanged
 from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
-from workbench.records import field_types
+from workbench.records import dataclass, field_types
 from workbench.text.human import iso, parse_iso
 from workbench.text.safe import escaped_json
 
@@ -261,7 +261,7 @@ def validate(event: Event) -> Event:
     return event
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Envelope:
     id: str
     session_id: str

@@ -3,9 +3,8 @@
 Pure values; microseconds and milliseconds as their names say. The journal gives them, views count them.
 """
 
-from dataclasses import dataclass
-
 from workbench.domain.machines import ActionState, CallState, SessionStatus
+from workbench.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ transaction; nothing of it may be kept afterwards.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from workbench.domain import fold
@@ -25,7 +24,7 @@ from workbench.domain.rows import (
 from workbench.journal import search, tables
 from workbench.journal.read import EVENTS, NEWEST, decode, numbered
 from workbench.journal.sql import Database, Value, Values
-from workbench.records import replace
+from workbench.records import dataclass, replace
 
 Rows = dict[tuple[type[tables.AnyRow], str], Any]
 

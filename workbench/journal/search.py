@@ -6,11 +6,11 @@ in the transaction of its event, so it needs no repair after a crash. A row of i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from workbench.domain.events import CallProposed, Event, FileChanged, PromptSubmitted, ReplyCompleted
 from workbench.journal.sql import Database
+from workbench.records import dataclass
 from workbench.text.compounds import with_parts
 
 KINDS: Final = frozenset({

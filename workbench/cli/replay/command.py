@@ -4,6 +4,7 @@ Owns which session is meant and where it begins. It reads, and never writes to t
 nothing is left when it is over, unless it is to be kept.
 """
 
+import gc
 import math
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -84,6 +85,7 @@ def execute(options: Namespace, console: Console) -> int:
     if options.beside == STDIN:
         raise Misuse("nothing was replayed", "the screen needs stdin for its keys", "name a file")
     if not options.headless:
+        gc.disable()  # the app lets it go on after its first frame
         require_terminal()
     with _found(options, console) as found:
         if options.headless:
