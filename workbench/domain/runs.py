@@ -273,7 +273,9 @@ class StepOutcome:
     output: str = ""
     output_ref: BlobRef | None = None
     stdout_ref: BlobRef | None = None
-    """The exact bytes that were kept of what it printed, sealed."""
+    """The exact bytes of its standard output, sealed; None if they were too many."""
+    stdout_bytes: Count = 0
+    """How many it printed there."""
     output_bytes: Count = 0
     reply: str = ""
     """The last words of an agent, scrubbed."""

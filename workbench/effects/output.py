@@ -1,7 +1,7 @@
 """What a command prints: read as it comes, handed on up to a limit, the rest thrown away.
 
-Owns the reading end of one pipe. It keeps nothing, so a flood costs no memory, and it never waits for the
-end of a pipe that somebody else may hold open.
+Owns the reading ends of a command's pipes. It keeps nothing, so a flood costs no memory, and it never waits
+for the end of a pipe that somebody else may hold open.
 """
 
 import asyncio
@@ -82,3 +82,32 @@ class Output:
         except Exception as error:  # noqa: BLE001 - raised again by `raise_failure`, once the command was ended
             self._failure = error
             self.over.set()
+
+
+class Outputs:
+    """Several outputs of one command, read side by side; what ends one of them ends all."""
+
+    def __init__(self, *parts: Output) -> None:
+        self._parts = parts
+        self.over = asyncio.Event()
+        for part in parts:
+            part.over = self.over
+
+    @property
+    def is_flooded(self) -> bool:
+        """Return whether one of them was too much."""
+        return any(part.is_flooded for part in self._parts)
+
+    async def pump(self) -> None:
+        """Hand on what comes until every pipe ends; to be cancelled when nothing more is wanted."""
+        await asyncio.gather(*(part.pump() for part in self._parts))
+
+    def drain(self, seconds: float) -> None:
+        """Hand on what is in the pipes now, for a limited time each, waiting for nothing."""
+        for part in self._parts:
+            part.drain(seconds)
+
+    def raise_failure(self) -> None:
+        """Raise what a receiver raised, if one did."""
+        for part in self._parts:
+            part.raise_failure()

@@ -21,7 +21,7 @@ from workbench.effects.environment import marked_environment, scrubbed_environme
 from workbench.effects.hook import HookExit, run_hook
 from workbench.effects.marks import CALL
 from workbench.effects.offspring import OFFSPRING, become_subreaper, reap_later
-from workbench.effects.output import Output, readable
+from workbench.effects.output import Output, Outputs, readable
 from workbench.effects.private import open_append
 from workbench.effects.proctable import ProcessIdentity, ancestors, identify, open_pidfd, require_mark
 from workbench.effects.spawn import NotStarted, pipe, spawn
@@ -68,13 +68,15 @@ class Exit:
 class Command:
     """A process that waits behind a gate; made by `prepare`, used once."""
 
-    def __init__(self, child: subprocess.Popen[bytes], gate: int, output: int, mark: str) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], gate: int, output: int, mark: str, apart: int | None = None
+    ) -> None:
         self.identity: Final = identify(child.pid)
         """Recorded before `go`, so that whoever takes over can end what is left."""
         self._hunt = Hunt(target_of(self.identity, mark))
         self._child = child
         self._gate: int | None = gate
-        self._output = output
+        self._pipes = (output,) if apart is None else (output, apart)
         self._is_settled = False
 
     async def go(
@@ -85,6 +87,7 @@ class Command:
         limit_bytes: int,
         *,
         grace: float = GRACE,
+        on_stdout: Callable[[bytes], None] | None = None,
     ) -> Exit:
         """Let the command go and follow it to its end and that of everything it left.
 
@@ -95,6 +98,8 @@ class Command:
             stop: Ends it when set; if it is set already, nothing is executed.
             limit_bytes: A command that prints more is ended.
             grace: Seconds between SIGTERM and SIGKILL.
+            on_stdout: Given standard output alone, of a command that was prepared so; `on_output` is given
+                standard error then, and the order between the two is that in which they were read.
 
         Raises:
             RuntimeError: It was let go or abandoned before.
@@ -106,7 +111,10 @@ class Command:
             self.abandon()
             return _exit(None, "stopped", 0, 0.0)
         begun = time.monotonic()
-        output = Output(self._output, on_output, limit_bytes)
+        receivers = (on_output, on_stdout or on_output)
+        output = Outputs(
+            *(Output(pipe, take, limit_bytes) for pipe, take in zip(self._pipes, receivers, strict=False))
+        )
         try:
             reason, left = await self._run(output, timeout, stop, grace)
             leftovers = await self._end_rest(output, left)
@@ -122,7 +130,7 @@ class Command:
             self._close()
 
     async def _run(
-        self, output: Output, timeout: float | None, stop: asyncio.Event | None, grace: float
+        self, output: Outputs, timeout: float | None, stop: asyncio.Event | None, grace: float
     ) -> tuple[str, float]:
         pump, ended = asyncio.create_task(output.pump()), asyncio.create_task(self._ended())
         waits = {ended: "exited", asyncio.create_task(output.over.wait()): "over"}
@@ -168,7 +176,7 @@ class Command:
                 break
         return max(0.0, deadline - time.monotonic())
 
-    async def _end_rest(self, output: Output, grace: float) -> int:
+    async def _end_rest(self, output: Outputs, grace: float) -> int:
         pump = asyncio.create_task(output.pump())
         try:
             leftovers = await asyncio.to_thread(self._hunt.end, grace)
@@ -184,7 +192,8 @@ class Command:
         if not self._is_settled:
             self._is_settled = True
             self._hunt.end(0.0)
-        os.close(self._output)
+        for pipe_end in self._pipes:
+            os.close(pipe_end)
         try:
             self._child.wait(timeout=1)
             OFFSPRING.ended(self._child.pid)
@@ -210,7 +219,9 @@ def _exit(status: int | None, reason: str, leftovers: int, duration: float) -> E
     )
 
 
-def prepare(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) -> Command:
+def prepare(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, *, is_apart: bool = False
+) -> Command:
     """Fork a helper that will become the command when it is let go, in a session of its own.
 
     If this process dies first, the helper's pipe closes and it exits without executing anything.
@@ -220,6 +231,7 @@ def prepare(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) ->
         cwd: Real path of the folder to run in.
         env: Already scrubbed; the mark is added.
         mark: Identifies the call in the environment of all its processes.
+        is_apart: Standard output and error are read from a pipe each.
 
     Raises:
         NotStarted: The folder is missing, an argument is too long or holds NUL, there are no processes left.
@@ -231,17 +243,21 @@ def prepare(argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str) ->
     with contextlib.ExitStack() as opened:
         gate_out, gate_in = pipe(opened)
         output, out_end = pipe(opened)
-        child = spawn((*_GATE, *argv), cwd, marked_environment(env, mark), stdin=gate_out, output=out_end)
+        ends = pipe(opened) if is_apart else None
+        marked = marked_environment(env, mark)
+        own, errors = (out_end, None) if ends is None else (ends[1], out_end)
+        child = spawn((*_GATE, *argv), cwd, marked, stdin=gate_out, output=own, errors=errors)
         try:
-            command = Command(child, gate_in, output, mark)
+            command = Command(child, gate_in, output, mark, ends[0] if ends else None)
         except ProcessLookupError:
             # Whose identity is not known could not be ended after a crash. Its gate closes here.
             reap_later(child)
             raise NotStarted(argv[0], "this machine does not show its processes", "mount /proc") from None
         opened.pop_all()
-        os.close(gate_out)
-        os.close(out_end)
-    os.set_blocking(output, False)
+        for end in {gate_out, out_end, own}:
+            os.close(end)
+    for one in (output, *(ends or ())[:1]):
+        os.set_blocking(one, False)
     return command
 
 

@@ -49,6 +49,7 @@ def spawn(
     *,
     stdin: int,
     output: int,
+    errors: int | None = None,
     is_detached: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own.
@@ -59,6 +60,7 @@ def spawn(
         env: All of its environment.
         stdin: Descriptor (or `subprocess.DEVNULL`, `subprocess.PIPE`).
         output: Descriptor (or `subprocess.PIPE`) for both standard output and error.
+        errors: Descriptor for standard error, if it is to go elsewhere.
         is_detached: It is to outlive us, so it does not count as a running command.
 
     Raises:
@@ -73,7 +75,7 @@ def spawn(
                     env=dict(env),
                     stdin=stdin,
                     stdout=output,
-                    stderr=subprocess.STDOUT,
+                    stderr=subprocess.STDOUT if errors is None else errors,
                     start_new_session=True,
                     bufsize=0,
                 )

@@ -16,9 +16,12 @@ from workbench.effects.trees import files_below, put_file
 from workbench.pipelines import templates
 from workbench.pipelines.executor import Ledger
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
+from workbench.text.human import size
 
 MOST_FILES: Final = 2_000
 """Files of a folder that is an artifact."""
+MOST_STDOUT: Final = 16 * 1024 * 1024
+"""Bytes of a standard output that is an artifact: a part of it would be another artifact."""
 SHOWN: Final = 102_400
 """Characters of an artifact that a template puts into a prompt."""
 WHOLE: Final = 1 << 40
@@ -54,11 +57,21 @@ def collect(
         if stored is not None:
             found.stored.append(stored)
         elif output.is_required:
-            where = "on its standard output" if output.kind == "stdout" else f"at {output.path}"
-            found.missing.append(f"{output.name} was not left {where}")
+            found.missing.append(_missing(output, outcome))
         else:
             found.absent += 1
     return found
+
+
+def _missing(output: ArtifactSpec, outcome: StepOutcome) -> str:
+    if output.kind != "stdout":
+        return f"{output.name} was not left at {output.path}"
+    if not outcome.stdout_bytes:
+        return f"{output.name} was not left on its standard output"
+    return (
+        f"{output.name} is {size(outcome.stdout_bytes)}, and no more than {size(MOST_STDOUT)} are kept of a "
+        "standard output; write it to a file and give the artifact its path"
+    )
 
 
 def _stored(
@@ -88,18 +101,18 @@ def sealed(ledger: Ledger, output: ArtifactSpec, data: bytes, attempt: int) -> A
 def _folder(ledger: Ledger, root: Root, output: ArtifactSpec, path: str, attempt: int) -> ArtifactStored:
     members: dict[str, str] = {}
     lines: list[str] = []
-    size = 0
+    total = 0
     for name in files_below(f"{root.path}/{path}", MOST_FILES):
         image = root.image(f"{path}/{name}")
         if image is not None:
             members[name] = ledger.seal(image.data)
             lines.append(f"{name}\0{ledger.keyed(image.data)}\n")
-            size += image.size
+            total += image.size
     listed = json.dumps(members, sort_keys=True).encode()
     return ArtifactStored(
         name=output.name, artifact_kind="folder", path=output.path, type=output.type,
         digest=ledger.keyed("".join(sorted(lines)).encode()), content_ref=ledger.seal(listed),
-        member_refs=tuple(sorted(set(members.values()))), size_bytes=size, files=len(members),
+        member_refs=tuple(sorted(set(members.values()))), size_bytes=total, files=len(members),
         attempt=attempt,
     )  # fmt: skip
 

@@ -381,12 +381,15 @@ class Attempt:
             elif one.artifact_kind == "stdout":
                 artifacts.put(self.parts.ledger, one, self.workspace, f"artifacts/{one.name}")
 
-    def _named_source(self, values: Values) -> str:
-        """Return the file that a contract checks where it names none: the first artifact of the step."""
+    def _named_source(self, values: Values, source: str) -> str:
+        """Return the file that a contract checks: an artifact's by its name, else by the path that it names.
+
+        Where it names nothing it is the first artifact of the step.
+        """
         for one in self.step.outputs:
-            if one.kind != "folder":
+            if one.kind != "folder" and source in ("", one.name):
                 return values.fill(one.path) if one.kind == "file" else f"artifacts/{one.name}"
-        return ""
+        return source
 
     @property
     def tried(self) -> int:
@@ -396,7 +399,7 @@ class Attempt:
     async def _checked(self, contract: Contract, values: Values, on_event: OnStepEvent) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
-        source = values.fill(contract.source) or self._named_source(values)
+        source = self._named_source(values, values.fill(contract.source))
         environment = dict(self.parts.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check, contract, self.workspace, source, self.parts.definition.files(), self.number,

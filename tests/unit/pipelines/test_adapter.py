@@ -27,9 +27,11 @@ if "refuse" in prompt:
     sys.exit(0)
 open("out.md", "w").write("for " + model)
 done = {{"type": "result", "result": "I did " + prompt.splitlines()[0], "usage": {{"input_tokens": 4, "output_tokens": 2}}}}
+print(json.dumps({{"level": "warn", "message": "a log line of its own"}}), file=sys.stderr, flush=True)
 if form == "stream-json":
     print(json.dumps({{"type": "assistant", "text": "working"}}))
-print(json.dumps(done))
+print(json.dumps(done, indent=2 if form == "json" else None))
+print(json.dumps({{"level": "warn", "message": "done"}}), file=sys.stderr)
 """
 
 STEPS = """

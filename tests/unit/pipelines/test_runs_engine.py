@@ -228,6 +228,35 @@ def test_other_steps_go_on_when_one_fails(runs):
     )  # fmt: skip
 
 
+NOISY = """
+  - id: a
+    exec: {type: command, source: "echo careful >&2; echo '[1]'; echo careful >&2"}
+    output_artifacts: [{name: list, source: stdout, type: json}]
+    handover: {contract: {type: json_schema, source: list, schema: '{"type": "array"}'}}
+"""
+
+
+@pytest.mark.spec(108, 224)
+def test_what_is_handed_on_of_a_standard_output_has_no_warnings_in_it(runs):
+    here = runs()
+    row = here.run(NOISY)
+    assert (row.status, artifact(here, row.pipeline_id, "a", "list")) == ("completed", b"[1]\n")
+    (ended,) = [b for _, b in here.bodies(row.pipeline_id, "step.changed") if b.state == "completed"]
+    assert sorted(ended.output.split()) == ["[1]", "careful", "careful"]
+
+
+@pytest.mark.spec(108)
+def test_a_standard_output_that_is_too_long_is_not_handed_on_in_part(runs, monkeypatch):
+    for module in ("pipelines.artifacts", "host.steps.command"):
+        monkeypatch.setattr(f"workbench.{module}.MOST_STDOUT", 1024)
+    here = runs()
+    assert here.run(NOISY.replace("echo '[1]'", "yes | head -c 1024")).error_message.endswith(
+        "is no JSON: Expecting value: line 1 column 1 (char 0)"
+    )
+    row = here.run(NOISY.replace("echo '[1]'", "yes | head -c 1025"))
+    assert "no more than 1 KB are kept of a standard output; write it to a file" in row.error_message
+
+
 MATRIX = """
   - id: list
     exec: {type: command, source: "echo '{\\"jobs\\": [{\\"k\\": \\"x\\"}, {\\"k\\": \\"y\\"}, {\\"k\\": \\"z\\"}]}' > l.json"}

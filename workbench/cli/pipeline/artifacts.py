@@ -15,6 +15,7 @@ from workbench.domain.runs import ArtifactStored
 from workbench.effects.trees import make_folder, put_file
 from workbench.journal.journal import Journal
 from workbench.text.human import size
+from workbench.text.safe import one_line
 
 EXAMPLE = """workbench pipeline artifacts nightly#41
 workbench pipeline artifacts nightly#41 plan/outline --to out"""
@@ -48,8 +49,9 @@ def execute(options: Namespace, console: Console) -> int:
     elif not options.to:
         for one in chosen:
             files = f"  {one['files']} files" if one["kind"] == "folder" else ""
+            path = one_line(str(one["path"]), 200)
             console.say(
-                f"{one['step_id']}/{one['name']}  {size(int(one['size_bytes']))}  {one['path']}{files}"
+                f"{one['step_id']}/{one['name']}  {size(int(one['size_bytes']))}  {path}{files}".rstrip()
             )
         if not chosen:
             console.say("No artifact yet.")

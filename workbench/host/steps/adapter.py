@@ -90,7 +90,8 @@ def _answer(kit: Kit, spec: StepSpec, ran: Ran) -> StepOutcome:
     values = list(_values(ran.text))
     wanted = str(spec.adapter.get("output_format") or "json")
     if not values and wanted != "text":
-        shown = one_line(scrub(ran.text[-400:]).text, 300) or "nothing"
+        said = ran.text if ran.text.strip() else ran.outcome.output
+        shown = one_line(scrub(said[-400:]).text, 300) or "nothing"
         reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {shown}"
         return replace(ran.outcome, state="failed", reason=reason)
     reply, usage, error = _read(values) if values else (ran.text, Usage(), "")

@@ -7,7 +7,7 @@ Owns the process of one attempt from the fork to the last of its leftovers. Noth
 import asyncio
 import codecs
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from workbench.domain.runs import StepEvent, StepOutcome, StepSpec
@@ -17,6 +17,7 @@ from workbench.effects.spawn import NotStarted
 from workbench.host.command import STREAMED, Kept
 from workbench.host.kit import Kit
 from workbench.host.stream import Deltas
+from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.executor import OnStepEvent
 
 UNBOUNDED: Final = 1 << 50
@@ -47,7 +48,8 @@ async def run_command(
     added = cast("Mapping[str, str]", spec.environment) if environment is None else environment
     mark = kit.clock.new_id()
     try:
-        command = prepare(argv, spec.workspace, {**kit.environment, **added, "PWD": spec.workspace}, mark)
+        every = {**kit.environment, **added, "PWD": spec.workspace}
+        command = prepare(argv, spec.workspace, every, mark, is_apart=_is_apart(spec))
     except NotStarted as error:
         return Ran(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
     identity = command.identity
@@ -65,20 +67,36 @@ async def run_command(
 async def _followed(
     kit: Kit, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
 ) -> Ran:
-    kept, live = Kept(), _Live(on_event)
+    kept, live, whole = Kept(), _Live(on_event), _Whole()
 
     def on_output(data: bytes) -> None:
         kept.feed(data)
         live.feed(data)
 
+    def on_stdout(data: bytes) -> None:
+        on_output(data)
+        whole.feed(data)
+
     try:
-        end = await command.go(on_output, spec.timeout_seconds, stop, UNBOUNDED)
+        end = await command.go(on_output, spec.timeout_seconds, stop, UNBOUNDED, on_stdout=on_stdout)
     finally:
         live.close()
     await live.flushed()
     point("step.ended")
     exact, clean = await asyncio.to_thread(kept.texts) if kept.total else ("", "")
-    return Ran(outcome=_outcome(kit, spec, end, kept, exact, clean), text=exact)
+    outcome = _outcome(kit, spec, end, kept, exact, clean)
+    if not _is_apart(spec):
+        return Ran(outcome=outcome)
+    stdout = (
+        None if whole.data is None or not spec.keeps_output else kit.journal.blobs.seal(bytes(whole.data))
+    )
+    outcome = replace(outcome, stdout_ref=stdout, stdout_bytes=whole.total)
+    return Ran(outcome=outcome, text=exact if whole.data is None else whole.data.decode("utf-8", "replace"))
+
+
+def _is_apart(spec: StepSpec) -> bool:
+    """Return whether what it prints on standard output is its result, which no warning may get into."""
+    return spec.keeps_output or bool(spec.adapter)
 
 
 def _outcome(kit: Kit, spec: StepSpec, end: Exit, kept: Kept, exact: str, clean: str) -> StepOutcome:
@@ -89,7 +107,6 @@ def _outcome(kit: Kit, spec: StepSpec, end: Exit, kept: Kept, exact: str, clean:
         state="cancelled" if end.stopped else "failed" if reason else "completed", reason=reason,
         exit_code=end.code, output=clean[-_END:],
         output_ref=None if is_short else blobs.record(clean.encode("utf-8", "surrogatepass")),
-        stdout_ref=blobs.seal(exact.encode("utf-8", "surrogatepass")) if spec.keeps_output else None,
         output_bytes=kept.total,
     )  # fmt: skip
 
@@ -107,6 +124,23 @@ def _reason(end: Exit, spec: StepSpec, clean: str) -> str:
 def _last(clean: str) -> str:
     lines = [line for line in clean.strip().splitlines()[-8:] if line.strip()]
     return ":\n" + "\n".join(lines) if lines else ""
+
+
+class _Whole:
+    """All of a standard output, up to a size."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.data: bytearray | None = bytearray()
+        """None when it was more."""
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of it."""
+        self.total += len(data)
+        if self.data is not None and self.total <= MOST_STDOUT:
+            self.data += data
+        else:
+            self.data = None
 
 
 class _Live:
