@@ -2,25 +2,29 @@
 
 import re
 
+import pyte
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
+from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate
 from textual.strip import Strip
 
-from workbench.tui.frames import Changes, Shown, changed_cells
+from workbench.tui.frames import Changes, Pen, Shown, changed_cells
 
-STYLES = [Style(), Style(bold=True), Style(color="red")]
-WORDS = st.sampled_from(["a", "bc", "   ", "時", "d時e"])
+STYLES = [
+    Style(), Style(bold=True), Style(color="red"), Style(color="#102030", bgcolor="#405060"),
+    Style(color="red", bgcolor="#405060", italic=True), Style(bgcolor="blue", reverse=True), Style(color="default"),
+]  # fmt: skip
+WORDS = st.sampled_from(["a", "bc", "aab", "   ", "時", "d時e", "e\u0301"])
 SEGMENTS = st.tuples(WORDS, st.sampled_from(STYLES)).map(lambda pair: Segment(*pair))
 STRIPS = st.lists(SEGMENTS, max_size=6).map(Strip)
 
 
 def cells(strip):
-    return [(segment.text, segment.style) for one in strip for segment in [one]]
+    return [(segment.text, segment.style) for segment in strip]
 
 
 @given(STRIPS, STRIPS)
@@ -42,7 +46,7 @@ def test_a_line_that_has_not_changed_has_no_changed_cells(strip):
 def test_a_countdown_is_its_digits():
     row = [Segment(" edit a.py    "), Segment("4:52", STYLES[1]), Segment(" ")]
     other = [*row[:1], Segment("4:51", STYLES[1]), *row[2:]]
-    assert changed_cells(Strip(row), Strip(other)) == (14, 18)
+    assert changed_cells(Strip(row), Strip(other)) == (17, 18)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +82,80 @@ def test_what_the_terminal_shows_already_is_not_written_again():
 
     assert put(0, 6, "ab", "cd", "ef") == [(1, 1, "abcdef")]
     assert put(0, 6, "ab", "cd", "ef") == []
-    assert put(0, 6, "ab", "xx", "ef") == [(1, 3, "xx")]
+    assert put(0, 6, "ab", "cx", "ef") == [(1, 4, "x")]
+    assert put(0, 6, "ab", "xx", "ef") == [(1, 3, "x")]
     # Something else was written over a part of it, so that all of it is written again.
     assert put(4, 8, "zzzz") == [(1, 5, "zzzz")]
     assert put(0, 6, "ab", "xx", "ef") == [(1, 1, "abxxef")]
     shown.forget()
     assert put(0, 6, "ab", "xx", "ef") == [(1, 1, "abxxef")]
+
+
+TERMINAL = Console(color_system="truecolor", force_terminal=True)
+
+
+def drawn(*sequences):
+    """Return every cell that a terminal shows; on a blank one no colour of letters is seen."""
+    screen = pyte.Screen(24, 3)
+    stream = pyte.Stream(screen)
+    for one in sequences:
+        stream.feed(one)
+    cells = (screen.buffer[y][x] for y in range(screen.lines) for x in range(screen.columns))
+    return [one._replace(fg="") if one.data == " " and not one.reverse else one for one in cells]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(STRIPS, STRIPS), min_size=1, max_size=3))
+def test_what_is_written_makes_one_screen_of_another(rows):
+    shown, made = (
+        Shown(),
+        [[strip.adjust_cell_length(20) for strip in pair] for pair in zip(*rows, strict=True)],
+    )
+    spans = [(y, 0, 20) for y in range(len(rows))]
+    sent = [
+        Changes(ChopsUpdate([{0: strip} for strip in strips], spans, [[20]] * len(rows)), shown)
+        .render_segments(TERMINAL)
+        for strips in made
+    ]  # fmt: skip
+    whole = [f"\x1b[{y + 1};1H{strip.render(TERMINAL)}" for y, strip in enumerate(made[-1])]
+    assert drawn(*sent) == drawn(*whole)
+
+
+@pytest.mark.parametrize(
+    ("styles", "wanted"),
+    [
+        (("bold red", "red"), "\x1b[1;31ma\x1b[22mb\x1b[0m"),
+        (("bold dim", "dim"), "\x1b[1;2ma\x1b[0;2mb\x1b[0m"),
+        (("red on blue", "on blue"), "\x1b[31;44ma\x1b[39mb\x1b[0m"),
+        (("red", "red on blue"), "\x1b[31ma\x1b[44mb\x1b[0m"),
+        (("underline", "italic"), "\x1b[4ma\x1b[24;3mb\x1b[0m"),
+        (("red", "none"), "\x1b[31ma\x1b[39mb"),
+    ],
+)
+def test_only_what_differs_from_the_style_before_is_said(styles, wanted):
+    pen = Pen(COLOR_SYSTEMS["truecolor"])
+    piece = Strip([Segment(text, Style.parse(style)) for text, style in zip("ab", styles, strict=True)])
+    assert "".join(pen.write(piece)) + pen.lift() == wanted
+
+
+@pytest.mark.parametrize(
+    ("system", "code"), [("256", "38;5;16"), ("standard", "30"), ("truecolor", "38;2;1;2;3")]
+)
+def test_colours_are_those_that_the_terminal_has(system, code):
+    pen = Pen(COLOR_SYSTEMS[system])
+    assert "".join(pen.write(Strip([Segment("a", Style(color="#010203"))]))) == f"\x1b[{code}ma"
+
+
+def test_a_row_that_scrolled_by_one_writes_its_number_and_its_words():
+    def line(number):
+        dim, plain = Style(color="#767981", bgcolor="#0f1217"), Style(color="#d8dee7", bgcolor="#0f1217")
+        return Strip(
+            [Segment("  ", plain), Segment(f"  {number} ", dim), Segment(f"v{number} = 1".ljust(80), plain)]
+        )
+
+    spans, shown, console = [(0, 0, 87)], Shown(), Console(color_system="truecolor")
+    sent = [
+        Changes(ChopsUpdate([{0: line(number)}], spans, [[87]]), shown).render_segments(console)
+        for number in (41, 42)
+    ]
+    assert sent[1] == ("\x1b[1;6H\x1b[38;2;118;121;129;48;2;15;18;23m2 \x1b[38;2;216;222;231mv42\x1b[0m")

@@ -5,12 +5,14 @@ a slow line. The framework writes a changed part whole, and from the left edge o
 part it asks every widget on the screen for all of its lines.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from rich.console import Console
-from rich.control import Control
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
+from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.screen import Screen
@@ -105,6 +107,75 @@ def draw_parts(screen: Screen[Any]) -> None:
     screen._compositor = Parts()  # pyright: ignore[reportPrivateUsage] there is no public door
 
 
+class Pen:
+    """Text in colours, one piece after another: only what differs from the colours before is said."""
+
+    def __init__(self, system: ColorSystem) -> None:
+        self._system = system
+        self._codes = _BARE
+
+    def write(self, piece: Strip) -> Iterator[str]:
+        """Yield a piece as escape sequences and text."""
+        for text, style, _ in piece:
+            yield self._turn(_codes(style, self._system), is_blank=not text.strip(" "))
+            link = style.link if style is not None else None
+            yield f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\" if link else text
+
+    def lift(self) -> str:
+        """Return what ends all colours, nothing if there are none."""
+        return "" if self._codes == _BARE else "\x1b[0m"
+
+    def _turn(self, codes: "_Codes", *, is_blank: bool) -> str:
+        before = self._codes
+        if codes == before:
+            return ""
+        if is_blank and not codes.flags and not before.flags:
+            # The colour of the letters is not seen on blanks.
+            codes = codes._replace(front=before.front)
+        self._codes = codes
+        return _between(before, codes)
+
+
+class _Codes(NamedTuple):
+    """What a style is made of: the numbers of bold and the like, of the colour and of the background."""
+
+    flags: tuple[str, ...]
+    front: str
+    back: str
+
+
+_BARE: Final = _Codes((), "", "")
+_ENDS: Final = {"1": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
+"""What ends bold, italic, underlined, reversed, struck; with others, as dim, all is said anew."""
+
+
+@lru_cache(maxsize=4096)
+def _between(before: _Codes, after: _Codes) -> str:
+    """Return what makes one style out of another on the terminal."""
+    off = [flag for flag in before.flags if flag not in after.flags]
+    if off and not all(flag in _ENDS for flag in (*before.flags, *after.flags)):
+        found = ["0", *after.flags, after.front, after.back]
+    else:
+        on = [flag for flag in after.flags if flag not in before.flags]
+        colour = (after.front or "39") if before.front != after.front else ""
+        back = (after.back or "49") if before.back != after.back else ""
+        found = [*(_ENDS[flag] for flag in off), *on, colour, back]
+    codes = ";".join(code for code in found if code)
+    return f"\x1b[{codes}m" if codes else ""
+
+
+@lru_cache(maxsize=4096)
+def _codes(style: Style | None, system: ColorSystem) -> _Codes:
+    if style is None:
+        return _BARE
+    front, back = (
+        "" if color is None else ";".join(color.downgrade(system).get_ansi_codes(foreground))
+        for color, foreground in ((style.color, True), (style.bgcolor, False))
+    )
+    flags = Strip.render_ansi(style.without_color, system)
+    return _Codes(tuple(flags.split(";")) if flags else (), front, back)
+
+
 class Changes(ChopsUpdate):
     """A partial update that writes what the terminal does not show yet."""
 
@@ -115,6 +186,7 @@ class Changes(ChopsUpdate):
     def render_segments(self, console: Console) -> str:
         """Return the escape sequences of the update; what they write is noted as shown."""
         found: list[str] = []
+        pen = Pen(COLOR_SYSTEMS[console.color_system or "truecolor"])
         for y, first, last in self.spans:
             for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 start, stop = max(x, first), min(end, last)
@@ -123,23 +195,46 @@ class Changes(ChopsUpdate):
                 piece = strip.crop(start - x, stop - x)
                 begin, until = self._shown.put(y, start, stop, piece)
                 if begin < until:
-                    found.append(Control.move_to(start + begin, y).segment.text)
-                    found.append(piece.crop(begin, until).render(console))
-        return "".join(found)
+                    found.append(f"\x1b[{y + 1};{start + begin + 1}H")
+                    found += pen.write(piece.crop(begin, until))
+        return "".join((*found, pen.lift()))
 
 
 def changed_cells(before: Strip, after: Strip) -> tuple[int, int]:
-    """Return the first cell that differs and the one behind the last, by whole segments; equal if none."""
+    """Return the first cell that differs and the one behind the last; equal if none does.
+
+    Within a piece of one style it is exact for ASCII; other letters may take two cells or none, so that a
+    piece with any is taken whole.
+    """
+    if before is after:
+        return 0, 0
     if before.cell_length != after.cell_length:
         return 0, after.cell_length
     old, new = list(before), list(after)
-    first = _alike(old, new)
-    last = _alike(old[first:][::-1], new[first:][::-1])
-    start = sum(segment.cell_length for segment in new[:first])
-    return start, after.cell_length - sum(segment.cell_length for segment in new[len(new) - last :])
+    start = _alike(old, new, 1)
+    return (start, start) if start == after.cell_length else (start, after.cell_length - _alike(old, new, -1))
 
 
-def _alike(old: Sequence[Segment], new: Sequence[Segment]) -> int:
-    """Return how many segments are the same at the beginning."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+def _alike(old: Sequence[Segment], new: Sequence[Segment], step: int) -> int:
+    """Return how many cells are the same from the beginning on (1), or from the end on (-1)."""
+    cells = 0
+    for one, other in zip(old[::step], new[::step], strict=False):
+        if one == other:
+            cells += one.cell_length
+            continue
+        if one.style == other.style and one.text.isascii() and other.text.isascii():
+            cells += _common(one.text, other.text) if step > 0 else _common(one.text[::-1], other.text[::-1])
+        break
+    return cells
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many letters are the same at the beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
