@@ -136,6 +136,7 @@ def _clear(journal: Journal, session_id: str) -> None:
 
 def _remove_events(live: LiveTables, session_id: str) -> int:
     live.has_written = True
+    live.forget()  # it remembers words that may go now
     if removed := search.remove(live.database, session_id, SEARCHED):
         return removed
     search.forget(live.database, session_id)

@@ -40,6 +40,8 @@ class Looked:
     rows: Rows
     sequences: dict[str, int]
     deleted: dict[str, bool]
+    words: set[str]
+    """Words that the search knows."""
 
 
 class Kept:
@@ -64,7 +66,9 @@ class Kept:
 
     def put(self, looked: Looked) -> None:
         """Keep what the transaction of the last `take` has looked up."""
-        self._looked = looked if len(looked.rows) <= MOST_KEPT else None
+        self._looked = (
+            looked if len(looked.rows) <= MOST_KEPT else Looked(looked.newest, {}, {}, {}, looked.words)
+        )
 
 
 class LiveTables:
@@ -93,11 +97,12 @@ class LiveTables:
         self._rows: Rows = {} if found is None else found.rows
         self._sequences: dict[str, int] = {} if found is None else found.sequences
         self._deleted: dict[str, bool] = {} if found is None else found.deleted
+        self._words: set[str] = set() if found is None else found.words
         self._held: Rows | None = None
 
     def keep(self) -> None:
         """Keep what was looked up for the next transaction; to be called once this one is committed."""
-        self._kept.put(Looked(self.newest, self._rows, self._sequences, self._deleted))
+        self._kept.put(Looked(self.newest, self._rows, self._sequences, self._deleted, self._words))
 
     def session(self, key: str) -> Session | None:
         """Return a session by id."""
@@ -203,7 +208,7 @@ class LiveTables:
             lease = lease_after(event, self.lease(event.session_id))
             if lease is not None:
                 self.put(lease)
-        search.index(self.database, event)
+        search.index(self.database, event, self._words)
         for ref in blob_refs(event.body):
             self.database.execute("INSERT OR IGNORE INTO blob_ref VALUES (?, ?)", (ref, event.session_id))
 
@@ -241,6 +246,7 @@ class LiveTables:
         self._rows.clear()
         self._sequences.clear()
         self._deleted.clear()
+        self._words.clear()
         self.newest = self.value(NEWEST) or 0
 
     def value(self, statement: str, *values: Value) -> Any:

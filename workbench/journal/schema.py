@@ -7,6 +7,7 @@ columns of the index tables equal to the fields of their rows in `domain.rows`.
 from collections.abc import Callable
 from typing import Final
 
+from workbench.journal import words
 from workbench.journal.sql import Database
 from workbench.records import dataclass
 
@@ -149,6 +150,11 @@ CREATE INDEX event_counted ON event (session_id, kind)
 """What lists and statistics count: without it they would read every event, streamed text included."""
 
 
+def _vocabulary(database: Database) -> None:
+    database.execute("CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID")
+    words.rebuild(database)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
     """One step; `change` is SQL, or a function of the database, run inside a transaction."""
@@ -173,5 +179,6 @@ MIGRATIONS: Final = (
     Migration(version=3, name="full text search", change=_SEARCH),
     Migration(version=4, name="search within words of code", change=_COMPOUNDS),
     Migration(version=5, name="events that are counted", change=_COUNTED),
+    Migration(version=6, name="search within all words", change=_vocabulary),
 )
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

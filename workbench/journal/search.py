@@ -5,10 +5,11 @@ in the transaction of its event, so it needs no repair after a crash. A row of i
 `session's number * 2^24 + sequence number`, so that one session is one range and places come newest first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from workbench.domain.events import CallProposed, Event, FileChanged, PromptSubmitted, ReplyCompleted
+from workbench.journal import words as vocabulary
 from workbench.journal.sql import Database
 from workbench.records import dataclass
 from workbench.text.compounds import with_parts
@@ -27,6 +28,7 @@ _INDEX: Final = (
     "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
     " WHERE session_id = ? AND sequence_number = ?"
 )
+_TEXT: Final = "SELECT words FROM search_text WHERE session_id = ? AND sequence_number = ?"
 MOST_HITS: Final = 25_000
 """Places that are counted while somebody types."""
 
@@ -47,21 +49,27 @@ class Found:
     """Sequence number of the newest place."""
 
 
-def index(database: Database, event: Event) -> None:
-    """Add an event that was just stored; nothing for kinds that are not searched."""
+def index(database: Database, event: Event, known: set[str]) -> None:
+    """Add an event that was just stored; nothing for kinds that are not searched.
+
+    Args:
+        database: In the transaction of the event.
+        event: As it was stored.
+        known: Words that are in the index, see `words.learn`.
+    """
     if event.kind not in KINDS:
         return
     words = _words(event)
     if words == "":
         return
     place = (event.session_id, event.sequence_number)
-    statement, values = (
-        (_INDEX, place) if words is None else (_ADD, (*place, with_parts(words[:_MOST_WORDS])))
-    )
+    text = None if words is None else with_parts(words[:_MOST_WORDS])
+    statement, values = (_INDEX, place) if text is None else (_ADD, (*place, text))
     database.execute(statement, values)
     if not database.changes():
         database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", place[:1])
         database.execute(statement, values)
+    vocabulary.learn(database, database.execute(_TEXT, place).get or "" if text is None else text, known)
 
 
 def _words(event: Event) -> str | None:
@@ -95,6 +103,7 @@ def remove(database: Database, session_id: str, most: int) -> int:
     """
     some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
+    texts = [database.execute(_TEXT, (session_id, number)).get or "" for number in numbers]
     for number in numbers:
         database.execute(
             "INSERT INTO search (search, rowid, words) SELECT 'delete', id, words FROM search_text"
@@ -104,6 +113,7 @@ def remove(database: Database, session_id: str, most: int) -> int:
         database.execute(
             "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
         )
+    vocabulary.unlearn(database, texts)
     return len(numbers)
 
 
@@ -119,6 +129,12 @@ def rebuild(database: Database) -> None:
         " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
     )
     database.execute("INSERT INTO search (search) VALUES ('rebuild')")
+    vocabulary.rebuild(database)
+
+
+def inside(database: Database) -> Callable[[str, bool], Sequence[str]]:
+    """Return what tells the words of the index that hold letters, or end with them, for `views.query`."""
+    return lambda letters, is_end: vocabulary.holding(database, letters, is_end=is_end)
 
 
 def sessions(database: Database, match: str, most: int = -1) -> list[Found]:
@@ -164,4 +180,4 @@ def differences(database: Database) -> Sequence[str]:
         database.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:
         return ["the search index does not hold what the events say"]
-    return []
+    return vocabulary.differences(database)

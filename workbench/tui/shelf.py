@@ -113,9 +113,9 @@ class Shelf:
         )
 
     def _holding(self, asked: Query) -> tuple[dict[str, int], frozenset[str] | None]:
-        expression = queries.match(asked)
         tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
         with self._journal.reader.snapshot() as database:
+            expression = queries.match(asked, search.inside(database))
             found = search.sessions(database, expression, search.MOST_HITS) if expression else []
             narrowed = library.facets(database, tools, answers) if tools or answers else None
         return {one.session_id: one.places for one in found}, narrowed
@@ -143,10 +143,10 @@ class Shelf:
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: Query) -> tuple[Sequence[Place], int]:
-        expression = queries.match(asked)
-        if not expression:
-            return (), 0
         with self._journal.reader.snapshot() as database:
+            expression = queries.match(asked, search.inside(database))
+            if not expression:
+                return (), 0
             numbers = search.places(database, expression, session_id, search.MOST_HITS)
         events = [
             event for number in numbers[:PLACES] for event in self._journal.window(session_id, number, 1)

@@ -11,7 +11,7 @@ from typing import Final
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.text.safe import safe
-from workbench.views.query import Term
+from workbench.views.query import Term, words_of
 
 _PART: Final = (
     r"(?-i:(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z]))"
@@ -43,7 +43,7 @@ def place(event: Event, terms: Sequence[Term], length: int = 160) -> Place:
         length: Characters of the line.
     """
     who, text = spoken(event)
-    pattern = _pattern(terms)
+    pattern = _pattern(terms, text)
     found = pattern.search(text) if pattern else None
     first = max(0, found.start() - AROUND) if found else 0
     cut = " ".join(text[first : first + length].split())
@@ -57,7 +57,7 @@ def place(event: Event, terms: Sequence[Term], length: int = 160) -> Place:
 
 def hits(line: str, terms: Sequence[Term]) -> tuple[tuple[int, int], ...]:
     """Return where in a line the terms are: first character, and the one behind the last."""
-    pattern = _pattern(terms)
+    pattern = _pattern(terms, line)
     return tuple(one.span() for one in pattern.finditer(line)) if pattern else ()
 
 
@@ -84,15 +84,17 @@ def spoken(event: Event) -> tuple[str, str]:
             return "", ""
 
 
-def _pattern(terms: Sequence[Term]) -> re.Pattern[str] | None:
-    wanted = [_words(term) for term in terms if not term.is_excluded]
-    return re.compile("|".join(wanted), re.IGNORECASE) if wanted else None
+def _pattern(terms: Sequence[Term], text: str) -> re.Pattern[str] | None:
+    wanted = "|".join(_found_in(text, term) for term in terms if not term.is_excluded)
+    return re.compile(wanted, re.IGNORECASE) if wanted else None
 
 
-def _words(term: Term) -> str:
+def _found_in(text: str, term: Term) -> str:
     """Return a term as a pattern: its words may be apart by anything that is no letter or digit.
 
-    A word begins behind what is none, and where a part of a compound word does (`text.compounds`).
+    A word begins behind what is none, and where a part of a compound word does (`text.compounds`); within
+    a word only where the text has it nowhere else.
     """
-    words = re.findall(r"[^\W_]+", term.text)
-    return rf"(?:(?<![^\W_])|{_PART})" + r"[\W_]+".join(re.escape(word) for word in words)
+    words = r"[\W_]+".join(re.escape(word) for word in words_of(term.text))
+    begun = rf"(?:(?<![^\W_])|{_PART}){words}"
+    return begun if term.is_phrase or re.search(begun, text, re.IGNORECASE) else words

@@ -5,7 +5,7 @@ goes, and what is no date says so in `problems`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -22,6 +22,12 @@ KEYS: Final = (
 
 ELSEWHERE: Final = ("tool", "asked")
 """What no row of a session says: `journal.library.facets` knows which sessions pass."""
+
+Inside = Callable[[str, bool], Sequence[str]]
+"""Returns words of the index that hold some letters behind their first; with True, that end with them."""
+
+_LEAST_INSIDE: Final = 3
+"""Letters that are looked for within words; fewer are in nearly all of them."""
 
 _WORD = re.compile(r'(?P<minus>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))')
 _LIVE: Final = ("created", "initializing", "ready", "processing", "paused")
@@ -92,13 +98,18 @@ def _term(text: str, *, is_phrase: bool, is_excluded: bool) -> list[Term]:
     return [Term(text=text, is_phrase=is_phrase, is_excluded=is_excluded)]
 
 
-def match(query: Query) -> str:
+def match(query: Query, inside: Inside | None = None) -> str:
     """Return the query as an FTS5 expression; empty where only rows narrow.
 
     A word stands for every word that begins with it, so that a list may follow the typing. One letter of an
     alphabet stands for itself only: everything begins with it.
+
+    Args:
+        query: What was typed.
+        inside: Adds words that hold the letters further on. A phrase and what must not be there mean whole
+            words.
     """
-    wanted = " ".join(_expression(term) for term in query.terms if not term.is_excluded)
+    wanted = " ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
     if not wanted:
         return ""
     unwanted = "".join(f" NOT {_expression(term)}" for term in query.terms if term.is_excluded)
@@ -109,6 +120,22 @@ def _expression(term: Term) -> str:
     quoted = '"' + term.text.replace('"', '""') + '"'
     is_letter = len(term.text) == 1 and term.text.isascii()
     return quoted if term.is_phrase or is_letter else f"{quoted}*"
+
+
+def _alternatives(term: Term, inside: Inside | None) -> str:
+    """Return a term as an expression in which its first word may begin within a word of the index."""
+    words = words_of(term.text)
+    if inside is None or term.is_phrase or (len(words[0]) < _LEAST_INSIDE and words[0].isascii()):
+        return _expression(term)
+    behind = " ".join(words[1:])
+    found = inside(words[0], bool(behind))
+    others = [f'"{one} {behind}"*' if behind else f'"{one}"' for one in found]
+    return f"({' OR '.join((_expression(term), *others))})" if others else _expression(term)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words that the index sees in a text."""
+    return re.findall(r"[^\W_]+", text)
 
 
 def fits(session: Session, query: Query) -> bool:

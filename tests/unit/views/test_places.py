@@ -14,7 +14,9 @@ from workbench.views import places, query
         ("rename createRequestHandler now", "requesthand", ["RequestHand"]),
         ("see HTTPErrorPage and error", "error", ["Error", "error"]),
         ("a snake_case_name", "case", ["case"]),
-        ("the showcase", "case", []),
+        ("the showcase", "case", ["case"]),
+        ("the showcase of a case", "case", ["case"]),
+        ("the showcase", '"case"', []),
         ("utf8 and UTF8", "utf", ["utf", "UTF"]),
     ],
 )

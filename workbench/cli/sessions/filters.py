@@ -152,11 +152,10 @@ def require_status(journal: Journal, filters: Filters) -> None:
 
 def holding(journal: Journal, asked: Query) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
-    expression = query.match(asked)
-    if not expression:
-        return frozenset()
     with journal.reader.snapshot() as database:
-        return frozenset(one.session_id for one in search.sessions(database, expression))
+        expression = query.match(asked, search.inside(database))
+        found = search.sessions(database, expression) if expression else []
+    return frozenset(one.session_id for one in found)
 
 
 def filtered(

@@ -68,11 +68,9 @@ def execute(options: Namespace, console: Console) -> int:
 
 
 def _hits(journal: Journal, asked: Query) -> list[Found]:
-    expression = query.match(asked)
-    if not expression:
-        return []
     with journal.reader.snapshot() as database:
-        return search.sessions(database, expression)
+        expression = query.match(asked, search.inside(database))
+        return search.sessions(database, expression) if expression else []
 
 
 def _page(
@@ -84,10 +82,10 @@ def _page(
 
 def places_of(journal: Journal, session_id: str, asked: Query, most: int = PLACES) -> Sequence[Place]:
     """Return the newest places of a session that hold what was asked for."""
-    expression = query.match(asked)
-    if not expression:
-        return ()
     with journal.reader.snapshot() as database:
+        expression = query.match(asked, search.inside(database))
+        if not expression:
+            return ()
         numbers = search.places(database, expression, session_id, most)
     events = [event for number in numbers for event in journal.window(session_id, number, 1)]
     return [place(event, asked.terms) for event in events]
