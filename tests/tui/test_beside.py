@@ -69,9 +69,9 @@ def sessions(folder):
     return journal, found
 
 
-def compared(folder, body, size=(120, 36)):
+def compared(folder, body, size=(120, 36), **more):
     journal, (one, other) = sessions(folder)
-    app = ReplayApp(journal, one, home="/workspace", at=1, beside=(journal, other), monotonic=Hand())
+    app = ReplayApp(journal, one, home="/workspace", at=1, beside=(journal, other), monotonic=Hand(), **more)
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -128,11 +128,66 @@ def test_nothing_is_answered_and_nothing_written(tmp_path, monkeypatch):
         monkeypatch.setattr(Journal, "append", forbidden)
         before = app._journal.last_position()
         await press("space", "space", "full_stop", "comma", "n", "N", "a", "e", "x", "p", "P", "h", "l", "H", "L",
-                    "t", "F", "j", "k", "greater_than_sign", "less_than_sign", "c", "s")  # fmt: skip
+                    "t", "escape", "F", "escape", "W", "escape", "j", "k", "greater_than_sign", "less_than_sign", "c", "s")  # fmt: skip
         assert app._journal.last_position() == before
 
     monkeypatch.setattr(Answering, "__init__", forbidden)
     compared(tmp_path, body)
+
+
+def test_a_moment_is_named_for_both_and_a_wrong_one_says_what_is_right(tmp_path):
+    async def body(app, press):
+        screen = app.screen
+        await press("t", *"50%", "enter")
+        assert screen.player.index == screen.player.reel.index_played(screen.player.reel.length / 2)
+        assert screen.follows.source.index == screen.step.index
+        assert screen.one.has_focus_within
+        at = screen.player.index
+        await press("t", *"soon", "enter")
+        assert "No moment of this recording. Type 12:01:31, 35 % or #412." in text(app)
+        await press("t", *"1", "escape")
+        assert (screen.player.index, screen.is_current) == (at, True)
+        assert "space play" in text(app)
+
+    compared(tmp_path, body)
+
+
+def test_the_one_that_has_the_keys_is_forked_and_filmed_at_its_moment(tmp_path):
+    forked, filmed = [], []
+
+    def fork(wanted):
+        forked.append(wanted)
+        return "Forked: ab12."
+
+    def film(wanted, told):
+        filmed.append(wanted)
+        return "Written: x.svg."
+
+    async def body(app, press):
+        screen = app.screen
+        await press("f", "h", "F", *"git up", "enter")
+        assert "Forked: ab12." in text(app)
+        await press("tab", "F", "enter")
+        await press("W", *["backspace"] * 60, *"x.svg", "enter")
+        assert "Written: x.svg." in text(app)
+        one, other = screen.sides
+        assert [(way.session_id, way.position, way.folder, way.is_worktree) for way in forked] == [
+            (one.session.id, one.source.position(), "up", True),
+            (other.session.id, other.source.position(), "", False),
+        ]
+        assert [(way.session_id, way.index, way.path) for way in filmed] == [
+            (other.session.id, other.source.index, "x.svg")
+        ]
+
+    compared(tmp_path, body, services=Services(fork=fork, film=film))
+
+
+def test_without_a_library_a_fork_beside_another_says_how_to_get_one(tmp_path):
+    async def body(app, press):
+        await press("F", "enter")
+        assert "workbench replay --keep" in text(app)
+
+    compared(tmp_path, body, size=(160, 48))
 
 
 def test_time_passes_for_both(tmp_path):

@@ -14,6 +14,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.services import Services
+from workbench.views.transcript import Transcript
 
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
 
@@ -430,6 +431,48 @@ def test_without_a_library_a_film_says_how_to_get_one(tmp_path):
         assert "workbench replay --keep" in app.main.rule.said
 
     replayed("rename-handler", tmp_path, body)
+
+
+def test_a_live_session_is_forked_from_the_block_under_the_cursor(tmp_path):
+    journal, session = opened("rename-handler", tmp_path)
+    asked, shown = [], []
+
+    def fork(wanted):
+        asked.append(wanted.position)
+        return "Forked: ab12, the conversation only."
+
+    app = WorkbenchApp(journal, Services(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+
+    async def run():
+        async with app.run_test(size=(160, 48)) as pilot:
+            await settle(app, pilot)
+            for key in ("escape", "1", "g"):
+                await pilot.press(key)
+            await settle(app, pilot)
+            view = app.main.conversation.view
+            while view.cursor_block is not view.blocks[-1]:
+                shown.append(view.cursor_block)
+                await pilot.press("F")
+                await settle(app, pilot)
+                assert "as it was at" in text(app)
+                await pilot.press("enter")
+                await settle(app, pilot)
+                await pilot.press("j")
+                await settle(app, pilot)
+
+    try:
+        asyncio.run(run())
+        events = [event for event in journal.events(session.id)]
+    finally:
+        journal.close()
+    assert len(asked) == len(shown) > 5
+    assert {type(block).__name__ for block in shown} >= {"Prompt", "Text", "CallLine"}
+    for block, position in zip(shown, asked, strict=True):
+        then = Transcript(session.id)
+        then.apply_all(event for event in events if event.position <= position)
+        # What it says is said by then, and everything that was said before it.
+        assert then.block(block.id) == block
+        assert {one.id for one in shown[: shown.index(block)]} <= {one.id for one in then.blocks}
 
 
 @pytest.mark.parametrize("keys", [("0", "g", "F"), ("1", "F")])

@@ -4,6 +4,7 @@ Owns how they share a width; what stands on which cell is `views.transport`.
 """
 
 from collections.abc import Mapping, Set
+from itertools import groupby
 from typing import Final, cast
 
 from textual.content import Content
@@ -29,11 +30,12 @@ def bar_width(shown: Transport, width: int) -> int:
 def marks_row(signs: Mapping[int, SignName], room: int, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
     """Return the row of marks over the line, which has `room` cells."""
     line = Content.styled(" marks".ljust(LEFT), ink.of("muted"))
-    parts = [
-        Content.styled(glyphs.of(sign), _style(sign, ink)) if (sign := signs.get(cell)) else Content(" ")
-        for cell in range(room)
-    ]
-    return cells.strip(Content("").join([line, *parts]), width, ink.on("background"))
+    parts, end = [line], 0
+    for cell in sorted(cell for cell in signs if cell < room):
+        parts.append(Content(" " * (cell - end)))
+        parts.append(Content.styled(glyphs.of(signs[cell]), _style(signs[cell], ink)))
+        end = cell + 1
+    return cells.strip(Content("").join(parts), width, ink.on("background"))
 
 
 def line_row(
@@ -47,17 +49,22 @@ def line_row(
         speed = shown.speed if shown.speed == "max" else f"{shown.speed}{glyphs.of('times')}"
     head = Content.assemble((f" {sign} ", ink.of("info")), (speed, ink.of("info", bold=True)))
     parts = [head.pad_right(max(0, LEFT - head.cell_length))]
-    for cell in range(room):
-        tone = ink.of("info" if cell <= at else "faint")
-        if cell == at:
-            sign = glyphs.of("running")
-        elif cell in gaps:
-            sign, tone = glyphs.of("gap"), ink.of("muted")
-        else:
-            sign = glyphs.of("ran") if cell < at else glyphs.line("─")
-        parts.append(Content.styled(sign, tone))
+    line = ((_line_sign(cell, at, gaps), cell <= at) for cell in range(room))
+    for (name, is_before), run in groupby(line):
+        tone = "muted" if name == "gap" else "info" if is_before else "faint"
+        drawn = glyphs.of(name) if name is not None else glyphs.line("─")
+        parts.append(Content.styled(drawn * len(list(run)), ink.of(tone)))
     times = Content.assemble(" ", (shown.elapsed, ink.of("foreground", bold=True)), f" /{shown.length}")
     return cells.strip(Content("").join([*parts, times]), width, ink.on("background"))
+
+
+def _line_sign(cell: int, at: int, gaps: Set[int]) -> SignName | None:
+    """Return which sign a cell of the line has; none where it is yet to come."""
+    if cell == at:
+        return "running"
+    if cell in gaps:
+        return "gap"
+    return "ran" if cell < at else None
 
 
 def facts_row(shown: Transport, width: int, ink: Ink, glyphs: Glyphs) -> Strip:

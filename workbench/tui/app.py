@@ -235,7 +235,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if len(sides) < len(found):
             self.main.say("One of the two is not there any more.", is_error=True)
         else:
-            self.push_screen(BesideScreen(sides[0], sides[1]))
+            self.push_screen(BesideScreen(sides[0], sides[1], live=self._services))
 
     def _mains(self) -> list[MainScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]

@@ -161,7 +161,8 @@ CONVERSATION: Final = (
         group=_DECIDE, footer=12),
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
         group=_DECIDE, footer=14),
-    Key(id="conversation.fork", keys=("F",), label="fork", tooltip="a session from here, its files or not",
+    Key(id="conversation.fork", keys=("F",), label="fork",
+        tooltip="a session from the block under the cursor, its files or not",
         group="Read"),
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Approval, Taken
 from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
-from workbench.views.blocks import ErrorBlock
+from workbench.views.blocks import Block, ErrorBlock
 from workbench.views.detail import ActionDetail
 from workbench.views.finding import Hit
 
@@ -197,6 +197,8 @@ class ForkAsked(Message):
     """The user wants a session that goes on from the end of one; None is the one on show."""
 
     session_id: str | None
+    block: Block | None = None
+    """Not from its end, but from where this block of its conversation was done."""
 
 
 @dataclass

@@ -72,4 +72,4 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
 
         reel = cast("ReplayScreen", self.main).player.reel
         share = 0.0 if self._at is None or not reel.length else reel.played(self._at) / reel.length
-        self.push_screen(BesideScreen((self._journal, self._session), other, share))
+        self.push_screen(BesideScreen((self._journal, self._session), other, share, self._reaching))

@@ -19,31 +19,70 @@ FRESH_SECONDS: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRow:
-    """One call. Times are microseconds; durations are milliseconds, None where there is none (yet)."""
+    """One call. Times are microseconds; durations are milliseconds, None where there is none (yet).
 
-    id: str
+    Its words are made when they are asked for: of hundreds of rows those on the screen are.
+    """
+
+    call: Call
     sign: Meaning
     word: str
     """The word of the sign."""
-    tool: str
-    target: str
-    by: str = ""
-    """Who let it pass: `§ R3`, `you`, `auto`, `asks`, `denied`."""
     run_ms: int | None = None
     wait_ms: int | None = None
-    right: str = ""
-    """The one time a narrow pane shows: `12 ms`, `4.1 s`; of a running or waiting one how long until now."""
-    requested: int = 0
     waited_from: int | None = None
     waited_to: int | None = None
     """When its question was decided; None while it waits."""
-    started: int | None = None
-    finished: int | None = None
-    state: str = ""
-    is_failed: bool = False
-    session_id: str = ""
-    turn_id: str | None = None
-    action_id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Return the id of the call."""
+        return self.call.id
+
+    @property
+    def requested(self) -> int:
+        """Return when it was asked for."""
+        return self.call.requested_at
+
+    @property
+    def started(self) -> int | None:
+        """Return when it began to run."""
+        return self.call.started_at
+
+    @property
+    def finished(self) -> int | None:
+        """Return when it was over."""
+        return self.call.finished_at
+
+    @property
+    def turn_id(self) -> str | None:
+        """Return the turn that asked for it."""
+        return self.call.turn_id
+
+    @property
+    def is_failed(self) -> bool:
+        """Return whether it failed, or nobody knows."""
+        return self.sign in ("failed", "unknown")
+
+    @property
+    def tool(self) -> str:
+        """Return the name of the tool, one safe line."""
+        return one_line(self.call.tool, 64)
+
+    @property
+    def target(self) -> str:
+        """Return what it is about, one safe line."""
+        return target_of(self.call)
+
+    @property
+    def by(self) -> str:
+        """Return who let it pass: `§ R3`, `you`, `auto`, `asks`, `denied`."""
+        return by_words(self.call)
+
+    @property
+    def right(self) -> str:
+        """Return the one time a narrow pane shows: `12 ms`; of an open one how long until now."""
+        return _right(self.call, self.run_ms, self.wait_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +143,17 @@ def rows(
     found: list[ToolRow] = []
     for call in calls:
         row = _row(call, actions.get(call.action_id or ""), now)
-        text = f"{row.tool} {row.target} {row.word}".casefold()
         is_wanted = turn_id is None or call.turn_id == turn_id
-        if is_wanted and (row.is_failed or not only_failed) and all(word in text for word in words):
+        if is_wanted and (row.is_failed or not only_failed) and _has(row, words):
             found.append(row)
     return tuple(found)
+
+
+def _has(row: ToolRow, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    text = f"{row.tool} {row.target} {row.word}".casefold()
+    return all(word in text for word in words)
 
 
 def facts(rows: Sequence[ToolRow], now: int) -> ToolFacts:
@@ -178,11 +223,8 @@ def _row(call: Call, action: Action | None, now: int) -> ToolRow:
         waited_to = action.decided_at
     wait_ms = None if waited_from is None else max(0, (waited_to or now) - waited_from) // 1000
     return ToolRow(
-        id=call.id, sign=sign, word=word, tool=one_line(call.tool, 64), target=target_of(call),
-        by=by_words(call), run_ms=run_ms, wait_ms=wait_ms, right=_right(call, run_ms, wait_ms),
-        requested=call.requested_at, waited_from=waited_from, waited_to=waited_to, started=call.started_at,
-        finished=call.finished_at, state=call.state, is_failed=sign in ("failed", "unknown"),
-        session_id=call.session_id, turn_id=call.turn_id, action_id=call.action_id,
+        call=call, sign=sign, word=word, run_ms=run_ms, wait_ms=wait_ms, waited_from=waited_from,
+        waited_to=waited_to,
     )  # fmt: skip
 
 

@@ -31,5 +31,5 @@ def log(pane: ConversationPane) -> None:
 
 
 def fork(pane: ConversationPane) -> None:
-    """Begin a session from the end of this one."""
-    pane.post_message(ForkAsked(None))
+    """Begin a session from the block under the cursor; from the end where it is the last, or none."""
+    pane.post_message(ForkAsked(None, pane.forked_block))

@@ -148,6 +148,12 @@ class ConversationPane(Pane):
         message.stop()
         self.open_row()
 
+    @property
+    def forked_block(self) -> Block | None:
+        """Return the block that a fork goes on from; None is the end, where nothing more was said."""
+        block, blocks = self.view.cursor_block, self.view.blocks
+        return None if block is None or (not self._part and block is blocks[-1]) else block
+
     # --- the title ------------------------------------------------------------------------------
 
     def _show_title(self) -> None:

@@ -1,11 +1,11 @@
 """Two replays side by side, in step: the same part of each, one bar below.
 
-Owns which part is compared, and the second recording. It reads, like every replay; nothing here answers, asks
-or runs.
+Owns which part is compared, and the second recording. It reads, like every replay; nothing here answers or
+runs. Forks and films are of the one that has the keys.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,14 +18,23 @@ from workbench.journal.journal import Journal
 from workbench.tui import keymap, messages
 from workbench.tui.live import FRAMES
 from workbench.tui.panes.footer import Footer, FooterKey
+from workbench.tui.panes.linebar import LineBar
 from workbench.tui.panes.transport import ReplayHeader, TransportBar
-from workbench.tui.screens.replay import is_off, refusal
+from workbench.tui.screens.filming import Filming
+from workbench.tui.screens.forking import Forking
+from workbench.tui.screens.replay import NO_MOMENT, is_off, refusal, time_asked
+from workbench.tui.screens.requests import Requests
 from workbench.tui.screens.side import Side, View
+from workbench.tui.services import Services
 from workbench.tui.widgets.divider import Divider
 from workbench.views import transport
 from workbench.views.instep import InStep
 from workbench.views.marks import Jump
-from workbench.views.player import Player
+from workbench.views.player import Player, moment
+from workbench.views.sessions import title_of
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.main import MainScreen
 
 Recording = tuple[Journal, Session]
 """A session and the journal that it is in: a file that is replayed has one of its own."""
@@ -48,16 +57,22 @@ class BesideScreen(Screen[None], inherit_bindings=False):
     BesideScreen Pane { height: 1fr; }
     """
 
-    def __init__(self, one: Recording, other: Recording, share: float = 0.0) -> None:
+    def __init__(
+        self, one: Recording, other: Recording, share: float = 0.0, live: Services | None = None
+    ) -> None:
         """Show two recordings.
 
         Args:
             one: the left one.
             other: the right one.
             share: where both stand at first, 0 to 1 of the played time of the longer one.
+            live: what reaches outside for sessions of the left one's journal; only fork and film are used.
         """
         super().__init__(id="beside")
-        self.one, self.other = (Side(*side, self.say) for side in (one, other))
+        self.one, self.other = (
+            Side(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
+        )
+        self.services, self.requests = Services(), Requests(cast("MainScreen", self))
         # The longer one leads: at its end both have been seen whole.
         is_first = self.one.source.reel.length >= self.other.source.reel.length
         self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)
@@ -68,7 +83,10 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         names = [side.session.title or side.session.id[:8] for side in self.sides]
         self.header = ReplayHeader("  |  ".join(names), "two sessions in step")
         self.bar, self.footer = TransportBar(self.leads.source.reel), Footer()
+        self.line_bar = LineBar()
+        self.line_bar.display = False
         self._why = refusal(self.one.source.reel.time(0))
+        self._had_keys = self.one
         self._timer: Timer | None = None
         self._ticked = 0.0
         self._second = -1
@@ -86,6 +104,7 @@ class BesideScreen(Screen[None], inherit_bindings=False):
             yield Divider(id="beside-divider")
             yield self.other
         yield self.bar
+        yield self.line_bar
         yield self.footer
 
     def on_mount(self) -> None:
@@ -223,16 +242,67 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.index)
 
     def ask_time(self) -> None:
-        """Say where a moment can be named."""
-        self.say("A moment is named in a replay of one session: esc goes there.")
+        """Ask for a moment of the longer one; the other goes along."""
+        self.post_message(time_asked(self))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Go to the moment that was typed."""
+        del purpose
+        if not is_final or not text:
+            return
+        index = moment(text, self.player.reel)
+        if index is None:
+            self.say(NO_MOMENT)
+            return
+        self.went(self.player.seek(index))
+
+    def line_dropped(self, purpose: str) -> None:
+        """Stay."""
+        del purpose
 
     def ask_fork(self) -> None:
-        """Say where a fork can be made."""
-        self.say("A fork is made in a replay of one session: esc goes there.")
+        """Ask for a folder for the files of this moment of the one that has the keys."""
+        side = self.focused_side or self.one
+        position = side.source.position()
+        asked = Forking(self, side.session.id, lambda: position, side.live)
+        asked.ask(f"Fork “{title_of(side.session)}” from event {side.source.index:,}")
 
     def ask_film(self) -> None:
-        """Say where a film can be made."""
-        self.say("A film is made in a replay of one session: esc goes there.")
+        """Ask for the file of a film, or of a picture of this moment, of the one that has the keys."""
+        side = self.focused_side or self.one
+        size, theme = (self.size.width, self.size.height), cast("Any", self).app.theme
+        Filming(self, side.session, side.source.index, size, theme, side.live).ask()
+
+    # --- the line at the bottom -------------------------------------------------------------------
+
+    @on(messages.LineAsked)
+    def _line_asked(self, message: messages.LineAsked) -> None:
+        self.bar.display = self.footer.display = False
+        self._had_keys = self.focused_side or self.one
+        self.line_bar.ask(message)
+
+    @on(LineBar.Heard)
+    def _line_heard(self, message: LineBar.Heard) -> None:
+        if message.is_final:
+            self._close_line()
+        message.asked.pane.line_heard(message.asked.purpose, message.text, is_final=message.is_final)
+
+    @on(LineBar.Dropped)
+    def _line_dropped(self, message: LineBar.Dropped) -> None:
+        self._close_line()
+        message.asked.pane.line_dropped(message.asked.purpose)
+
+    def _close_line(self) -> None:
+        self.line_bar.close()
+        self.bar.display = self.footer.display = True
+        self._show_keys()
+        self._had_keys.focus_view.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave letters to a line that is being typed."""
+        if action == "do" and self.line_bar.asked is not None:
+            return not str(parameters[0]).startswith(("replay.", "beside."))
+        return super().check_action(action, parameters)
 
     def follow(self) -> None:
         """Go to the end of both."""

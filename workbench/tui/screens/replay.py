@@ -4,6 +4,7 @@ Owns the moment that is shown and the timer that moves it. Nothing that writes, 
 answers are refused, its services are the ones that do nothing.
 """
 
+import gc
 import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -22,23 +23,24 @@ from workbench.journal.journal import Journal
 from workbench.tui import keymap
 from workbench.tui.arrangement import Arrangement
 from workbench.tui.live import FRAMES, Feed
-from workbench.tui.messages import Decide, Decided, LineAsked, Said, SourceChanged
+from workbench.tui.messages import Decide, Decided, Hearing, LineAsked, Said, SourceChanged
 from workbench.tui.panes.footer import FooterKey
 from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, TransportBar
 from workbench.tui.replay_source import FORWARD, ReplaySource
+from workbench.tui.screens.filming import Filming
 from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.screens.placing import Placing
 from workbench.tui.screens.showing import Showing
-from workbench.tui.services import FilmWanted, Services
+from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.views import transport
 from workbench.views.marks import Jump
 from workbench.views.player import Player, moment
-from workbench.views.sessions import slug
 
 TAIL: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
+NO_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 % or #412."
 _MICROS: Final = 1_000_000
 _OFF: Final = frozenset({
     "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
@@ -206,6 +208,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.source.store()
         while not self._is_closed.is_set() and self.source.rewind.build():
             pass
+        # What stays is not looked at again by every collection, which would hold up a key.
+        gc.freeze()
 
     def complete(self) -> None:
         """Know all of the recording, whose beginning was shown before."""
@@ -324,43 +328,29 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def ask_time(self) -> None:
         """Ask for a moment to go to."""
-        title, right = "Go to", "12:01:31, 35 % or #412"
-        self.post_message(LineAsked(self, "time", title, right, "go there"))
+        self.post_message(time_asked(self))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Go to the moment that was typed."""
-        if purpose == "film" and is_final and text.strip():
-            self._film(text.strip())
         if purpose != "time" or not is_final or not text:
             return
         self.complete()
         index = moment(text, self.player.reel)
         if index is None:
-            self.say("No moment of this recording. Type 12:01:31, 35 % or #412.", is_error=True)
+            self.say(NO_MOMENT, is_error=True)
             return
         self.went(self.player.seek(index))
 
     def ask_fork(self) -> None:
         """Ask for a folder for the files of this moment."""
-        asked = Forking(self, self.session_id, self.source.position())
+        position = self.source.position()
+        asked = Forking(self, self.session_id, lambda: position)
         asked.ask(f"Fork from event {self.source.index:,}")
 
     def ask_film(self) -> None:
         """Ask for the file of a film, or of a picture of this moment."""
-        title, right = "Write to", ".svg this moment, .html and .cast all of it"
-        text = f"{slug(self._session)}.html"
-        self.post_message(LineAsked(self, "film", title, right, "write it", text=text))
-
-    def _film(self, path: str) -> None:
-        wanted = FilmWanted(
-            session_id=self.session_id, path=path, index=self.source.index, theme=self.textual.theme,
-            size=(self.size.width, self.size.height),
-        )  # fmt: skip
-        self.requests.tell(lambda: self.services.film(wanted, self._filmed), "Being filmed.", "film")
-
-    def _filmed(self, words: str) -> None:
-        if words:
-            self.post_message(Said(words, is_kept=False))
+        size = self.size.width, self.size.height
+        Filming(self, self._session, self.source.index, size, self.textual.theme).ask()
 
     @on(TransportBar.Clicked)
     def _bar_clicked(self, message: TransportBar.Clicked) -> None:
@@ -409,6 +399,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show bar and footer, or give their place to a line that is asked for."""
         self.bar.display = self.footer.display = is_shown
+
+
+def time_asked(screen: Hearing) -> LineAsked:
+    """Return the question for a moment to go to."""
+    return LineAsked(screen, "time", "Go to", "12:01:31, 35 % or #412", "go there")
 
 
 def refusal(began: int) -> str:

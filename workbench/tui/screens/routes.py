@@ -10,6 +10,7 @@ from typing import Any, cast
 from textual import on
 from textual.app import SuspendNotSupported
 
+from workbench.draw import words
 from workbench.tui import keymap, messages
 from workbench.tui.arrangement import PLACES
 from workbench.tui.panes.approvals import ApprovalsPane
@@ -127,15 +128,21 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.ForkAsked)
     def _fork_asked(self, message: messages.ForkAsked) -> None:
-        from workbench.tui.screens.forking import Forking
+        from workbench.tui.screens.forking import Forking, position_of
 
         current = self.state.current
         session = self.state.sessions.get(message.session_id) if message.session_id else current
         if session is None:
             self.say("There is no session here to fork.")
             return
-        asked = Forking(cast("Any", self), session.id, self.state.source.position())
-        asked.ask(f"Fork “{title_of(session)}” as it is now")
+        block, source = message.block, self.state.source
+        if block is None:
+            Forking(cast("Any", self), session.id, source.position).ask(
+                f"Fork “{title_of(session)}” as it is now"
+            )
+            return
+        asked = Forking(cast("Any", self), session.id, lambda: position_of(source, session.id, block))
+        asked.ask(f"Fork “{title_of(session)}” as it was at {words.clock(block.at)}")
 
     @on(messages.BesideWanted)
     def _beside_wanted(self, message: messages.BesideWanted) -> None:
@@ -147,15 +154,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.PartWanted)
     def _part_wanted(self, message: messages.PartWanted) -> None:
-        view = self.conversation.view
-        has_moved = self.state.look_back(cast("Any", message.where))
-        self.conversation.part_shown()
-        if has_moved:
-            self.showing.another_part()
-        if has_moved and message.where in ("first", "end"):
-            view.move_to_end(is_last=message.where == "end")
-        elif has_moved and message.step:
-            view.move_to_problem(message.step)
+        self.showing.part(message)
 
     @on(messages.GoTo)
     def _go_to(self, message: messages.GoTo) -> None:

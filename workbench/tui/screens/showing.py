@@ -4,7 +4,7 @@ Owns which pane is shown again after which change. It decides nothing and asks n
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Call
@@ -12,6 +12,7 @@ from workbench.domain.values import Verdict
 from workbench.draw.diff import HELD
 from workbench.tui import keymap
 from workbench.tui.arrangement import PLACES
+from workbench.tui.messages import PartWanted
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.captions import NARROW
 from workbench.tui.panes.footer import FooterKey
@@ -25,7 +26,7 @@ from workbench.tui.panes.shown import (
     ToolShown,
     ToolsShown,
 )
-from workbench.tui.state import Changed
+from workbench.tui.state import Changed, Where
 from workbench.views import header as headers
 from workbench.views import queue as queues
 from workbench.views import sessions
@@ -210,6 +211,18 @@ class Showing:
         shown = {block.id for block in self._screen.conversation.view.blocks}
         new = {block.id for block in self._screen.state.shown.blocks}
         self.conversation(frozenset(shown | new))
+
+    def part(self, wanted: PartWanted) -> None:
+        """Show the part of the conversation that was asked for, and go where in it was meant."""
+        pane, where = self._screen.conversation, wanted.where
+        has_moved = self._screen.state.look_back(cast("Where", where))
+        pane.part_shown()
+        if has_moved:
+            self.another_part()
+        if has_moved and where in ("first", "end"):
+            pane.view.move_to_end(is_last=where == "end")
+        elif has_moved and wanted.step:
+            pane.view.move_to_problem(wanted.step)
 
     def tools(self) -> None:
         """Show the calls of the session on show."""

@@ -7,10 +7,12 @@ pane here is filled by the same code as live, and answers, asks and runs nothing
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
+from textual import on
 from textual.containers import Vertical
 
 from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
+from workbench.tui.messages import PartWanted
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.conversation import ConversationPane
@@ -34,6 +36,7 @@ _SHOWN: Final[dict[View, frozenset[int]]] = {
     "tools": frozenset({3}),
     "pipeline": frozenset({4}),
 }
+_NO_FINDING: Final = "Words are looked for in a replay of one session: esc goes there."
 
 
 class _NoRequests:
@@ -61,13 +64,17 @@ class OwnSource(ReplaySource):
 class Side(Vertical):
     """A column: four panes of one recording, of which those that are compared are on the screen."""
 
-    def __init__(self, journal: Journal, session: Session, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, journal: Journal, session: Session, say: Callable[[str], None], live: Services | None = None
+    ) -> None:
         super().__init__(classes="beside-side")
         self.session, self.source = session, OwnSource(journal, session)
         self.state = State(self.source)
         self.conversation, self.tools = ConversationPane(key="conversation"), ToolsPane(key="tools")
         self.approvals, self.pipeline = ApprovalsPane(key="approvals"), PipelinePane(key="pipeline")
         why = refusal(self.source.reel.time(0))
+        self.live = live or Services()
+        """What forks and films: of a file that is only lent, nothing does."""
         self.services, self.answering, self.requests = Services(), NoAnswers(why), _NoRequests()
         self.has_model, self.pipelines_found, self._tell = True, 0, say
         self.showing = Showing(cast("MainScreen", self))
@@ -76,8 +83,13 @@ class Side(Vertical):
         for pane in self.panes:
             pane.forbids, pane.is_past = self._forbids, True
 
+        self.conversation.forbids = self._forbids_talk
+
     def _forbids(self, key_id: str) -> str:
         return self._why if is_off(key_id) else ""
+
+    def _forbids_talk(self, key_id: str) -> str:
+        return _NO_FINDING if key_id == "list.filter" else self._forbids(key_id)
 
     def say(self, text: str, **_: object) -> None:
         """Say a sentence where the screen says them."""
@@ -138,6 +150,11 @@ class Side(Vertical):
             showing.tools()
         if 4 in shown:
             showing.pipeline()
+
+    @on(PartWanted)
+    def _part_wanted(self, message: PartWanted) -> None:
+        message.stop()
+        self.showing.part(message)
 
     def show_call(self, call_id: str | None) -> None:
         """Show a call in full, if it is the one under the cursor here."""
