@@ -49,7 +49,9 @@ def line_row(
         speed = shown.speed if shown.speed == "max" else f"{shown.speed}{glyphs.of('times')}"
     head = Content.assemble((f" {sign} ", ink.of("info")), (speed, ink.of("info", bold=True)))
     parts = [head.pad_right(max(0, LEFT - head.cell_length))]
-    line = ((_line_sign(cell, at, gaps), cell <= at) for cell in range(room))
+    line: list[tuple[SignName | None, bool]] = [
+        (_line_sign(cell, at, gaps), cell <= at) for cell in range(room)
+    ]
     for (name, is_before), run in groupby(line):
         tone = "muted" if name == "gap" else "info" if is_before else "faint"
         drawn = glyphs.of(name) if name is not None else glyphs.line("─")
