@@ -79,9 +79,9 @@ def variables(tokens: Tokens) -> dict[str, str]:
     return {name.replace("_", "-"): getattr(tokens, name) for name in get_args(TokenName)}
 
 
-def house_theme(name: HouseName) -> Theme:
-    """Return one of our two themes for `App.register_theme`."""
-    tokens = HOUSE[name]
+def house_theme(name: HouseName, tokens: Tokens | None = None) -> Theme:
+    """Return one of our two themes for `App.register_theme`, if need be in other colours than its own."""
+    tokens = tokens or HOUSE[name]
     return Theme(
         name=name, primary=tokens.info, secondary=tokens.function, warning=tokens.waiting,
         error=tokens.failed,
@@ -226,7 +226,8 @@ class Ink:
             return Style(bold=True, underline=True)
         tint = self.tokens.added_word if sign == "+" else self.tokens.removed_word
         marked = _row_style(tint, self.tokens.background, self.tokens.foreground) + Style(bold=True)
-        return marked + Style(underline=True) if self.no_colour else marked
+        is_lost = self.no_colour or tint in (self.tokens.added_bg, self.tokens.removed_bg)
+        return marked + Style(underline=True) if is_lost else marked
 
     def hit(self) -> Style:
         """Return the style of a search hit."""

@@ -22,10 +22,11 @@ from textual.widget import AwaitMount
 
 from workbench.config.values import Ui
 from workbench.draw import markdown
+from workbench.draw.depth import IN_256, Depth, theme_for, tokens_at, variables_at
 from workbench.draw.encoding import Encodable
 from workbench.draw.glyphs import Glyphs, glyphs_for, is_unicode
 from workbench.draw.syntax import Painter
-from workbench.draw.tokens import Ink, house_theme, theme_tokens, variables
+from workbench.draw.tokens import Ink, house_theme
 from workbench.journal.journal import Journal
 from workbench.tui import keymap
 from workbench.tui.answering import Answering
@@ -76,6 +77,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         source: Source | None = None,
         glyphs: Glyphs | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        depth: Depth = "full",
     ) -> None:
         """Compose the screen of a workspace.
 
@@ -88,8 +90,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             source: What is shown instead of the live journal.
             glyphs: The signs; None follows the settings and the terminal.
             monotonic: The clock that arms keys.
+            depth: How many colours the terminal shows.
         """
         self._theme: Theme | None = None
+        self._depth: Depth = depth
         super().__init__()
         # Two widgets less on every screen: there are toasts of our own, and the last row says what keys do.
         self._disable_tooltips = self._disable_notifications = True
@@ -113,10 +117,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
-            self.register_theme(house_theme(name))
+            self.register_theme(house_theme(name) if depth == "full" else house_theme(name, IN_256[name]))
         wanted = ui.theme if ui else "workbench-dark"
-        self.theme = wanted if wanted in self.available_themes else "workbench-dark"
-        self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
+        known = self.available_themes
+        self.theme = theme_for(known.get(wanted, known["workbench-dark"]), depth)
+        self.ink = Ink(tokens=tokens_at(self.current_theme, self._depth), no_colour=self.no_color)
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
@@ -136,7 +141,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the house colours for a theme that has none of its own."""
-        return variables(theme_tokens(self.current_theme))
+        return variables_at(self.current_theme, self._depth)
 
     @property
     def current_theme(self) -> Theme:
@@ -151,7 +156,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             super()._watch_theme(theme_name)
 
     def _theme_changed(self, theme: Theme) -> None:
-        self.ink = Ink(tokens=theme_tokens(theme), no_colour=self.no_color)
+        self.ink = Ink(tokens=tokens_at(theme, self._depth), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
             screen.showing.everything()
@@ -170,7 +175,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.update_classes(known, update=False)
         self._refresh_truecolor_filter(self.ansi_theme)
         self.stylesheet.set_variables(self.get_css_variables())
-        self.ink = Ink(tokens=theme_tokens(self.current_theme), no_colour=self.no_color)
+        self.ink = Ink(tokens=tokens_at(self.current_theme, self._depth), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
         self._wrong = keymap.faults(users, CHAINS)
@@ -255,7 +260,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if not wrong:
             self.set_keymap(users)
         if ui.theme in self.available_themes:
-            self.theme = ui.theme
+            self.theme = theme_for(self.available_themes[ui.theme], self._depth)
         for screen in self._mains():
             screen.conversation.set_compact(is_compact=ui.density == "compact")
             screen.showing.everything()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.errors import Refusal
-from workbench.cli.screen.terminal import is_drawable
+from workbench.cli.screen.terminal import colours, is_drawable
 from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
 from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
@@ -162,7 +162,7 @@ def show(
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
     call_off = tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER)
-    app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()))
+    app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()), depth=colours())
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
 
