@@ -26,7 +26,7 @@ from workbench.formats.foreign import (
     Result,
 )
 from workbench.formats.lines import Line
-from workbench.formats.patches import begin_patch
+from workbench.formats.patches import begin_patch, moved
 
 _WRAPPED: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
@@ -331,9 +331,12 @@ def _applied(changes: JsonObject) -> tuple[Change, ...]:
         kind = _KINDS.get(text(change.get("type")), "modify")
         whole_text = change.get("content")
         known = whole_text if isinstance(whole_text, str) else None
+        if target := text(change.get("move_path")):
+            found += moved(path, target, text(change.get("unified_diff")))
+            continue
         found.append(
             Change(
-                path=text(change.get("move_path")) or path, change=kind,
+                path=path, change=kind,
                 patch=text(change.get("unified_diff")), old=known if kind == "delete" else None,
                 new=known if kind == "create" else None,
             )

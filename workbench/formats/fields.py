@@ -90,6 +90,8 @@ def content(value: Json) -> str:
 _NAMED: Final = ("tool_reference", "resource_link", "web_search_result", "document")
 """Blocks without text of which a name is shown."""
 
+_FILES: Final = ("file", "audio", "video", "input_file", "input_audio")
+
 
 def _block(block: Json) -> str:
     if isinstance(block, str):
@@ -98,22 +100,44 @@ def _block(block: Json) -> str:
     said = first(found, "text", "input_text", "output_text", "thinking")
     if said or not found:
         return said
+    if part := _part_of_gemini(found):
+        return part
     kind = text(found.get("type")) or text(found.get("mime"))
     if kind == "tool_result":
         return content(found.get("content"))
-    if "image" in kind or "source" in found:
+    if "image" in kind or "source" in found or kind in _FILES:
         return image(found)
     if kind == "resource":
         return text(obj(found.get("resource")).get("text"))
     return f"[{kind} {first(found, 'tool_name', 'name', 'title', 'url', 'uri')}]" if kind in _NAMED else ""
 
 
+def _part_of_gemini(found: JsonObject) -> str:
+    """Return a part that has no type but a member that says what it is (ai.google.dev/api, Part)."""
+    if data := obj(found.get("inlineData")) or obj(found.get("inline_data")):
+        return image(data)
+    if file := obj(found.get("fileData")) or obj(found.get("file_data")):
+        return f"[{first(file, 'mimeType', 'mime_type') or 'file'} {first(file, 'fileUri', 'file_uri')}]"
+    code, result = obj(found.get("executableCode")), obj(found.get("codeExecutionResult"))
+    return text(code.get("code")) or text(result.get("output"))
+
+
 def image(block: JsonObject) -> str:
     """Return what is kept of an image: that there was one, its type and its size."""
     source = obj(block.get("source"))
-    data = text(source.get("data")) or text(block.get("data")) or text(block.get("image_url"))
-    kind = first(source, "media_type") or first(block, "mimeType", "mime", "media_type") or "image"
-    return f"[{kind}, {len(data) * 3 // 4} bytes, not kept]" if data else f"[{kind}]"
+    where = first(block, "image_url", "url") or text(obj(block.get("image_url")).get("url"))
+    where = where or text(source.get("url"))
+    data = text(source.get("data")) or text(block.get("data"))
+    if where.startswith("data:"):
+        head, _, data = where.partition(",")
+        kind = head.removeprefix("data:").partition(";")[0]
+    else:
+        kind = first(block, "mimeType", "mime_type", "mime", "media_type")
+    named = text(block.get("type"))
+    kind = text(source.get("media_type")) or kind or (named if named in _FILES else "image")
+    words = [kind, first(block, "filename", "name")]
+    said = " ".join(filter(None, (*words, "" if data else where)))
+    return f"[{said}, {len(data) * 3 // 4} bytes, not kept]" if data else f"[{said}]"
 
 
 def names(value: Json) -> Iterator[str]:

@@ -64,7 +64,7 @@ def _message(message: JsonObject, number: int) -> Iterator[Item]:
 
 def _said(part: JsonObject) -> str:
     if part.get("type") == "file":
-        return image({"mime": text(part.get("mime")) or "file"})
+        return image({**part, "mime": text(part.get("mime")) or "file"})
     return "" if part.get("synthetic") is True else text(part.get("text"))
 
 

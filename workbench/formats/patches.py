@@ -6,7 +6,7 @@ Pure. Owns reading them for show. Nothing may rebuild a file from these: line nu
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Final, cast
+from typing import Final
 
 from workbench.changes.hunks import hunks as own_hunks
 from workbench.changes.model import FileChange
@@ -21,6 +21,7 @@ MOST_LINES: Final = 4_000
 
 _RANGE = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_MOVE: Final = "*** Move to: "
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -99,10 +100,19 @@ def begin_patch(text: str) -> tuple[Change, ...]:
         if head := _FILE.match(line):
             kind = {"Add": "create", "Update": "modify", "Delete": "delete"}[head[1]]
             found.append(Change(path=head[2].strip(), change=kind))  # type: ignore[arg-type]
+        elif found and line.startswith(_MOVE):
+            found += moved(found.pop().path, line.removeprefix(_MOVE).strip())
         elif found:
             last = found[-1]
             found[-1] = Change(path=last.path, change=last.change, patch=f"{last.patch}{line}\n")
     return tuple(found)
+
+
+def moved(old: str, new: str, patch: str = "") -> tuple[Change, ...]:
+    """Return the changes of a file that got another name: the old one is gone, the new one holds it."""
+    if old in ("", new):
+        return (Change(path=new, patch=patch),)
+    return (Change(path=old, change="delete"), Change(path=new, change="create", patch=patch))
 
 
 def git_files(patch: str) -> tuple[Change, ...]:
@@ -110,19 +120,30 @@ def git_files(patch: str) -> tuple[Change, ...]:
     found: list[Change] = []
     sections = re.split(r"^(?=diff --git |--- )", patch, flags=re.MULTILINE)
     for is_diff, group in groupby(sections, key=lambda part: part.startswith("diff --git ")):
-        parts = list(group)
-        found += [change for part in parts if not is_diff and (change := _section(part))]
-    return tuple(found)
+        for part in group:
+            found += _named(part) if is_diff else _section(part)
+    # A file that was renamed and changed stands in both parts of its section.
+    return tuple({(change.path, change.change): change for change in found}.values())
 
 
-def _section(part: str) -> Change | None:
+def _named(head: str) -> tuple[Change, ...]:
+    """Return the move that the head of a section tells of; all else is told by what follows it."""
+    old = re.search(r"^rename from (.+)", head, re.MULTILINE)
+    new = re.search(r"^rename to (.+)", head, re.MULTILINE)
+    return moved(old[1].strip(), new[1].strip()) if old and new else ()
+
+
+def _section(part: str) -> tuple[Change, ...]:
     old = re.search(r"^--- (\S+)", part, re.MULTILINE)
     new = re.search(r"^\+\+\+ (\S+)", part, re.MULTILINE)
     if old is None or new is None:
-        return None
-    kind = "create" if old[1] == "/dev/null" else "delete" if new[1] == "/dev/null" else "modify"
-    path = (old if kind == "delete" else new)[1]
-    return Change(path=re.sub(r"^[ab]/", "", path), change=cast("str", kind), patch=part)  # type: ignore[arg-type]
+        return ()
+    before, after = (re.sub(r"^[ab]/", "", found[1]) for found in (old, new))
+    if "/dev/null" not in (old[1], new[1]):
+        return moved(before, after, part)
+    if new[1] == "/dev/null":
+        return (Change(path=before, change="delete", patch=part),)
+    return (Change(path=after, change="create", patch=part),)
 
 
 def counts(hunks: tuple[Hunk, ...]) -> tuple[int, int]:
