@@ -51,11 +51,11 @@ _ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
-        r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|api-key|token)[ \t]"
+    r"(?:pass(?:word|wd|phrase|code)|pwd|(?<=-)pass|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
+        r"-(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds|api-key|token)[ \t]"
     ),
     r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
-    r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>""": r"://[^\s/:@]*:[^\s]",
+    r"""://[^\s/:@"'`<>\[⟨⟩]*+:(?P<s>""": r"://[^\s/:@]*:[^\s]",
     r"pat(?:(?<!": r"pat[a-z0-9]{14}\.",
     r"SK(?:(?<!": r"sk[a-f0-9]{32}",
     r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$": r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$",
@@ -64,8 +64,8 @@ TIGHTER: Final[Mapping[str, str]] = {
     r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?": (
         r"""(?:key|token|secret)(?:[ \t]{1,4}(?:is|was)|[ \t]{0,4}[:=]|)[ \t]{1,4}["'`]?[a-z0-9+/=_-]{16}"""
     ),
-    r"(?:(?i:setenv|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)": (
-        r"(?:setenv|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set|env|arg)[ \t]{1,8}[a-z0-9_]{0,60}"
+    r"(?:(?i:setenv|setx|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)": (
+        r"(?:setenv|setx|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set|env|arg)[ \t]{1,8}[a-z0-9_]{0,60}"
         r"(?:pass|pwd|secret|token|key)"
     ),
     r"#[ \t]{0,4}define": r"define[ \t]{1,8}[a-z0-9_]{0,60}(?:pass|pwd|secret|token|key)",
@@ -75,6 +75,20 @@ TIGHTER: Final[Mapping[str, str]] = {
     r"""\([ \t]{0,4}["'](?:[A-Z]""": r"""(?:pass|passwd|password|pwd|secret|token|key|salt)["'][ \t]{0,4},""",
     r"(?i:(?<![A-Za-z])(?:name|key))": (
         r"""(?:name|key)["']?[ \t]{0,4}:[ \t]{0,4}["']?[a-z0-9_.-]{0,60}(?:pass|pwd|secret|cred|key|token)"""
+    ),
+    r"""(?i:<[\w:.-]{1,40}[ ](?:name|key|id)=""": (
+        r"""(?:name|key|id)="[\w.:-]{0,60}(?:passw|passphrase|secret|token|key)"""
+    ),
+    r"""(?i:password|secret|token)["'][ \t]{0,4}:\s{0,8}\{""": (
+        r"""(?:password|secret|token)["'][ \t]{0,4}:\s{0,8}\{"""
+    ),
+    r"(?:enable[ \t]{1,8}(?:secret|password)": (
+        r"(?:enable[ \t]{1,8}(?:secret|password)|username[ \t]{1,8}\S{1,60}[ \t]{1,8}(?:pri|sec|pass)"
+        r"|(?:tacacs|radius)-server|key-string|pre-shared-key|isakmp)"
+    ),
+    r"(?:snmp-server[ \t]{1,8}community": r"(?:snmp-server[ \t]{1,8}|r[ow]|snmp[ \t]{1,8})community",
+    r"""(?i:passphrase|password|passwd)[\"']?[ \t]{0,4}[:=][ \t]{1,4}""": (
+        r"""pass(?:phrase|word|wd)["']?[ \t]{0,4}[:=][ \t]{1,4}[a-z]{3,12}[ ][a-z]{3,12}[ ]"""
     ),
     r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)>)": (
         r"(?:passw(?:or)?d|secret|token|key)>"

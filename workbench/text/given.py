@@ -106,10 +106,10 @@ GIVEN: Final[tuple[Row, ...]] = (
     ),
     (
         "secret",
-        r"(?:(?i:setenv|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)"
+        r"(?:(?i:setenv|setx|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)"
         rf"[ \t]{{1,8}}[A-Za-z][A-Za-z0-9_]{{0,60}}?(?i:{_SECRET_NAME}){_GAP}{_WORD_VALUE}",
-        ("setenv", "set -", "env ", "arg ", "config set", "config:set"),
-        like.is_stated,
+        ("setenv", "setx ", "set -", "env ", "arg ", "config set", "config:set"),
+        like.is_setting,
         ("setenv", "set", "env", "arg", "config"),
     ),
     (

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 PLACEHOLDER = (
-    r"\$\{?\w*\}?|\$\(.*|!\w+|%\w*%?|\{.*|<.*|\*+|[xX]{2,}|\.+|…+|[\W_]+"
+    r"\$\{?\w*\}?|\$\{[^{}]*\}|\$\(.*|!\w+|%\w*%?|\{.*|<.*|\*+|[xX]{2,}|\.+|…+|[\W_]+"
     r"|(?i:none|null|nil|undefined|true|false|string|str|text|object|bytes|required|optional|redacted"
     r"|\S*your[_-]\S*|\S*[_-]here|change[_-]?me\d*|placeholder|dummy\S{0,9}|insert[_-]\S*|replace[_-]\S*"
     r"|(?:use-credentials|include|omit|same-origin|yes|no|on|off|n/a)|\S{0,40}%(?:[sd]|\()\S*"
@@ -30,8 +30,24 @@ def secret(found: re.Match[str]) -> str:
 
 
 def is_literal(found: re.Match[str]) -> bool:
-    """Not a template, not a star row: something that stands for itself."""
-    return not compiled(PLACEHOLDER).fullmatch(secret(found))
+    """Not a template, not a star row, no word for a password: something that stands for itself."""
+    text = secret(found)
+    return not compiled(PLACEHOLDER).fullmatch(text) and not is_label(text)
+
+
+_LABELS = tuple(
+    """
+    passwor passord contrase contrasi senha palavra clave haslo hasło heslo lösen losen salasan adgangs wachtw
+    parol парол 密码 密碼 パスワ 비밀 şifre sifre jelsz geheim secret segret jeton kennwort lozink geslo κωδικ
+    סיסמ slapta parool
+    """.split()  # noqa: SIM905 - forty words, one by one, are harder to read and to keep
+)
+
+
+def is_label(text: str) -> bool:
+    """What a field for a password is called in the languages that programs are translated into."""
+    word = text.rstrip(":*")
+    return word.isalpha() and word.casefold().startswith(_LABELS)
 
 
 def is_key(found: re.Match[str]) -> bool:
@@ -73,11 +89,38 @@ def is_dense(found: re.Match[str]) -> bool:
 
 def is_assigned(found: re.Match[str]) -> bool:
     """What stands right of a password is taken unless it is a name, a template or a type."""
+    if is_environment(found) and secret(found) == "secret" and "PASS" in _key(found):
+        return True
     if found.lastgroup != "bare":
         return is_closed(found) and is_literal(found)
-    if is_bare_secret(found, _PASSWORD) or _is_only_line(found):
+    if _is_reference(found):
+        return False
+    if is_bare_secret(found, _PASSWORD) or _is_only_line(found) or _is_composed(found):
         return True
-    return is_passphrase(secret(found))
+    return is_passphrase(secret(found), 3 if "phrase" in _key(found).lower() else 4)
+
+
+def _key(found: re.Match[str]) -> str:
+    return found.string[found.start() : found.start(found.lastgroup or 0)]
+
+
+def _is_reference(found: re.Match[str]) -> bool:
+    """A secret is named, not given: `existingSecret: db-auth`, the end of an ARN, a shell's complaint."""
+    before = found.string[max(0, found.start() - 14) : found.start()]
+    return (
+        before.endswith("existing")
+        or bool(compiled(r":\d{12}:\Z").search(before))
+        or (secret(found)[0] == "?" and found.string[found.end() : found.end() + 1] == "}")
+    )
+
+
+def _is_composed(found: re.Match[str]) -> bool:
+    """`NAME: value` as a whole line below `environment:`."""
+    line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.end()]
+    whole = compiled(r"\s*[A-Z][A-Z0-9_]*: \S+").fullmatch(line)
+    ends = found.string[found.end() : found.end() + 1] in ("", "\n", "\r")
+    above = found.string[max(0, found.start() - 400) : found.start()]
+    return bool(whole) and ends and "environment:" in above and is_literal(found)
 
 
 def is_assigned_pass(found: re.Match[str]) -> bool:
@@ -85,8 +128,7 @@ def is_assigned_pass(found: re.Match[str]) -> bool:
     before = found.string[max(0, found.start() - 1) : found.start()]
     if before in ("_", "-", ".") or is_environment(found):
         return is_assigned(found)
-    key = found.string[found.start() : found.start(found.lastgroup or 0)]
-    return not key.startswith("PASS") and is_assigned_token(found)
+    return not _key(found).startswith("PASS") and is_assigned_token(found)
 
 
 def _is_only_line(found: re.Match[str]) -> bool:
@@ -129,7 +171,7 @@ def is_bare_secret(found: re.Match[str], shortest: int) -> bool:
 
 def is_environment(found: re.Match[str]) -> bool:
     """`NAME=value` as in an environment file: what stands there is a value, whatever it looks like."""
-    key = found.string[found.start() : found.start(found.lastgroup or 0)]
+    key = _key(found).rstrip("\"'")
     return key.endswith("=") and key.isupper()
 
 
@@ -157,8 +199,16 @@ def is_login_password(found: re.Match[str]) -> bool:
 def is_flag_value(found: re.Match[str]) -> bool:
     """What stands before it ends the name of a long option."""
     before = found.string[max(0, found.start() - 24) : found.start()]
-    is_flag = compiled(r"(?<!-)--(?:(?!-)[a-z-]{0,20})?\Z").search(before)
-    return bool(is_flag) and is_assigned_token(found)
+    is_password = found[0][0] == "p"
+    if not compiled(rf"(?<![\w-])-{'{1,2}' if is_password else '-'}(?:(?!-)[a-z-]{{0,20}})?\Z").search(
+        before
+    ):
+        return False
+    if compiled(r"[a-z]+=[\w./-]+").fullmatch(secret(found)):
+        return False
+    if not is_password:
+        return is_assigned_token(found)
+    return is_bare_secret(found, _PASSWORD) if found.lastgroup == "bare" else is_stated_pass(found)
 
 
 _PATH = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
@@ -170,6 +220,7 @@ def is_name(text: str) -> bool:
         return True
     names = (
         r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|-?[\d.,:-]+|-?0x[0-9a-fA-F]{1,16}|/\^.*|_?(?:[A-Z]{1,8}[a-z]{2,}[0-9]?){2,}[A-Z]?"
+        r"|[A-Z][A-Za-z]*\?|[A-Za-z_$][\w$]*(?:\.[\w$]+)*\?[\w$.]*(?::[\w$.]*)?"
         r"|(?:[a-z]+\d?|\d{1,2})(?:_(?:[a-z]+\d?|\d{1,2}))+|[a-z]+(?:[A-Z][a-z]+)+\d?"
     )
     return bool(compiled(rf"{names}|{_PATH}").fullmatch(text))
@@ -189,19 +240,34 @@ _STOP = frozenset(
 )
 
 
-def is_passphrase(text: str) -> bool:
-    """Four and more small words that make no sentence about passwords: `correct horse battery staple`."""
+def is_passphrase(text: str, fewest: int = 4) -> bool:
+    """Some small words that make no sentence about passwords: `correct horse battery staple`.
+
+    Args:
+        text: What stands right of the name.
+        fewest: Words. Three may well be a sentence: none of them may be one of an interface, or inflected.
+    """
     words = compiled("[ -]").split(text)
-    return 4 <= len(words) <= 12 and all(
-        compiled("[a-z]{3,12}").fullmatch(word) and word not in _STOP for word in words
+    return (
+        fewest <= len(words) <= 12
+        and all(compiled("[a-z]{3,12}").fullmatch(word) and word not in _STOP for word in words)
+        and (len(words) > 3 or not any(compiled(_IN_SENTENCES).fullmatch(word) for word in words))
     )
+
+
+_IN_SENTENCES = (
+    r"(?:pass|kenn|contras|wacht|senha|clave|parol|hasl|heslo|jelsz|losen|salas|sifre)\w*|\w+(?:ed|ing|tion|ly|ment|able|ible)"
+    r"|word|words|phrase|hash|manager|policy|strength|minimum|maximum|server|database|admin|root|prompt|fails?|never|always"
+    r"|only|also|but|its?|they|here|there|why|who|how|all|any|some|more|less|each|every|out|use|used|user|data|file|line"
+    r"|check|checks|test|tests|rule|rules|form|page|view|screen|icon|button|box|link|error|success|status|state|eight|six|ten"
+)
 
 
 def is_quoted_secret(found: re.Match[str]) -> bool:
     """Between quotes, with blanks or escapes in it."""
     text = secret(found)
     if " " in text or "\t" in text:
-        return has_signs(found) or is_passphrase(text)
+        return has_signs(found) or is_passphrase(text, 3)
     return "\\" in text and is_literal(found) and bool(compiled("[0-9]").search(text))
 
 
@@ -247,6 +313,57 @@ def is_login_of_client(found: re.Match[str]) -> bool:
     return is_login(found) and not is_behind(
         found, "docker", "podman", "nerdctl", "kubectl", "chown", "install "
     )
+
+
+def is_setting(found: re.Match[str]) -> bool:
+    """A variable that is set by a command; for a password any word will do, if it ends the line."""
+    ends = found.string[found.end() : found.end() + 1] in ("", "\n", "\r")
+    name = compiled(r"[A-Z0-9_]*PASS(?:W(?:OR)?D)?").fullmatch(_key(found).split()[-1])
+    return is_stated(found) or bool(name and ends and is_literal(found))
+
+
+def is_spoken(found: re.Match[str]) -> bool:
+    """Small words up to the end of the line; three are enough where a passphrase was announced."""
+    return is_passphrase(secret(found), 3 if "phrase" in _key(found).lower() else 4)
+
+
+def is_store_rule(found: re.Match[str]) -> bool:
+    """A password of `ACL SETUSER`, or one that more rules follow: `user` alone is a common word."""
+    return is_literal(found) and (found[0][0] in "sS" or found.string[found.end() : found.end() + 1] == " ")
+
+
+def is_stated_pass(found: re.Match[str]) -> bool:
+    """Announced, with letters and digits in it."""
+    text = secret(found)
+    return (
+        is_stated(found) and bool(compiled("[0-9]").search(text)) and bool(compiled("[A-Za-z]").search(text))
+    )
+
+
+def is_store_login(found: re.Match[str]) -> bool:
+    """`AUTH` where a command can begin, or behind `redis-cli`; other protocols name methods behind it."""
+    before = found.string[max(0, found.start() - 2) : found.start()]
+    is_command = (
+        not before.strip("\r\n")
+        or before.endswith(("\n", "> ", "\\n", '"', "'"))
+        or is_behind(found, "redis-cli")
+    )
+    return (
+        is_command
+        and is_stated_pass(found)
+        and not compiled(r"[A-Z0-9]+(?:-[A-Z0-9]+)*").fullmatch(secret(found))
+    )
+
+
+def is_community(found: re.Match[str]) -> bool:
+    """A word that opens a device; `public` and `private` are what every one of them was delivered with."""
+    return is_literal(found) and secret(found) not in ("public", "private", "string", "strings", "is", "name")
+
+
+def is_seed(found: re.Match[str]) -> bool:
+    """Twelve and more words of which none makes a sentence."""
+    words = secret(found).split(" ")
+    return len(words) % 3 == 0 and not any(word in _STOP for word in words)
 
 
 def is_call_value(found: re.Match[str]) -> bool:

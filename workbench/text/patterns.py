@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from workbench.text.clients import CLIENTS
+from workbench.text.dialects import DIALECTS
 from workbench.text.given import EARLY, GIVEN, SAID
 from workbench.text.lookalikes import (
     compiled,
@@ -146,7 +148,7 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     Pattern("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@|:[\w-]{0,40}@)""", ("://",), is_dense),
     Pattern(
         "url-password",
-        r"""://[^\s/:@"'`<>⟨⟩]*+:(?P<s>[^\s/?#"'`<>⟨⟩]{1,200}|(?![0-9]{1,5}[/?#])[^\s@"'`<>⟨⟩]{1,200})(?=@)""",
+        r"""://[^\s/:@"'`<>\[⟨⟩]*+:(?P<s>[^\s/?#"'`<>⟨⟩]{1,200}|(?![0-9]{1,5}[/?#])[^\s@"'`<>⟨⟩]{1,200})(?=@)""",
         ("://",),
         is_literal,
     ),
@@ -190,6 +192,8 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
         ("authorization",),
     ),
     *(Pattern(*row) for row in GIVEN),
+    *(Pattern(*row) for row in CLIENTS),
+    *(Pattern(*row) for row in DIALECTS),
     Pattern(
         "url-token",
         r"[?&#](?i:key|auth|sig|signature|x-amz-signature|x-goog-signature|code|session|sessionid|sid|jwt)="
@@ -271,8 +275,9 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        r"(?i:machine\s{1,9}\S{1,99}|default)\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}(?i:password)"
-        r"\s{1,9}(?P<s>[^\s⟨⟩]++)",
+        r"(?i:machine\s{1,9}\S{1,99}|default)\s{1,9}(?i:login)\s{1,9}\S{1,99}\s{1,9}"
+        r"(?i:account\s{1,9}\S{1,99}\s{1,9})?(?i:password)"
+        r"(?:[ \t]{1,9}|\r?\n[ \t]{1,9})(?P<s>[^\s⟨⟩]++)",
         ("machine", "default"),
         is_literal,
         ("machine", "default"),
@@ -284,7 +289,7 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        r"""(?<=\s)-p(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
+        r"""(?<=\s)-p["']?(?P<s>[^\s"'=⟨⟩-][^\s"'⟨⟩]{3,}+)""",
         ("mysql", "mariadb"),
         is_database_password,
         ("-p",),
@@ -342,8 +347,8 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        rf"(?:{_PASSWORD_WORDS}|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
-        ("--",),
+        rf"(?:{_PASSWORD_WORDS}|(?<=-)pass|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
+        ("-",),
         is_flag_value,
         ("pass", "pwd", "secret", "cred", "api-key", "token"),
     ),

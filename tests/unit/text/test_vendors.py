@@ -5,7 +5,7 @@ import string
 
 import pytest
 
-from tests.unit.text import given_secrets, secret_forms
+from tests.unit.text import given_secrets, secret_forms, told_secrets
 from tests.unit.text.test_scrub import SECRETS
 from workbench.text.patterns import PATTERNS
 from workbench.text.scrub import scrub, scrub_value
@@ -141,5 +141,7 @@ def test_every_row_of_the_table_has_an_example():
     texts += [way.format(given_secrets.HASH) for way in given_secrets.HASHES]
     texts += [way.format("made-up12") for way in given_secrets.PASSWORDS]
     texts += [text for text, _ in given_secrets.WHOLE]
+    texts += [way.replace("@@", "hunter2") for way in told_secrets.SHORT]
+    texts += [way.replace("@@", value) for way, value in told_secrets.WHOLE]
     used = {id(row) for row in PATTERNS if any(row.regex().search(text) for text in texts)}
     assert [row.kind for row in PATTERNS if id(row) not in used] == []
