@@ -15,7 +15,7 @@ from workbench.tui.messages import (
     PromptSent,
     Said,
 )
-from workbench.tui.panes.completion import History, best, command_of, offer, word_at
+from workbench.tui.panes.completion import History, Known, best, command_of, mistyped, offer, word_at
 from workbench.tui.panes.composer import Composer
 from workbench.tui.panes.shown import ComposerShown
 from workbench.tui.services import NotDone, Services
@@ -218,7 +218,7 @@ def test_without_a_model_nothing_is_sent_and_nothing_is_lost():
     [
         ("/stop", CommandTyped("stop")),
         ("/stop now", CommandTyped("stop", "now")),
-        ("/unknown", PromptSent("/unknown")),
+        ("/unknown to all", PromptSent("/unknown to all")),
         ("no /stop", PromptSent("no /stop")),
     ],
 )
@@ -364,6 +364,12 @@ def test_words_said_twice_count_once():
         ("/st", False, None),
         ("a /st", True, None),
         ("@a b", True, None),
+        ("/model ", True, ("model", "", 7)),
+        ("/model  q/w", True, ("model", "q/w", 8)),
+        ("/model q w", True, None),
+        ("/model q", False, None),
+        ("/mode ev", True, ("mode", "ev", 6)),
+        ("/mark ev", True, None),
     ],
 )
 def test_the_word_that_is_typed(before, first, found):
@@ -392,8 +398,92 @@ def test_the_best_files(query, names):
 
 
 def test_commands_offered():
-    assert [name for name, _ in offer(word_at("/s", is_first_line=True), ()).candidates] == ["/stop"]
+    assert [name for name, _ in offer(word_at("/s", is_first_line=True), Known()).candidates] == ["/stop"]
     assert command_of("/stop  it all ") == ("stop", "it all")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("/modle qwen", "/mode?"),
+        ("/contine", "/continue?"),
+        ("/xyzzy", "There are /continue, /end"),
+        ("/stop", ""),
+        ("/mode every", ""),
+        ("/tmp is full", ""),
+        ("/etc/hosts", ""),
+        (" /modle qwen", ""),
+        ("/modle\nsecond line", ""),
+        ("say /modle", ""),
+    ],
+)
+def test_a_command_that_is_none_is_not_sent_to_the_agent(text, meant):
+    said = mistyped(text)
+    assert bool(said) is bool(meant)
+    assert meant in said
+
+
+def test_a_mistyped_command_stays_in_the_field():
+    async def act(app, pilot, composer):
+        await pilot.press(*"/stpo", "enter")
+        assert (app.said(PromptSent), composer.text) == ([], "/stpo")
+        assert "Did you mean /stop?" in app.said(Said)[-1].text
+        await pilot.press("home", "space", "enter")
+        assert app.said(PromptSent) == [PromptSent("/stpo")]
+
+    play(act)
+
+
+MODELS = (("qwen3-coder", "asked now"), ("gpt-oss-120b", "local"), ("gpt-oss", "local"))
+
+
+def test_models_are_offered_asked_for_once_and_the_one_under_the_cursor_is_taken():
+    asked = []
+
+    def models(session_id):
+        asked.append(session_id)
+        return MODELS, ""
+
+    async def act(app, pilot, composer):
+        await pilot.press(*"/model", "enter")
+        await settle(app, pilot)
+        # A command that wants a word is not sent without one: what there is is shown.
+        assert (composer.text, app.said(CommandTyped)) == ("/model ", [])
+        assert [name for name, _ in composer.offers.offer.candidates] == [name for name, _ in MODELS]
+        await pilot.press(*"gpt")
+        assert [name for name, _ in composer.offers.offer.candidates] == ["gpt-oss", "gpt-oss-120b"]
+        await pilot.press("down", "enter")
+        assert app.said(CommandTyped) == [CommandTyped("model", "gpt-oss-120b")]
+        assert asked == [session().id]
+
+    play(act, services=Services(models=models))
+
+
+def test_servers_that_are_silent_are_named_and_a_model_can_be_typed_all_the_same():
+    def models(session_id):
+        raise NotDone("nobody is there")
+
+    async def act(app, pilot, composer):
+        await pilot.press(*"/model x")
+        await settle(app, pilot)
+        assert app.said(Said)[-1] == Said("nobody is there", is_error=True)
+        await pilot.press("enter")
+        assert app.said(CommandTyped) == [CommandTyped("model", "x")]
+
+    play(act, services=Services(models=models))
+
+
+def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
+    async def act(app, pilot, composer):
+        await pilot.press(*"/mode")
+        rows = dict(composer.offers.offer.candidates)
+        assert rows == {"/mode": "asks before every tool", "/model": "another model from here on"}
+        await pilot.press("space", "r", "tab", "enter")
+        assert app.said(CommandTyped) == [CommandTyped("mode", "reads")]
+        await pilot.press(*"/mark a b", "enter")
+        assert app.said(CommandTyped)[-1] == CommandTyped("mark", "a b")
+
+    play(act, now={"/mode": "asks before every tool", "/model": ""})
 
 
 def test_a_file_is_completed_from_the_list():

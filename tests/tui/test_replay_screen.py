@@ -60,6 +60,26 @@ def replayed(name, folder, body, *, at=1, size=(120, 36), **more):
         journal.close()
 
 
+def test_a_mark_of_a_human_is_gone_to_by_key_and_by_its_words(tmp_path):
+    async def body(app, press):
+        source = app.main.source
+        await press("m")
+        (note,) = source.reel.marks.of("note")
+        assert (source.index, source.words_at(source.index)) == (note.index, "where it is called")
+        assert "where it is called" in text(app)
+        await press("m")
+        assert "No later mark of yours" in text(app)
+        await press("g", "t", *"CALLED", "enter")
+        assert source.index == note.index
+        await press("t", *"nowhere", "enter")
+        assert source.index == note.index
+        assert "No moment of this recording" in text(app)
+        await press("M")
+        assert "No earlier mark of yours" in text(app)
+
+    replayed("rename-handler", tmp_path, body)
+
+
 def test_keys_go_to_events_marks_and_moments(tmp_path):
     async def body(app, press):
         player, bar = app.main.player, app.main.source
@@ -170,7 +190,7 @@ def test_time_passes_only_while_it_plays(tmp_path):
 
 
 @pytest.mark.spec(218)
-@pytest.mark.parametrize("key", ["r", "R", "u", "m", "M", "v", "T", "i", "ctrl+n", "ctrl+c", "vertical_line"])
+@pytest.mark.parametrize("key", ["r", "R", "u", "v", "T", "i", "ctrl+n", "ctrl+c", "vertical_line"])
 def test_keys_that_answer_or_begin_something_say_that_it_is_a_replay(key, tmp_path):
     async def body(app, press):
         await press("a", key)

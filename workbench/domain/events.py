@@ -82,12 +82,17 @@ class SessionStatusChanged(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChanged(Body):
-    """A human changed how a session is filed; None leaves a field as it was."""
+    """A human changed how a session is filed, or how it goes on; None leaves a field as it was."""
 
     KIND: ClassVar[str] = "session.changed"
     title: str | None = None
     tags: tuple[str, ...] | None = None
     archived: bool | None = None
+    provider: str | None = None
+    model: str | None = None
+    """Whom the session asks from its next call of a model on."""
+    configuration: JsonObject | None = None
+    """Members that replace those of the session's configuration; null takes one away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,10 +210,17 @@ def _status_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
 def _session_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, SessionChanged)
-    given = {name: getattr(body, name) for name in ("title", "tags", "archived")}
-    return _on_session(
-        event, look, lambda s: replace(s, **{name: v for name, v in given.items() if v is not None})
-    )
+    names = ("title", "tags", "archived", "provider", "model")
+    given = {name: value for name in names if (value := getattr(body, name)) is not None}
+    if body.configuration is None:
+        return _on_session(event, look, lambda s: replace(s, **given))
+    members = body.configuration
+
+    def changed(session: Session) -> Session:
+        both = {**session.configuration, **members}
+        return replace(session, **given, configuration={name: v for name, v in both.items() if v is not None})
+
+    return _on_session(event, look, changed)
 
 
 def _prompt_submitted(event: Event, look: Lookup) -> tuple[Row, ...]:

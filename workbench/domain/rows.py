@@ -5,6 +5,7 @@ rebuilt at any time. Leases and hosts are the exception: they are about processe
 """
 
 from dataclasses import field
+from typing import Literal
 
 from workbench.domain.machines import (
     ActionState,
@@ -61,6 +62,12 @@ class Session:
     archived: bool = False
     open_turn: str | None = None
     last_prompt_at: int | None = None
+
+    @property
+    def reads(self) -> "Literal['every', 'reads'] | None":
+        """Return what a human said that it asks about: every tool, or all but reads; None is as set."""
+        found = self.configuration.get("reads")
+        return "every" if found == "every" else "reads" if found == "reads" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

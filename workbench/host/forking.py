@@ -51,9 +51,14 @@ def plan_of(session: Session) -> ForkPlan:
     return ForkPlan(
         workspace=session.workspace, provider=session.provider, model=session.model,
         title=f"{session.title} (fork)" if session.title else "",
-        configuration=session.configuration if is_ours else {},
+        configuration=_kept(session) if is_ours else {},
         active_tools=session.active_tools if is_ours else (),
     )  # fmt: skip
+
+
+def _kept(session: Session) -> dict[str, Json]:
+    """Return a session's configuration; what a human let pass in it holds for that session only."""
+    return {k: v for k, v in session.configuration.items() if (k, v) != ("reads", "reads")}
 
 
 def require_said(journal: Journal, session: Session, until: int | None) -> None:

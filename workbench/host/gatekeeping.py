@@ -46,7 +46,7 @@ def context(desk: Desk, loaded: Loaded) -> GateContext:
         allow=_globs(approvals.allow), ceiling=kit.charge.ceiling, rules=tuple(kit.journal.rules()),
         session_id=desk.session_id, run_id=kit.charge.run_id or None, now=kit.journal.now(),
         read_only=approvals.read_only, read_grant=read_grant(kit.journal, kit.governor), can_ask=kit.can_ask,
-        urls=url_rules(loaded),
+        reads=session.reads, urls=url_rules(loaded),
     )  # fmt: skip
 
 

@@ -60,6 +60,9 @@ class GateContext:
     run_id: str | None = None
     read_only: Literal["ask", "auto"] = "ask"
     read_grant: bool = False
+    reads: Literal["every", "reads"] | None = None
+    """What a human said for this session, which goes before settings and trust: ask about every tool, or
+    about all but those that only read."""
     can_ask: bool = True
     urls: UrlRules = UrlRules()
 
@@ -307,6 +310,9 @@ def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
         return None
     if not descriptor.requires_approval:
         return _allowed(descriptor.id, "this tool asks nobody")
+    if context.reads is not None:
+        is_free = context.reads == "reads"
+        return _allowed("session", "reading is allowed without asking in this session") if is_free else None
     if context.read_only == "auto":
         return _allowed("approvals.read_only", "reading is allowed without asking")
     if context.read_grant:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
-from workbench.domain.events import Event
+from workbench.domain.events import Event, MarkAdded
 from workbench.domain.fold import Tables
 from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
@@ -33,6 +33,8 @@ STORED_FROM: Final = 5_000
 """Events from which on checkpoints are stored: below, all of it is folded in a tenth of a second."""
 BEGINNING: Final = 1_000
 """Events that are read before the first frame where the rest may wait."""
+MOST_NOTES: Final = 1_000
+"""Marks of humans that are looked through for words."""
 FORWARD: Final = 500
 """Events up to which going on is folded instead of looked up."""
 
@@ -142,6 +144,19 @@ class ReplaySource(JournalSource):
             return ""
         action = super().action(event.action_id) if event.action_id else None
         return words(event, action, super().call(event.call_id) if event.call_id else None)
+
+    def noted(self, text: str) -> int | None:
+        """Return the moment that a human marked with these words; None where nobody did."""
+        wanted = text.strip().casefold()
+        for mark in self.reel.marks.of("note")[:MOST_NOTES] if wanted else ():
+            event = self.event_at(mark.index)
+            if (
+                event is not None
+                and isinstance(event.body, MarkAdded)
+                and wanted in event.body.label.casefold()
+            ):
+                return mark.index
+        return None
 
     @property
     def may_grow(self) -> bool:

@@ -156,6 +156,16 @@ class Filing(Protocol):
         ...
 
 
+def _no_steering(_session_id: str, _word: str) -> str:
+    raise NotDone("Nothing was done. This screen only shows.")
+
+
+def words_of(error: Exception) -> str:
+    """Return what an error says to a person: what, why, what to do."""
+    parts = [str(getattr(error, name)) for name in ("what", "why", "remedy") if getattr(error, name, "")]
+    return " ".join(parts) or str(error) or type(error).__name__
+
+
 def _no_filing() -> Filing:
     raise NotDone("Nothing was done. This screen only shows.")
 
@@ -215,6 +225,15 @@ class Services:
     """Return whether a session can be begun: a model is set up."""
     config_file: Callable[[], str] = lambda: "config.json"
     """Return where the user's settings are, as a path to show."""
+    models: Callable[[str], tuple[Sequence[tuple[str, str]], str]] = lambda _session_id: ((), "")
+    """Session id, empty for the next one: models it may ask, what is said of each, and who could not be
+    asked. May take seconds."""
+    set_model: Callable[[str, str], str] = _no_steering
+    """Session id and `MODEL` or `PROVIDER/MODEL`: ask that one from here on; returns what to say."""
+    set_mode: Callable[[str, str], str] = _no_steering
+    """Session id and a mode: what it asks about from here on; returns what to say."""
+    mark: Callable[[str, str], str] = _no_steering
+    """Session id and a name that may be empty: mark this moment; returns what to say."""
     asks: Callable[[], tuple[str, int]] = lambda: ("every tool", 0)
     """Return what is asked about here, and how many rules let something pass. Called in a thread."""
     opening: Sequence[str] = ()

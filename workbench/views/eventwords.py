@@ -56,11 +56,26 @@ def _status(body: e.SessionStatusChanged) -> str:
 _STATUS: Final[Mapping[str, str]] = {"processing": "at work"}
 
 
+_READS: Final[dict[object, str]] = {
+    "every": "from here on it asks before every tool",
+    "reads": "from here on it asks before all but reads",
+    None: "from here on it asks as the settings say",
+}
+
+
 def _filed(body: e.SessionChanged) -> str:
     title = "" if body.title is None else f"renamed: {body.title}"
     tags = "" if body.tags is None else f"tags: {' '.join(body.tags) or 'none'}"
     where = "" if body.archived is None else "archived" if body.archived else "taken out of the archive"
-    return _joined(title, tags, where) or "filed"
+    return _joined(title, tags, where, steered(body)) or "filed"
+
+
+def steered(body: e.SessionChanged) -> str:
+    """Return how a session goes on from here: its model, what it asks about; empty if as before."""
+    model = "" if body.model is None else f"from here on {body.model} answers"
+    members = body.configuration or {}
+    reads = _READS.get(members["reads"], "") if "reads" in members else ""
+    return _joined(model, reads)
 
 
 def _replied(body: e.ReplyCompleted) -> str:

@@ -10,6 +10,7 @@ from workbench.domain.events import (
     Body,
     ContinueRequested,
     MarkAdded,
+    SessionChanged,
     SessionStatusChanged,
     Unknown,
     WorkspaceTrusted,
@@ -18,11 +19,12 @@ from workbench.domain.machines import PauseReason
 from workbench.text.human import spoken
 from workbench.text.safe import one_line
 from workbench.views.blocks import NoticeKind
+from workbench.views.eventwords import steered
 
 Keys = tuple[tuple[str, str], ...]
 
 PAUSE_KEYS: Final[Keys] = (("c", "go on"), ("i", "say something first"))
-ERROR_KEYS: Final[Keys] = (("r", "ask again"), ("l", "the log"))
+ERROR_KEYS: Final[Keys] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
 
 _PAUSES: Final[Mapping[PauseReason, str]] = {
     "user": "You stopped the agent.",
@@ -58,6 +60,8 @@ def notice_of(
             return ("continued", "You let it go on.", ())
         case MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
+        case SessionChanged() as changed if words := steered(changed):
+            return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
         case WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())
         case Unknown(original_kind=kind):

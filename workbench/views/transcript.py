@@ -84,6 +84,7 @@ class Transcript:
             e.SessionStatusChanged: self._said,
             e.ContinueRequested: self._said,
             e.MarkAdded: self._said,
+            e.SessionChanged: self._said,
             e.WorkspaceTrusted: self._said,
             e.Unknown: self._said,
             RunRequested: self._of_run,
@@ -353,7 +354,8 @@ class Transcript:
         return None if newest is None else ((newest.expires_at or 0) - newest.created_at) / 1_000_000
 
     def _notice(self, event: Event, kind: NoticeKind, text: str, keys: tuple[tuple[str, str], ...]) -> None:
-        self._blocks.retire_keys()
+        if kind not in ("changed", "mark"):
+            self._blocks.retire_keys()
         self._blocks.put(Notice(id=f"notice:{event.id}", at=event.at, kind=kind, text=text, keys=keys))
 
 

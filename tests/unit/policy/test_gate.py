@@ -202,6 +202,13 @@ def test_who_grants_is_named(work):
     assert spoken(call("create_file", path="a", content=""), context(work, read_grant=True))[0] == "ask"
 
 
+@pytest.mark.parametrize("granted", [{}, {"read_only": "auto"}, {"read_grant": True}])
+def test_what_is_said_for_a_session_goes_before_settings_and_trust(work, granted):
+    assert spoken(READING, context(work, reads="every", **granted)) == ("ask", "ask", "default")
+    assert spoken(READING, context(work, reads="reads", **granted)) == ("allowed", "grants", "session")
+    assert spoken(DIFF, context(work, reads="reads", **granted)) == ("ask", "ask", "default")
+
+
 def test_only_a_tool_that_reads_and_is_harmless_is_granted_reading(work):
     for changed in ({"capability": "network"}, {"risk_level": "dangerous"}):
         some = {"read_file": replace(KNOWN["read_file"], **changed)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.screen.launching import Launching
 from workbench.cli.screen.ruling import Ruling
+from workbench.cli.screen.steering import Steering, Wished
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
@@ -38,6 +39,7 @@ def person() -> Actor:
 def services(home: Home, journal: Journal, workspace: str) -> Services:
     """Return what a screen on a workspace can do."""
     wiring, ruling = Wiring(home, journal, workspace), Ruling(home, journal)
+    steering = Steering(home, journal, workspace, person(), wiring.wished)
     launching = Launching(home, journal, workspace)
     return Services(
         submit=lambda session_id, text: asking().submit(journal, session_id, text, person()),
@@ -47,6 +49,10 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         undo=wiring.undo,
         end=wiring.end,
         begin=wiring.begin,
+        models=steering.models,
+        set_model=steering.set_model,
+        set_mode=steering.set_mode,
+        mark=steering.mark,
         cancel_run=lambda run_id: steps().cancel(journal, run_id, person()),
         retry_step=lambda run_id, step: steps().resume(journal, run_id, person(), step),
         run_from=wiring.run_from,
@@ -99,6 +105,7 @@ class Wiring:
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
         self._remarked = ""
+        self.wished = Wished()
         self._prices: Config | None = None
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
@@ -203,10 +210,11 @@ class Wiring:
         """Begin a session with the model that the settings name, else with the newest session's."""
         from workbench.agents.instructions import system_prompt
 
-        chosen = self._chosen()
+        chosen = self.wished.choice or self._chosen()
         session_id: str = asking().create(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
-            actor=person(), title=prompt.splitlines()[0], configuration=chosen.configuration,
+            actor=person(), title=prompt.splitlines()[0],
+            configuration={**chosen.configuration, **self.wished.members},
             system_prompt="" if chosen.provider == "recorded" else system_prompt(self._workspace),
         )  # fmt: skip
         asking().submit(self._journal, session_id, prompt, person())
@@ -266,6 +274,8 @@ class Wiring:
         from workbench.policy.rules import Moment, in_force
 
         reads = self._config().approvals.read_only == "auto" or read_grant(self._journal, self._workspace)
+        if wished := self.wished.members.get("reads"):
+            reads = wished == "reads"
         moment = Moment(session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now())
         rules = in_force("allow", self._journal.rules(), moment)
         return "all but reads" if reads else "every tool", len(rules)

@@ -1,6 +1,6 @@
 """Keys of the conversation: what they ask of the pane and of the screen."""
 
-from workbench.tui.messages import Continue, ForkAsked, LogWanted, Retry
+from workbench.tui.messages import CommandTyped, Continue, ForkAsked, LogWanted, Retry
 from workbench.tui.panes.conversation import ConversationPane
 
 
@@ -22,6 +22,11 @@ def continue_turn(pane: ConversationPane) -> None:
 def retry(pane: ConversationPane) -> None:
     """Ask the model again after an error."""
     pane.post_message(Retry())
+
+
+def model(pane: ConversationPane) -> None:
+    """Choose another model after an error; `r` then asks that one."""
+    pane.post_message(CommandTyped("model"))
 
 
 def log(pane: ConversationPane) -> None:

@@ -120,6 +120,16 @@ def expiry_previous(screen: ReplayScreen) -> None:
     screen.jump("expiry", -1)
 
 
+def note_next(screen: ReplayScreen) -> None:
+    """Go to the next moment that a human marked."""
+    screen.jump("note", 1)
+
+
+def note_previous(screen: ReplayScreen) -> None:
+    """Go to the moment before that a human marked."""
+    screen.jump("note", -1)
+
+
 def time(screen: ReplayScreen) -> None:
     """Ask for a moment to go to."""
     screen.ask_time()

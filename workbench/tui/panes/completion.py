@@ -1,10 +1,12 @@
-"""What the composer offers while a word is typed: `/commands` at its start, `@files` anywhere.
+"""What the composer offers while a word is typed: `/commands` at its start, `@files` anywhere, their words.
 
 Owns which word is being completed and which candidates match, best first. Pure: it is handed the candidates.
 """
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import field
 from heapq import nsmallest
 from typing import Final, Literal
 
@@ -17,26 +19,50 @@ COMMANDS: Final = (
     ("/continue", "go on after a pause"),
     ("/end", "end this session for good"),
     ("/help", "keys and signs"),
-    ("/new", "another session"),
+    ("/mark", "mark this moment, for its replay"),
     ("/messages", "everything this screen said"),
+    ("/mode", "what it asks about"),
+    ("/model", "another model from here on"),
+    ("/new", "another session"),
     ("/restart", "end the host, start another"),
     ("/stop", "stop the agent"),
 )
 """Command and what it does; the screen carries them out."""
+OF_SOMETHING: Final = frozenset({"model", "mode"})
+"""Commands that want a word, and offer those there are."""
+MODES: Final = (
+    ("every", "asks before every tool"),
+    ("reads", "asks before all but reads"),
+    ("settings", "as it is set and trusted"),
+)
+"""What `/mode` takes."""
 
 _FILE = re.compile(r"(?:^|(?<=\s))@(\S*)\Z")
 _COMMAND = re.compile(r"\A/(\w*)\Z")
+_WORD = re.compile(r"\A/(model|mode) +(\S*)\Z")
+_LOOKS_LIKE_ONE = re.compile(r"/([a-z]{2,20})(?: |\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """The word that is being typed."""
 
-    kind: Literal["file", "command"]
+    kind: Literal["file", "command", "model", "mode"]
     query: str
     """Without its `@` or `/`."""
     start: int
     """Where it begins in the text before the cursor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the composer knows of what can be put in; None is not asked for yet."""
+
+    files: Sequence[str] = ()
+    models: Sequence[tuple[str, str]] = ()
+    """Name, and what is said of it."""
+    now: "dict[str, str]" = field(default_factory=dict[str, str])
+    """Command, and what it would change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +87,33 @@ def word_at(before: str, *, is_first_line: bool) -> Word | None:
         return Word(kind="file", query=found.group(1), start=found.start())
     if is_first_line and (found := _COMMAND.match(before)):
         return Word(kind="command", query=found.group(1), start=0)
+    if is_first_line and (found := _WORD.match(before)):
+        kind: Literal["model", "mode"] = "model" if found.group(1) == "model" else "mode"
+        return Word(kind=kind, query=found.group(2), start=found.start(2))
     return None
 
 
-def offer(word: Word, files: Sequence[str]) -> Offer:
+def offer(word: Word, known: Known) -> Offer:
     """Return what can stand for a word."""
-    if word.kind == "command":
-        found = tuple(row for row in COMMANDS if row[0].startswith(f"/{word.query}"))
-        return Offer(word=word, candidates=found, total=len(COMMANDS))
-    names = best(files, word.query)
-    return Offer(word=word, candidates=tuple((name, "") for name in names), total=len(files))
+    match word.kind:
+        case "command":
+            rows = [(name, known.now.get(name) or words) for name, words in COMMANDS]
+            found = tuple(row for row in rows if row[0].startswith(f"/{word.query}"))
+            return Offer(word=word, candidates=found, total=len(COMMANDS))
+        case "mode":
+            found = tuple(row for row in MODES if row[0].startswith(word.query.lower()))
+            return Offer(word=word, candidates=found, total=len(MODES))
+        case "model":
+            wanted = word.query.lower()
+            matching = [row for row in known.models if wanted in row[0].lower()]
+            # What is typed goes first; without a word it is the session's own model, then as servers say.
+            matching.sort(
+                key=lambda row: (not row[0].lower().startswith(wanted), len(row[0]) if wanted else 0)
+            )
+            return Offer(word=word, candidates=tuple(matching[:LIMIT]), total=len(known.models))
+        case "file":
+            names = best(known.files, word.query)
+            return Offer(word=word, candidates=tuple((name, "") for name in names), total=len(known.files))
 
 
 def best(files: Iterable[str], query: str) -> list[str]:
@@ -111,6 +154,23 @@ def command_of(text: str) -> tuple[str, str] | None:
     name, _, rest = text.strip().partition(" ")
     known = {command for command, _ in COMMANDS}
     return (name[1:], rest.strip()) if name in known else None
+
+
+def mistyped(text: str) -> str:
+    """Return what to say of a message that was meant for the screen, as it seems; empty for all others.
+
+    One word behind a slash is a command, or nearly one: a path has a second slash, and what begins with a
+    blank goes to the agent as it is.
+    """
+    found = _LOOKS_LIKE_ONE.match(text)
+    names = [command[1:] for command, _ in COMMANDS]
+    if found is None or found[1] in names or "\n" in text.strip():
+        return ""
+    near = difflib.get_close_matches(found[1], names, 1, 0.6)
+    if not near and found[0] != text.strip():
+        return ""
+    meant = f"Did you mean /{near[0]}?" if near else f"There are {', '.join(f'/{name}' for name in names)}."
+    return f"Nothing was sent: there is no command /{found[1]}. {meant} A blank before it sends it as it is."
 
 
 class History:

@@ -27,11 +27,20 @@ from workbench.tui.messages import (
     PromptSent,
     Said,
 )
-from workbench.tui.panes.completion import History, command_of, offer, word_at
+from workbench.tui.panes.completion import (
+    OF_SOMETHING,
+    History,
+    Known,
+    Word,
+    command_of,
+    mistyped,
+    offer,
+    word_at,
+)
 from workbench.tui.panes.offers import Offers
 from workbench.tui.panes.pasting import MOST, Pastes, is_long
 from workbench.tui.panes.shown import ComposerShown
-from workbench.tui.services import NotDone, Services
+from workbench.tui.services import NotDone, Services, words_of
 
 _NARROW: Final = 100
 """Columns below which the hint at the right is one short sentence."""
@@ -125,6 +134,7 @@ class Composer(Vertical):
         self._shown = ComposerShown(session=None)
         self._history, self._pastes = History(), Pastes()
         self._files: Sequence[str] | None = None
+        self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
         self.input = ComposerInput(self)
         self.offers = Offers()
@@ -151,12 +161,24 @@ class Composer(Vertical):
         """Take whom a message would go to."""
         if view.session is not None and self._shown.session is None:
             self._files = None
+        if (view.session and view.session.id) != (self._shown.session and self._shown.session.id):
+            self._models = None
         self._shown = view
         self._say()
 
     def focus_input(self) -> None:
         """Give the text the focus."""
         self.input.focus()
+
+    def begin(self, text: str) -> None:
+        """Begin to write something, with what can follow it; `up` brings back the words that stood there."""
+        if standing := self.text.strip():
+            self._history.add(standing)
+        self.focus_input()
+        self.input.load_text(text)
+        self.input.move_cursor(self.input.document.end)
+        self._is_dismissed = False
+        self.call_after_refresh(self._complete)
 
     @property
     def _textual(self) -> App[Any]:
@@ -238,7 +260,7 @@ class Composer(Vertical):
 
     def on_descendant_blur(self) -> None:
         """Close the list; files may change until the next time."""
-        self._files = None
+        self._files = self._models = None
         self.offers.show_offer(None)
         self._say()
 
@@ -251,11 +273,23 @@ class Composer(Vertical):
         if word is None or self._is_dismissed or not self.input.has_focus:
             self.offers.show_offer(None)
             return
+        if self._asks_first(word):
+            return
+        known = Known(files=self._files or (), models=self._models or (), now=self._shown.now)
+        found = offer(word, known)
+        self.offers.show_offer(found if found.candidates else None)
+
+    def _asks_first(self, word: Word) -> bool:
+        """Ask for what a word can be, unless it is known; the list is shown when it is there."""
         if word.kind == "file" and self._files is None:
             self._read_files()
-            return
-        found = offer(word, self._files or ())
-        self.offers.show_offer(found if found.candidates else None)
+            return True
+        if word.kind == "model" and self._models is None:
+            self._models = ()
+            session = self._shown.session
+            self.post_message(Said("Asking which models there are.", is_kept=False))
+            self._read_models(session.id if session is not None else "")
+        return False
 
     @work(thread=True, group="files", exclusive=True, exit_on_error=False, description="list files")
     def _read_files(self) -> None:
@@ -264,6 +298,25 @@ class Composer(Vertical):
 
     def _take_files(self, files: Sequence[str]) -> None:
         self._files = files
+        self._complete()
+
+    @work(thread=True, group="models", exclusive=True, exit_on_error=False, description="list models")
+    def _read_models(self, session_id: str) -> None:
+        try:
+            found, note = self._services.models(session_id)
+        except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+            found, note = (), words_of(error)
+        self._textual.call_from_thread(self._take_models, found, note)
+
+    def _take_models(self, models: Sequence[tuple[str, str]], note: str) -> None:
+        self._models = models
+        self.post_message(
+            Said(
+                note or f"{len(models)} to choose from.",
+                is_error=bool(note) and not models,
+                is_kept=bool(note),
+            )
+        )
         self._complete()
 
     def complete(self) -> None:
@@ -296,6 +349,9 @@ class Composer(Vertical):
         found = self.offers.offer
         if self.take_offer() and found is not None and found.word.kind == "file":
             return
+        if why := mistyped(self.text):
+            self.post_message(Said(why, is_error=True))
+            return
         text = self.text.strip()
         if not text:
             self.post_message(FirstWaiting())
@@ -308,9 +364,12 @@ class Composer(Vertical):
             why = f"Nothing was sent: {broken} was changed, so it stands for nothing."
             self.post_message(Said(f"{why} ctrl+z brings it back, or delete it.", is_error=True))
             return
+        command = command_of(text)
+        if command is not None and command[0] in OF_SOMETHING and not command[1]:
+            self.begin(f"/{command[0]} ")
+            return
         self._history.add(text)
         self.input.clear()
-        command = command_of(text)
         if command is not None:
             self.post_message(CommandTyped(*command))
             return

@@ -390,7 +390,7 @@ class ConversationPane(Pane):
         """Say why a key does nothing now."""
         if key_id == "conversation.fold" and not self.can_fold:
             return "Only thoughts and outputs can be folded."
-        if key_id in ("conversation.retry", "conversation.log") and self.error is None:
+        if key_id in ("conversation.retry", "conversation.model", "conversation.log") and self.error is None:
             return _NO_ERROR
         if key_id == "conversation.continue-turn" and not self._is_paused:
             return "Nothing is paused here."

@@ -12,6 +12,8 @@ from workbench.tui import theme
 from workbench.tui.panes.completion import Offer
 from workbench.tui.widgets.lines import LineView
 
+_NAMES = {"file": "Files", "command": "/commands", "model": "Models", "mode": "Modes"}
+
 
 class Offers(LineView, can_focus=False):
     """Candidates, best first, under a title row; hidden without any."""
@@ -73,7 +75,7 @@ class Offers(LineView, can_focus=False):
     def _title(self, offer: Offer, width: int) -> Strip:
         ink, glyphs = theme.ink(self), theme.glyphs(self)
         is_file = offer.word.kind == "file"
-        name = Content.styled("Files" if is_file else "/commands", ink.of("foreground", bold=True))
+        name = Content.styled(_NAMES[offer.word.kind], ink.of("foreground", bold=True))
         right = Content.assemble(
             ("tab", ink.of("info", bold=True)), (" or ", ink.of("muted")),
             ("enter", ink.of("info", bold=True)), (" takes" if is_file else " does it", ink.of("muted")),

@@ -69,6 +69,8 @@ class ComposerShown:
     queued: int = 0
     mode: str = "asks before every tool"
     """At the right end while nothing is typed; a reminder such as `2 marked, a opens the table`."""
+    now: dict[str, str] = field(default_factory=dict[str, str])
+    """Command, and what it would change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

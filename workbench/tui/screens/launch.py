@@ -20,7 +20,7 @@ from workbench.draw.launchrows import LaunchRows
 from workbench.draw.wrapping import hard_wrap
 from workbench.tui import keymap
 from workbench.tui.arming import TOO_QUICK, Arming
-from workbench.tui.screens.requests import words_of
+from workbench.tui.services import words_of
 from workbench.tui.theme import drawing, glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.views.launch import LaunchPlan, LaunchWish, PipelineChoice

@@ -40,7 +40,7 @@ from workbench.views.player import Player, moment
 
 TAIL: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
-NO_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 % or #412."
+NO_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 %, #412 or words of a mark."
 _MICROS: Final = 1_000_000
 _OFF: Final = frozenset({
     "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
@@ -322,7 +322,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def jump(self, kind: Jump | None, step: int) -> None:
         """Go to the next or previous mark of a kind; say so where there is none."""
         if self.player.jump(kind, step) is None:
-            self.say(f"No {'later' if step > 0 else 'earlier'} {kind or 'mark'}.")
+            word = (
+                "mark of yours: /mark sets one while a session goes on" if kind == "note" else kind or "mark"
+            )
+            self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
             return
         self.went(self.player.index)
 
@@ -336,6 +339,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             return
         self.complete()
         index = moment(text, self.player.reel)
+        index = self.source.noted(text) if index is None else index
         if index is None:
             self.say(NO_MOMENT, is_error=True)
             return
@@ -403,7 +407,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
 def time_asked(screen: Hearing) -> LineAsked:
     """Return the question for a moment to go to."""
-    return LineAsked(screen, "time", "Go to", "12:01:31, 35 % or #412", "go there")
+    return LineAsked(screen, "time", "Go to", "12:01:31, 35 %, #412 or words of a mark", "go there")
 
 
 def refusal(began: int) -> str:

@@ -12,6 +12,7 @@ from workbench.changes.answer import ImagesGone
 from workbench.text.human import countdown
 from workbench.text.safe import one_line
 from workbench.tui import messages
+from workbench.tui.services import words_of
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
@@ -168,6 +169,16 @@ class Requests:
                 self._say(words_of(error), is_error=True)
 
         self._thread(done, "filing", "file a session")
+
+    def steer(self, work: Callable[[], str]) -> None:
+        """Change how a session goes on, and say what came of it."""
+
+        def done() -> str:
+            said = work()
+            self.read_asks()
+            return said
+
+        self.file(done)
 
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
@@ -332,9 +343,3 @@ class Requests:
                 return self._screen.services.open_editor(name, data)
         except SuspendNotSupported:
             return self._screen.services.open_editor(name, data)
-
-
-def words_of(error: Exception) -> str:
-    """Return what an error says to a person: what, why, what to do."""
-    parts = [str(getattr(error, name)) for name in ("what", "why", "remedy") if getattr(error, name, "")]
-    return " ".join(parts) or str(error) or type(error).__name__

@@ -30,8 +30,6 @@ from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
 from workbench.views.sessions import title_of
 
-_PLACE_OF = {"library": 5, "rules": 6, "statistics": 7}
-
 
 class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     """A screen that hears its panes; `MainScreen` composes and arranges them."""
@@ -317,24 +315,9 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.CommandTyped)
     def _command_typed(self, message: messages.CommandTyped) -> None:
-        known = {"stop": "app.agent-stop", "new": "app.session-new", "help": "app.help", "quit": "app.leave"}
-        name = message.name.lstrip("/")
-        if name in known:
-            keymap.run(known[name], self)
-        elif name == "messages":
-            from workbench.tui.screens.said import open_messages
+        from workbench.tui.screens.commands import carry_out
 
-            open_messages(cast("Any", self))
-        elif name in ("library", "rules", "statistics"):
-            keymap.run(f"app.place-{_PLACE_OF[name]}", self)
-        elif name == "restart":
-            self.requests.restart_host()
-        elif name in ("continue", "go"):
-            self.about_session(self.services.go_on, "Goes on.")
-        elif name == "end":
-            self.about_session(self.services.end, "The session is ended; ctrl+n begins another.")
-        else:
-            self.say(f"/{name}: not there yet.")
+        carry_out(self, message.name.lstrip("/"), message.rest)
 
     @on(messages.LogWanted)
     def _log_wanted(self, message: messages.LogWanted) -> None:

@@ -10,6 +10,7 @@ from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Call
 from workbench.domain.values import Verdict
 from workbench.draw.diff import HELD
+from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.arrangement import PLACES
 from workbench.tui.messages import PartWanted
@@ -285,23 +286,34 @@ class Showing:
                 now=state.source.now(),
                 turns=state.transcript.facts.turns,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
-                asks=self._screen.asks[0],
+                asks=self._asks,
                 rules=self._screen.asks[1],
             )
         )
+
+    @property
+    def _asks(self) -> str:
+        """Return what is asked about: a human may have said so for the session on show."""
+        current = self._screen.state.current
+        said = current.reads if current is not None else None
+        return {"every": "every tool", "reads": "all but reads"}.get(said or "", self._screen.asks[0])
 
     def composer(self) -> None:
         """Show whom a message would go to."""
         state = self._screen.state
         marks = len(self._screen.approvals.choosing.marks)
-        mode = f"{marks} marked, a opens the table" if marks else f"asks before {self._screen.asks[0]}"
+        asks = f"asks before {self._asks}"
         self._screen.composer.show(
             ComposerShown(
                 session=state.current,
                 has_model=self.has_model,
                 is_working=state.current is not None and state.current.status == "processing",
                 queued=state.transcript.facts.queued,
-                mode=mode,
+                mode=f"{marks} marked, a opens the table" if marks else asks,
+                now={
+                    "/mode": asks,
+                    "/model": f"{one_line(state.current.model, 40)}, or another" if state.current else "",
+                },
             )
         )
 

@@ -1,0 +1,215 @@
+"""How a session goes on: which model is meant, what is asked about from here on, what is marked."""
+
+import json
+
+import pytest
+
+from tests.support.stage import USER, call, exchange, recording, text
+from workbench.domain import events as e
+from workbench.domain.messages import FailurePart
+from workbench.host import filing, sessions, steering
+from workbench.host.forking import plan_of
+from workbench.host.sessions import SessionRefused
+from workbench.host.settings import Settings
+from workbench.providers.model_list import NotListed
+
+PROVIDERS = {
+    "local": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8081/v1"},
+    "far": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8082/v1", "model": "vendor/big"},
+    "mute": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8083/v1"},
+    "azure": {"kind": "azure-openai", "base_url": "http://127.0.0.1:8084"},
+}
+HAS = {"local": ("qwen3-coder", "gpt-oss", "vendor/small"), "far": ("vendor/huge",)}
+
+
+def listing(endpoint, seconds):
+    assert 0 < seconds <= 5
+    if endpoint.name not in HAS:
+        raise NotListed(FailurePart(code="network", message="nothing answers", remedy="start it"))
+    return HAS[endpoint.name]
+
+
+@pytest.fixture
+def stage(staged):
+    reading = exchange(call("c1", "read_file", path="a.txt"))
+    return staged(recording(reading, exchange(text("ok"))), files={"a.txt": "hello\n"})
+
+
+def config_of(stage, **more):
+    path = stage.home.path / "config.json"
+    path.write_text(
+        json.dumps({"config_version": 1, "providers": PROVIDERS, "default_provider": "local", **more})
+    )
+    return Settings(stage.home, str(stage.workspace), {}).loaded(trusted=True).config
+
+
+def asked(stage, provider="local", model="qwen3-coder", **more):
+    made = sessions.create(
+        stage.journal, workspace=str(stage.workspace), provider=provider, model=model, actor=USER, **more
+    )  # fmt: skip
+    return stage.journal.session(made)
+
+
+# --- models ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "provider", "model", "note"),
+    [
+        ("gpt-oss", "local", "gpt-oss", ""),
+        ("local/gpt-oss", "local", "gpt-oss", ""),
+        ("vendor/small", "local", "vendor/small", ""),
+        ("far/vendor/huge", "far", "vendor/huge", ""),
+        ("far/vendor/big", "far", "vendor/big", ""),
+        (" gpt-oss ", "local", "gpt-oss", ""),
+        ("mute/anything", "mute", "anything", "nothing answers."),
+    ],
+)
+def test_which_model_is_meant(stage, words, provider, model, note):
+    found = steering.choose_model(config_of(stage), asked(stage), words, listing)
+    assert (found.provider, found.model, found.note) == (provider, model, note)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("gpt-os", "local has no model “gpt-os”. It has gpt-oss."),
+        ("zzz", "It has qwen3-coder, gpt-oss, vendor/small."),
+        ("far/gpt-oss", "far has no model “gpt-oss”."),
+        ("azure/gpt", "local has no model “azure/gpt”."),
+        ("two words", "no name of a model"),
+        ("a\x1b[31mb", "no name of a model"),
+        ("x" * 201, "no name of a model"),
+        ("", "no name of a model"),
+    ],
+)
+def test_a_model_that_is_not_there_is_refused_with_those_that_are(stage, words, why):
+    with pytest.raises(SessionRefused) as refused:
+        steering.choose_model(config_of(stage), asked(stage), words, listing)
+    assert why in str(refused.value)
+    assert refused.value.what == "The model is as it was."
+
+
+def test_without_a_provider_nothing_is_chosen(stage):
+    config = config_of(stage, providers={}, default_provider="")
+    with pytest.raises(SessionRefused, match="No provider that can be asked"):
+        steering.choose_model(config, None, "any", listing)
+
+
+def test_what_is_offered_begins_with_the_sessions_own_and_names_who_is_silent(stage):
+    found = steering.offer(config_of(stage), asked(stage, "far", "vendor/old"), listing)
+    names = [f"{one.provider}/{one.model}" for one in found.models]
+    assert names == [
+        "far/vendor/old", "far/vendor/big", "far/vendor/huge",
+        "local/qwen3-coder", "local/gpt-oss", "local/vendor/small",
+    ]  # fmt: skip
+    assert dict(found.silent) == {"mute": "nothing answers."}
+
+
+def test_another_model_answers_from_here_on(stage):
+    config, session = config_of(stage), asked(stage, configuration={"endpoint": {"key_env": "OLD"}})
+    said = steering.set_model(stage.journal, config, session, "gpt-oss", USER, listing)
+    assert said == "From its next question on it asks gpt-oss (local)."
+    now = stage.journal.session(session.id)
+    assert (now.provider, now.model, now.configuration) == (
+        "local",
+        "gpt-oss",
+        {"endpoint": {"key_env": "OLD"}},
+    )
+    assert (
+        steering.set_model(stage.journal, config, now, "gpt-oss", USER, listing) == "It asks gpt-oss already."
+    )
+    steering.set_model(stage.journal, config, now, "far/vendor/huge", USER, listing)
+    now = stage.journal.session(session.id)
+    # The key that was named for one server does not go to another.
+    assert (now.provider, now.model, now.configuration) == ("far", "vendor/huge", {})
+    changes = [one.body for one in stage.journal.events(session.id) if isinstance(one.body, e.SessionChanged)]
+    assert [(one.provider, one.model) for one in changes] == [("local", "gpt-oss"), ("far", "vendor/huge")]
+
+
+def test_who_takes_no_other_model(stage):
+    config = config_of(stage)
+    stage.begin()
+    with pytest.raises(SessionRefused, match="plays a recording"):
+        steering.set_model(stage.journal, config, stage.session(), "gpt-oss", USER, listing)
+    ended = asked(stage)
+    filing.end(stage.journal, ended, USER)
+    for act in (
+        lambda one: steering.set_model(stage.journal, config, one, "gpt-oss", USER, listing),
+        lambda one: steering.set_mode(stage.journal, one, "every", USER),
+        lambda one: steering.mark(stage.journal, one, "x", USER),
+    ):
+        with pytest.raises(SessionRefused, match="The session is terminated"):
+            act(stage.journal.session(ended.id))
+
+
+# --- what is asked about -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_trusted", "asks"),
+    [
+        (None, False, True),
+        (None, True, False),
+        ("every", True, True),
+        ("reads", False, False),
+        ("settings", True, False),
+        ("settings", False, True),
+    ],
+)
+def test_what_a_session_asks_about(stage, mode, is_trusted, asks):
+    if is_trusted:
+        stage.trust()
+    stage.begin()
+    if mode == "settings":
+        steering.set_mode(stage.journal, stage.session(), "reads", USER)
+    if mode:
+        steering.set_mode(stage.journal, stage.session(), mode, USER)
+    stage.drive()
+    assert bool(stage.waiting()) is asks
+    if mode == "reads":
+        verdict = stage.bodies(e.CallProposed)[0].verdict
+        assert (verdict.by, verdict.reason) == (
+            "session",
+            "reading is allowed without asking in this session",
+        )
+
+
+def test_a_mode_that_is_not_there_is_refused_with_those_that_are(stage):
+    stage.begin()
+    before = stage.kinds()
+    for word in ("", "yolo", "EVERY THING"):
+        with pytest.raises(SessionRefused, match="every, reads, settings"):
+            steering.set_mode(stage.journal, stage.session(), word, USER)
+    assert stage.kinds() == before
+    assert steering.set_mode(stage.journal, stage.session(), " Reads ", USER).startswith(
+        "This session: asks before all but reads."
+    )
+
+
+def test_what_was_let_pass_holds_for_one_session(stage):
+    stage.begin()
+    steering.set_mode(stage.journal, stage.session(), "reads", USER)
+    assert stage.session().reads == "reads"
+    assert "reads" not in plan_of(stage.session()).configuration
+    steering.set_mode(stage.journal, stage.session(), "every", USER)
+    assert plan_of(stage.session()).configuration["reads"] == "every"
+    steering.set_mode(stage.journal, stage.session(), "settings", USER)
+    assert stage.session().reads is None
+    assert "reads" not in stage.session().configuration
+
+
+# --- marks ------------------------------------------------------------------------------------------------
+
+
+def test_a_mark_has_its_words_in_one_line(stage):
+    stage.begin()
+    assert steering.mark(stage.journal, stage.session(), " before\nthe \x1b[31mrename ", USER).startswith(
+        "Marked: before"
+    )
+    assert steering.mark(stage.journal, stage.session(), "", USER) == "Marked. In its replay m goes there."
+    steering.mark(stage.journal, stage.session(), "x" * 500, USER)
+    first, second, third = stage.bodies(e.MarkAdded)
+    assert "\x1b" not in first.label
+    assert "\n" not in first.label
+    assert (second.label, len(third.label) <= steering.LONGEST_MARK) == ("", True)
