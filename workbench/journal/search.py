@@ -158,6 +158,16 @@ def sessions(database: Database, match: str, most: int = -1) -> list[Found]:
     ]
 
 
+def newest(database: Database, match: str, most: int) -> list[tuple[str, int]]:
+    """Return the newest places that hold what an expression asks for, in all sessions: session and number."""
+    hits = "SELECT rowid AS place FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
+    joined = (
+        f"SELECT session_id, place & {_LAST} FROM ({hits})"  # noqa: S608
+        f" JOIN search_session ON number = place >> {_BITS} ORDER BY place DESC"
+    )
+    return [(row[0], row[1]) for row in database.execute(joined, (match, most))]
+
+
 def places(database: Database, match: str, session_id: str, most: int) -> list[int]:
     """Return the sequence numbers of the newest events of a session that hold it, newest first."""
     number = database.execute("SELECT number FROM search_session WHERE session_id = ?", (session_id,)).get

@@ -1,13 +1,13 @@
-"""The palette: every command with its key, `@` files, `#` sessions, `##` those anywhere; it teaches the keys.
+"""The palette: commands with their keys, then all that holds the words; `@` files, `#` `##` sessions.
 
-Owns the list of what can be done and the search in it. What is chosen is done as if its key had been pressed.
+Owns the list of what can be done and what is shown of it. What is chosen is done as if its key was pressed.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual import events, on
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -19,6 +19,8 @@ from workbench.draw import cells
 from workbench.draw.cells import Column
 from workbench.journal.library import shelf
 from workbench.tui import keymap
+from workbench.tui.screens.entries import Entry, doing, matches, ranked
+from workbench.tui.screens.findings import Findings
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views.sessions import title_of
@@ -29,40 +31,9 @@ if TYPE_CHECKING:
 _MOST: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One thing that can be done."""
-
-    id: str
-    words: str
-    place: str
-    keys: str
-    do: Callable[[], None]
-    why_off: str = ""
-    """Why it would do nothing now; doing it says so."""
-
-
 def open_palette(screen: "MainScreen") -> None:
     """Open the palette over a main screen."""
     screen.textual.push_screen(PaletteScreen(screen))
-
-
-def ranked(entries: Iterable[Entry], wanted: str) -> list[Entry]:
-    """Return the entries that hold every typed word: what begins with them first, what is off last."""
-    text = wanted.casefold().strip()
-
-    def rank(entry: Entry) -> int:
-        words = entry.words.casefold()
-        place = 0 if words.startswith(text) else 1 if f" {text}" in words else 2
-        return place + 3 * bool(entry.why_off)
-
-    return sorted((one for one in entries if matches(f"{one.words} {one.place}", text)), key=rank)
-
-
-def matches(words: str, wanted: str) -> bool:
-    """Return whether words hold every typed word, whatever the case."""
-    text = words.casefold()
-    return all(word in text for word in wanted.casefold().split())
 
 
 class EntryList(RowList):
@@ -79,6 +50,14 @@ class EntryList(RowList):
         self.entries = {entry.id: entry for entry in entries[:_MOST]}
         self.set_ids(list(self.entries))
         self.move_to_end(is_last=False)
+        self.invalidate()
+
+    def add_entries(self, entries: Sequence[Entry]) -> None:
+        """Show more entries behind the others; the cursor stays where it is."""
+        self.entries |= {entry.id: entry for entry in entries[: _MOST - len(self.entries)]}
+        self.set_ids(list(self.entries))
+        if self.cursor is None:
+            self.move_to_end(is_last=False)
         self.invalidate()
 
     def draw_row(self, placed: Placed, width: int) -> Strip:
@@ -111,23 +90,25 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         self._files: list[Entry] | None = None
         self._library: list[Entry] | None = None
         self._found_for = ""
+        self._findings = Findings(main, self._show)
+        self._said, self._hint = Static(id="palette-found"), Static(id="palette-hint")
 
     def compose(self) -> ComposeResult:
         """Yield field, list, hint."""
         with Vertical(id="palette-box"):
             yield self._input
             yield self._list
-            yield Static(
-                Content(
-                    glyphs(self).line(" enter do it  ↑ ↓ choose  @ files  # sessions  ## anywhere  esc back")
-                ),
-                id="palette-hint",
-            )
+            yield self._said
+            yield self._hint
 
     def on_mount(self) -> None:
         """Show all commands."""
         self._input.focus()
-        self._list.show_entries(ranked(self._commands(), ""))
+        self._find("")
+
+    def on_resize(self) -> None:
+        """Say as much of the hint as there is room for; the way back always."""
+        self._hint.update(Content(glyphs(self).line(fitting(self._list.size.width))))
 
     @on(Input.Changed)
     def _changed(self, message: Input.Changed) -> None:
@@ -136,16 +117,37 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
     def _find(self, text: str) -> None:
         self._found_for = text
         if text.startswith("@"):
-            found = [entry for entry in self._file_entries() if matches(entry.words, text[1:])]
+            self._show_found([entry for entry in self._file_entries() if matches(entry.words, text[1:])])
         elif text.startswith("##"):
-            found = [
-                entry for entry in self._everywhere() if matches(f"{entry.words} {entry.place}", text[2:])
-            ]
+            found = self._everywhere()
+            self._show_found([one for one in found if matches(f"{one.words} {one.place}", text[2:])])
         elif text.startswith("#"):
-            found = [entry for entry in self._sessions() if matches(entry.words, text[1:])]
+            self._show_found([entry for entry in self._sessions() if matches(entry.words, text[1:])])
         else:
-            found = ranked(self._commands(), text)
-        self._list.show_entries(found)
+            self._show_found([*ranked(self._commands(), text), *self._findings.near(text)])
+            self._read(text)
+
+    @work(thread=True, group="palette", exclusive=True, exit_on_error=False, description="look for words")
+    def _read(self, text: str) -> None:
+        found = self._findings.far(text) if text == self._found_for else []
+        self._main.textual.call_from_thread(self._take, text, found)
+
+    def _take(self, text: str, found: Sequence[Entry]) -> None:
+        """Show what was read, unless something else is looked for by now."""
+        if self.is_attached and text == self._found_for and found:
+            self._list.add_entries(found)
+            self._say_found()
+
+    def _show_found(self, entries: Sequence[Entry]) -> None:
+        self._list.show_entries(entries)
+        self._say_found()
+
+    def _say_found(self) -> None:
+        """Say how many of what were found: rows below the last one are not seen."""
+        typed, counts = self._found_for.lstrip("@#").strip(), Counter(map(_kind, self._list.entries.values()))
+        said = ", ".join(f"{n} {kind[:-1] if n == 1 else kind}" for kind, n in counts.items() if kind)
+        words = (said or "Nothing matches: type less, or other words.") if typed else ""
+        self._said.update(Content(glyphs(self).line(f" {words}")))
 
     def on_key(self, event: events.Key) -> None:
         """Choose, do, leave."""
@@ -191,7 +193,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
             entries.append(
                 Entry(
                     id=key.id, words=words, place=place, keys=keys, why_off=why,
-                    do=_doing(owner.action_do, key.id),
+                    do=doing(owner.action_do, key.id),
                 )
             )  # fmt: skip
         return [*entries, *self._themes()]
@@ -204,7 +206,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
                 words=f"Theme: {name}",
                 place="Screen",
                 keys="",
-                do=_doing(setattr_theme(app), name),
+                do=doing(setattr_theme(app), name),
             )
             for name in sorted(app.available_themes)
         ]
@@ -216,7 +218,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
                 words=cells.content(session.title or session.id[:8]).plain,
                 place=session.status,
                 keys="",
-                do=_doing(self._choose, session.id),
+                do=doing(self._choose, session.id),
             )
             for session in self._main.state.sessions.values()
         ]
@@ -232,7 +234,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
                     words=cells.content(title_of(session)).plain,
                     place=cells.content(f"{session.status}  {session.workspace.rpartition('/')[2]}").plain,
                     keys="",
-                    do=_doing(self._show, session.id),
+                    do=doing(self._show, session.id),
                 )
                 for session in found
             ]
@@ -259,23 +261,11 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
                     words=cells.content(path).plain,
                     place="",
                     keys="",
-                    do=_doing(self._mention, path),
+                    do=doing(self._findings.mention, path),
                 )
                 for n, path in enumerate(self._main.services.list_files())
             ]
         return self._files
-
-    def _mention(self, path: str) -> None:
-        composer = self._main.composer
-        composer.focus_input()
-        composer.input.insert(f"@{path} ")
-
-
-def _doing(do: Callable[[str], object], argument: str) -> Callable[[], None]:
-    def done() -> None:
-        do(argument)
-
-    return done
 
 
 def setattr_theme(app: object) -> Callable[[str], None]:
@@ -285,3 +275,25 @@ def setattr_theme(app: object) -> Callable[[str], None]:
         app.theme = name  # type: ignore[attr-defined]
 
     return put
+
+
+_HINTS: Final = ("↑ ↓ choose", "@ files", "# sessions", "## anywhere")
+"""Dropped one by one where there is no room for all: first the last, then the first."""
+_KINDS: Final = {
+    "action": "approvals", "step": "steps", "session": "sessions", "file": "files", "words": "messages",
+    "search": "",
+}  # fmt: skip
+
+
+def fitting(width: int) -> str:
+    """Return the hint for a width: what enter does and the way back always, of the others as many as fit."""
+    for some in (_HINTS, _HINTS[:3], _HINTS[1:3], ()):
+        line = "  ".join((" enter do it", *some, "esc back"))
+        if len(line) <= width:
+            return line
+    return " esc back"
+
+
+def _kind(entry: Entry) -> str:
+    """Return what an entry is, as it is counted."""
+    return _KINDS.get(entry.id.partition("-")[0], "commands") if "-" in entry.id else "commands"
