@@ -147,8 +147,10 @@ def rows(data: bytes) -> list[Line | Problem]:
 
 def _places(source: str, found: list[Json]) -> Iterator[tuple[int, Json]]:
     decoder, at, line = json.JSONDecoder(strict=False, parse_int=_whole), 0, 1
-    for value in found:
+    for number, value in enumerate(found, 1):
         yield line, value
+        if number == len(found):
+            return
         end = decoder.raw_decode(source, at)[1]
         while end < len(source) and source[end] in " \t\r\n,\x1e":
             end += 1
@@ -156,33 +158,43 @@ def _places(source: str, found: list[Json]) -> Iterator[tuple[int, Json]]:
         at = end
 
 
-def document(data: bytes) -> tuple[Json, list[Problem]]:
-    """Return a whole JSON document, or what can be read of one that is damaged; None if nothing can."""
+def documents(data: bytes) -> tuple[list[Line], list[Problem]]:
+    """Return the JSON documents of a file, or what can be read of one that is damaged; none if nothing can.
+
+    The number of one is that of the line in which it begins.
+    """
     try:
-        return orjson.loads(data), []
+        return [Line(1, orjson.loads(data))], []
     except ValueError:
         pass
     source, is_utf8 = _decoded(data.removeprefix(_BOM))
     problems = [] if is_utf8 else [Problem(line=1, why="it is not UTF-8 everywhere")]
-    found, rest = _sequence(source.lstrip())
-    if found:
-        if rest.strip():
-            line = source.count("\n", 0, len(source) - len(rest)) + 1
-            problems.append(Problem(line=line, why="something follows the end of the document"))
-        return found[0], problems
-    return _salvaged(source, problems)
+    before = len(source) - len(source.lstrip())
+    found, rest = _sequence(source[before:])
+    if not found:
+        value, broken = _salvaged(source)
+        return [Line(1, value)] if value is not None else [], [*problems, broken]
+    if rest.strip():
+        line = source.count("\n", 0, len(source) - len(rest)) + 1
+        problems.append(Problem(line=line, why="something follows the end of the document"))
+    if len(found) > 1:
+        problems.append(
+            Problem(line=1, why=f"{len(found)} documents stand in one file; all of them are read")
+        )
+    above = source.count("\n", 0, before)
+    return [Line(above + line, value) for line, value in _places(source[before:], found)], problems
 
 
-def _salvaged(source: str, problems: list[Problem]) -> tuple[Json, list[Problem]]:
-    """Read a document up to the last whole value before it breaks off."""
+def _salvaged(source: str) -> tuple[Json, Problem]:
+    """Read a document up to the last whole value before it breaks off; None if there is none."""
     for at, closing in reversed(_cuts(source)):
         try:
             value = _whole_characters(json.loads(source[:at] + closing, strict=False, parse_int=_whole))
         except (ValueError, RecursionError):
             continue
         line = source.count("\n", 0, at) + 1
-        return value, [*problems, Problem(line=line, why="the document breaks off here; the rest is read")]
-    return None, [*problems, Problem(line=1, why="it is no JSON")]
+        return value, Problem(line=line, why="the document breaks off here; the rest is read")
+    return None, Problem(line=1, why="it is no JSON")
 
 
 def _cuts(source: str) -> list[tuple[int, str]]:

@@ -4,6 +4,8 @@ Owns the order of the tests. The name of a file is never looked at. Reading is l
 """
 
 import io
+import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final, TypeVar
@@ -26,13 +28,13 @@ from workbench.formats import (
     swe_agent,
     unpacking,
 )
-from workbench.formats.fields import obj
+from workbench.formats.fields import arr, obj
 from workbench.formats.foreign import Item, Problem
 from workbench.formats.lines import (
     MOST_DOCUMENT,
     MOST_LINE,
     Line,
-    document,
+    documents,
     raw_lines,
     rows,
     values,
@@ -43,6 +45,10 @@ HEAD: Final = 1 << 18
 
 _MOST_ROWS: Final = 64 << 20
 """Bytes of a document that is tried as rows, which takes several times its size."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE)
+"""How a document of one of the formats begins, in a line of its own."""
 
 _SAMPLE: Final = 5
 _LOOKED_AT: Final = 40
@@ -234,17 +240,36 @@ def _json(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Rec
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
         raise NotRecognised(f"it is one document of over {MOST_DOCUMENT >> 20} MB")
-    value, problems = document(data)
+    found, problems = documents(data)
     for one in DOCUMENTS:
-        if wanted in (None, one.name) and value is not None and one.is_it(value):
-            return Recognised(format=one.name, items=_with(problems, one.read(value, name)))
-    # Lines that a tool has laid out anew: one array of them, or each over several lines.
+        if wanted in (None, one.name) and found and one.is_it(found[0].value):
+            return Recognised(format=one.name, items=_with(problems, _each(one, found, name)))
+    # Lines that a tool has laid out anew: one array of them, each over several lines, or one that breaks off.
     several = rows(data) if len(data) <= _MOST_ROWS else []
-    sample = [found for line in several[:_SAMPLE] if isinstance(line, Line) and (found := obj(line.value))]
+    if not any(isinstance(line, Line) for line in several):
+        several = [*_members(found), *problems]
+    sample = [value for line in several[:_SAMPLE] if isinstance(line, Line) and (value := obj(line.value))]
     if one := _of_lines(sample, wanted):
         return Recognised(format=one.name, items=one.read(several, name))
-    why = problems[0].why if problems else "its keys are those of no format that is known"
-    raise NotRecognised(why)
+    raise NotRecognised("its keys are those of no format that is known" if found else "it is no JSON")
+
+
+def _members(found: list[Line]) -> list[Line]:
+    """Return what stands in an array, by its place; else the document itself."""
+    if len(found) == 1 and (members := arr(found[0].value)):
+        return [Line(number, value) for number, value in enumerate(members, 1)]
+    return found
+
+
+def _each(one: OfDocument, found: list[Line], name: str) -> Iterator[Item]:
+    """Yield the sessions of all documents of a file; one that stands there again is taken once."""
+    for at, line in enumerate(found):
+        if at and line.value in (found[0].value, found[at - 1].value):
+            yield Problem(line=line.number, why="the same document again, which is taken once")
+        elif at and not one.is_it(line.value):
+            yield Problem(line=line.number, why=f"a document that is not of the format {one.name}: left out")
+        else:
+            yield from one.read(line.value, name)
 
 
 def _with(problems: list[Problem], items: Iterator[Item]) -> Iterator[Item]:
@@ -269,18 +294,58 @@ def _of_lines(sample: list[JsonObject], wanted: str | None) -> OfLines | None:
 
 
 def _text(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Recognised:
-    beginning = head.decode("utf-8", "replace")
+    beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
     for one in TEXTS:
         if wanted in (None, one.name) and one.is_it(beginning):
-            return Recognised(format=one.name, items=one.read(_lines_of_text(whole), name))
+            told: list[Problem] = []
+            read = one.read(_lines_of_text(whole, told), name)
+            return Recognised(format=one.name, items=itertools.chain(read, _Later(told)))
     if (sample := _sample(head)) and (found := _of_lines(sample, wanted)):
         return Recognised(format=found.name, items=found.read(values(raw_lines(whole)), name))
+    if found := _behind_words(whole, head, name, wanted):
+        return found
     raise NotRecognised("it is neither JSON nor a history in text that is known")
 
 
-def _lines_of_text(whole: "_Replayed") -> Iterator[str]:
-    for line in raw_lines(whole, MOST_LINE):
-        yield line.decode("utf-8", "replace") if isinstance(line, bytes) else ""
+def _behind_words(whole: "_Replayed", head: bytes, name: str, wanted: str | None) -> Recognised | None:
+    """Recognise a document before which a program has printed something else; None if there is none."""
+    begin = _BEGIN.search(head)
+    if begin is None:
+        return None
+    whole.read(begin.start())
+    rest = head[begin.start() :]
+    # Blank lines stand for what is left out, so that the numbers of lines stay what they are.
+    blank = b"\n" * head.count(b"\n", 0, begin.start())
+    try:
+        found = _json(_Replayed(blank, whole), rest, name, wanted)
+    except NotRecognised:
+        return None
+    why = Problem(line=1, why="words stand before the document; they were left out")
+    lines = None if found.lines is None else itertools.chain([why], found.lines)
+    return Recognised(format=found.format, items=_with([why], found.items), lines=lines)
+
+
+class _Later:
+    """Problems that are known once the lines before them were read."""
+
+    def __init__(self, told: list[Problem]) -> None:
+        self._told = told
+
+    def __iter__(self) -> Iterator[Problem]:
+        """Yield what was told so far."""
+        yield from self._told
+
+
+def _lines_of_text(whole: "_Replayed", told: list[Problem]) -> Iterator[str]:
+    for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
+        if isinstance(line, int):
+            told.append(Problem(line=number, why=f"the line has {line} bytes: it was left out"))
+            yield ""
+            continue
+        text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
+        if "\ufffd" in text and "\ufffd".encode() not in line:
+            told.append(Problem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD"))
+        yield text
 
 
 class _Replayed(io.BufferedReader):

@@ -18,8 +18,7 @@ from workbench.domain.fold import Tables
 from workbench.domain.machines import OPEN_CALLS
 from workbench.formats import lines as lines_module
 from workbench.formats import taking
-from workbench.formats.lines import Line, raw_lines, values
-from workbench.formats.lines import document as read_document
+from workbench.formats.lines import Line, documents, raw_lines, values
 from workbench.formats.recognising import NotRecognised, names, recognise
 
 AT = 1_700_000_000_000_000
@@ -233,9 +232,9 @@ def test_a_gigantic_line_is_left_out_in_bounded_memory(monkeypatch):
 
 
 def test_a_document_that_breaks_off_says_where():
-    value, found = read_document(b'{"a": [1, 2,\n {"b": "c", "d": "e')
+    value, found = documents(b'{"a": [1, 2,\n {"b": "c", "d": "e')
     assert (value, [(one.line, one.why) for one in found]) == (
-        {"a": [1, 2, {"b": "c"}]}, [(2, "the document breaks off here; the rest is read")],
+        [Line(1, {"a": [1, 2, {"b": "c"}]})], [(2, "the document breaks off here; the rest is read")],
     )  # fmt: skip
 
 
