@@ -170,7 +170,7 @@ def test_what_was_said_at_length_before_comes_back_folded():
 
 
 def test_more_than_a_message_holds_is_not_pasted(monkeypatch):
-    monkeypatch.setattr("workbench.tui.panes.composer.MOST", 1_000)
+    monkeypatch.setattr("workbench.tui.panes.composerinput.MOST", 1_000)
 
     async def act(app, pilot, composer):
         await paste(pilot, composer, LONG)

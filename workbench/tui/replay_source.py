@@ -275,7 +275,7 @@ class ReplaySource(JournalSource):
 
     def tail(self, session_id: str, count: int) -> Sequence[Event]:
         """Return the last events of a session until the moment."""
-        return self._until(super().tail(session_id, count))
+        return self._until(super().tail(session_id, min(count, max(1, self.last_number(session_id)))))
 
     def turns_before(self, event: Event) -> int:
         """Return how many turns of a session ended before an event of it."""

@@ -13,7 +13,6 @@ from typing import Any, Final
 from textual import events
 from textual.app import App
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
 
 from workbench.records import dataclass
 
@@ -23,6 +22,8 @@ _AT_ONCE: Final = 0.02
 """Seconds after a key within which the next one came with it: what the first begins may not be seen yet."""
 _LOOK_AGAIN: Final = 0.002
 _QUIET_LOOKS: Final = 2
+_FIELDS: Final = frozenset({"Input", "TextArea"})
+"""The framework's text fields by name: a first frame without one does not load them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class TypeAhead:
     def _is_text(self, event: events.Event) -> bool:
         """Return whether an event only writes into the text field that has the focus."""
         is_printable = isinstance(event, events.Key) and event.is_printable
-        return is_printable and isinstance(self._app.focused, Input | TextArea)
+        return is_printable and any(kind.__name__ in _FIELDS for kind in type(self._app.focused).__mro__)
 
     def _is_quiet(self) -> bool:
         """Return whether no message is under way, and no widget on its way onto the screen."""

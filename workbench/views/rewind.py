@@ -60,15 +60,15 @@ class Rewind:
         with self._lock:
             number = next((n for n, delta in enumerate(self._deltas) if not isinstance(delta, Tables)), None)
             if number is None:
-                return self._make()
+                return self._extend(self._read(self._edges[-1], None, STRETCH))
             try:
                 self._delta(number)
             except ValueError:
                 self._drop_stored()
             return True
 
-    def _make(self) -> bool:
-        events = self._read(self._edges[-1], None, STRETCH)
+    def _extend(self, events: Sequence[Event]) -> bool:
+        """Make a checkpoint of the stretch behind the last one; False when these are too few events."""
         if len(events) < STRETCH:
             return False
         newest = self._newest or self._merged(len(self._deltas))
@@ -91,12 +91,13 @@ class Rewind:
                 return self._at(position)
 
     def _at(self, position: int) -> Tables:
-        while self._edges[-1] < position and self._make():
-            pass
+        while self._edges[-1] < position:
+            events = self._read(self._edges[-1], position, STRETCH)
+            if not self._extend(events):
+                return self._merged(len(self._deltas)).fold(events)
         nearest = max(0, bisect_right(self._edges, position) - 1)
-        found = self._merged(nearest)
         # What is left is less than a stretch: all before is in checkpoints.
-        return found.fold(self._read(self._edges[nearest], position, STRETCH))
+        return self._merged(nearest).fold(self._read(self._edges[nearest], position, STRETCH))
 
     def _merged(self, count: int) -> Tables:
         """Return the rows after so many checkpoints.

@@ -4,25 +4,24 @@ Owns the words until they are sent, and that nothing is sent but by the key: pas
 only stands there. It sends messages; whether they begin a session, go out or are queued is the screen's.
 """
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Final, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from textual import events, work
+from textual import work
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widget import Widget
+from textual.widgets import Static
 
 from workbench.draw.cells import content, shorten
-from workbench.text import human
 from workbench.text.safe import safe
-from workbench.tui import keymap, theme
+from workbench.tui import theme
 from workbench.tui.messages import (
     BackToPane,
     CommandTyped,
     FirstWaiting,
     Interrupt,
-    KeysChanged,
     NextPane,
     PromptSent,
     Said,
@@ -38,9 +37,12 @@ from workbench.tui.panes.completion import (
     word_at,
 )
 from workbench.tui.panes.offers import Offers
-from workbench.tui.panes.pasting import MOST, Pastes, is_long
+from workbench.tui.panes.pasting import Pastes, is_long
 from workbench.tui.panes.shown import ComposerShown
 from workbench.tui.services import NotDone, Services, words_of
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.composerinput import ComposerInput
 
 _NARROW: Final = 100
 """Columns below which the hint at the right is one short sentence."""
@@ -53,74 +55,25 @@ _LEAST: Final = 12
 _EDITED_NAME: Final = "message.md"
 
 
-class ComposerInput(TextArea):
-    """The text; its keys are those of the table's scope `composer`."""
+class _Idle(Static):
+    """Stands where the text field will be, and says the same."""
 
-    BINDINGS: ClassVar = [*keymap.bindings("composer")]
+    def on_click(self) -> None:
+        """Let the user write."""
+        self.query_ancestor(Composer).focus_input()
+
+
+class _Row(Horizontal):
+    """The sign, the text field or what stands for it, and the hint."""
 
     def __init__(self, composer: "Composer") -> None:
-        super().__init__(
-            soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True,
-            highlight_cursor_line=False, id="composer-input",
-        )  # fmt: skip
+        super().__init__(id="composer-row")
         self._composer = composer
-        self.cursor_blink = False
-        self.match_cursor_bracket = False
 
-    async def _on_key(self, event: events.Key) -> None:
-        """Take the keys of the table in the order in which they were typed.
-
-        A binding with priority would run before characters that wait in this widget's queue: of words and
-        enter that arrive together, as over a slow line, enter would come first.
-        """
-        key_id = keymap.ids_of_keys("composer", keymap.users_of(self)).get(event.key)
-        if key_id is not None:
-            event.prevent_default()
-            event.stop()
-            self.action_do(key_id)
-
-    def action_do(self, key_id: str) -> None:
-        """Do what the table says for a key."""
-        keymap.run(key_id, self._composer)
-        self.post_message(KeysChanged())
-
-    def action_copy(self) -> None:
-        """Copy what is selected; without a selection stop the agent, or clear the text if none works."""
-        if self.selected_text:
-            super().action_copy()
-        else:
-            self._composer.stop_or_clear()
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        """Take pasted text in as text: visible, with its line ends, and never sent by itself."""
-        event.prevent_default()
-        event.stop()
-        if len(event.text) > MOST:
-            most = human.size(MOST)
-            self.post_message(Said(
-                f"Nothing was pasted: more than {most}. Save it as a file and name it with @.", is_error=True
-            ))  # fmt: skip
-            return
-        text = self._composer.folded(event.text.replace("\r\n", "\n").replace("\r", "\n"))
-        self.replace(text, *self.selection)
-
-    def action_delete_left(self) -> None:
-        """Delete the character before the cursor, or the whole mark of a folded paste."""
-        if not self._delete_mark():
-            super().action_delete_left()
-
-    def action_delete_word_left(self) -> None:
-        """Delete the word before the cursor, or the whole mark of a folded paste."""
-        if not self._delete_mark():
-            super().action_delete_word_left()
-
-    def _delete_mark(self) -> bool:
-        row, column = self.cursor_location
-        length = self._composer.mark_before(self.document.get_line(row)[:column])
-        if length and self.selection.is_empty:
-            self.delete((row, column - length), (row, column))
-            return True
-        return False
+    def compose(self) -> ComposeResult:
+        """Yield them."""
+        yield Static(Content(f" {theme.glyphs(self).of('prompt')} "), id="composer-sign")
+        yield from self._composer.parts()
 
 
 class Composer(Vertical):
@@ -136,18 +89,46 @@ class Composer(Vertical):
         self._files: Sequence[str] | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
-        self.input = ComposerInput(self)
-        self.offers = Offers()
-        self._hint = Static(id="composer-hint")
+        self._field: ComposerInput | None = None
+        self.offers, self._row = Offers(), _Row(self)
+        self._idle, self._hint = _Idle(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
 
     def compose(self) -> ComposeResult:
-        """Yield the list, the sign, the text and the hint."""
+        """Yield the list and the row."""
         yield self.offers
-        with Horizontal(id="composer-row"):
-            yield Static(Content(f" {theme.glyphs(self).of('prompt')} "), id="composer-sign")
-            yield self.input
-            yield self._hint
+        yield self._row
+
+    def prepare(self) -> None:
+        """Have the text field from the first frame on."""
+        _ = self.input
+
+    def parts(self) -> Iterable[Widget]:
+        """Yield what is right of the sign."""
+        yield self._idle if self._field is None else self._field
+        yield self._hint
+
+    @property
+    def input(self) -> "ComposerInput":
+        """Return the text field, made when it is first wanted: whoever only answers needs none."""
+        if self._field is None:
+            from workbench.tui.panes.composerinput import ComposerInput
+
+            self._field = ComposerInput(self)
+            self._field.placeholder = self._said[0]
+            if self._hint.is_attached:
+                self._idle.display = False
+                self._row.mount(self._field, before=self._hint)
+        return self._field
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is written; with each key, so it does not put all lines together."""
+        return self._field is None or self._field.document.end == (0, 0)
+
+    @property
+    def _is_written_in(self) -> bool:
+        return self._field is not None and self._field.has_focus
 
     def on_mount(self) -> None:
         """Say who is written to."""
@@ -188,7 +169,7 @@ class Composer(Vertical):
     @property
     def text(self) -> str:
         """Return what is written, a folded paste as its mark."""
-        return self.input.text
+        return "" if self._field is None else self._field.text
 
     def folded(self, pasted: str) -> str:
         """Return what stands in the field for pasted text, and say so if it is a mark."""
@@ -211,10 +192,16 @@ class Composer(Vertical):
         # Every key of every pane comes by here; what is set lays the whole screen out anew.
         placeholder, hint = self._placeholder(), self._hint_text()
         if not placeholder.is_same(self._said[0]):
-            self.input.placeholder = placeholder
+            self._show_placeholder(placeholder)
         if not hint.is_same(self._said[1]):
             self._hint.update(hint, layout=hint.cell_length != self._said[1].cell_length)
         self._said = placeholder, hint
+
+    def _show_placeholder(self, words: Content) -> None:
+        if self._field is None:
+            self._idle.update(words)
+        else:
+            self._field.placeholder = words
 
     def _placeholder(self) -> Content:
         view = self._shown
@@ -223,7 +210,7 @@ class Composer(Vertical):
         if view.session is None:
             return Content("Say what you want done, @file, /command")
         before, after = "Message ", ", @file, /command"
-        if not self.input.has_focus and self.screen.size.width < _NARROW:
+        if not self._is_written_in and self.screen.size.width < _NARROW:
             before, after = "i  to write to ", ""
         signs = theme.glyphs(self)
         quotes = signs.line("“"), signs.line("”")
@@ -233,8 +220,7 @@ class Composer(Vertical):
 
     def _hint_text(self) -> Content:
         view, ink = self._shown, theme.ink(self)
-        # Not `self.text`: with each key it would put all lines of a pasted file together.
-        if self.input.document.end == (0, 0):
+        if self.is_empty:
             words = f"{view.queued} queued" if view.queued else view.mode
             return Content.styled(f"{words} ", ink.of("faint"))
         if self.screen.size.width < _NARROW:
@@ -323,7 +309,7 @@ class Composer(Vertical):
         """Take the candidate; in an empty field go on to the next pane, as `tab` does everywhere else."""
         if self.take_offer():
             return
-        if self.input.document.end == (0, 0):
+        if self.is_empty:
             self.post_message(NextPane())
         else:
             self.post_message(Said("Nothing to complete here: tab completes @file and /command."))

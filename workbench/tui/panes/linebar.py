@@ -4,40 +4,28 @@ Owns the text field, its history and that enter counts only after it has stood f
 What the words are for is the asking pane's.
 """
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Static
 
 from workbench.draw import cells
 from workbench.records import dataclass
-from workbench.tui import keymap
 from workbench.tui.arming import ARM_SECONDS
 from workbench.tui.messages import LineAsked, Said
 from workbench.tui.theme import drawing, glyphs, ink
-from workbench.tui.widgets.title import PaneTitle
+
+if TYPE_CHECKING:
+    from textual.widgets import Input
+
+    from workbench.tui.panes.lineinput import LineInput, LineRows
 
 _SHOWN_EARLIER = 2
 _WORDS = "earlier words"
 _EARLIER = {"reject": "earlier reasons", "batch": "earlier reasons", "answer": "earlier answers"}
 """What the history of a line is called, by its purpose."""
-
-
-class LineInput(Input, inherit_bindings=True):
-    """The text field; its keys are the dialog's."""
-
-    BINDINGS = keymap.bindings("dialog")
-
-    def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
-        keymap.run(key_id, self.parent_bar)
-
-    @property
-    def parent_bar(self) -> "LineBar":
-        """Return the line it belongs to."""
-        return self.query_ancestor(LineBar)
 
 
 class LineBar(Vertical):
@@ -59,22 +47,24 @@ class LineBar(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="line-bar")
-        self._title = PaneTitle("", key="line-title")
-        self.input = LineInput(id="line-input", select_on_focus=False)
-        self.input.cursor_blink = False
-        self._earlier, self._keys = Static(id="line-earlier"), Static(id="line-keys")
+        self._rows: LineRows | None = None
         self._asked: LineAsked | None = None
         self._at = -1
         self._since = 0.0
 
-    def compose(self) -> ComposeResult:
-        """Yield the rows."""
-        yield self._title
-        with Horizontal(id="line-row"):
-            yield Static(Content(f" {glyphs(self).of('prompt')} "), id="line-sign")
-            yield self.input
-        yield self._earlier
-        yield self._keys
+    @property
+    def rows(self) -> "LineRows":
+        """Return what it consists of, made when it is first asked for."""
+        if self._rows is None:
+            from workbench.tui.panes.lineinput import LineRows
+
+            self._rows = LineRows(self)
+        return self._rows
+
+    @property
+    def input(self) -> "LineInput":
+        """Return the text field."""
+        return self.rows.input
 
     @property
     def asked(self) -> LineAsked | None:
@@ -84,8 +74,8 @@ class LineBar(Vertical):
     def ask(self, asked: LineAsked) -> None:
         """Take a line for a pane."""
         self._asked, self._at = asked, -1
-        self._title.show(Content(" "), Content.styled(asked.right, ink(self).of("muted")), asked.title)
-        with self.input.prevent(Input.Changed):
+        self.rows.title.show(Content(" "), Content.styled(asked.right, ink(self).of("muted")), asked.title)
+        with self.input.prevent(self.input.Changed):
             self.input.value = asked.text
         self.input.cursor_position = len(asked.text)
         self._say(asked)
@@ -99,8 +89,8 @@ class LineBar(Vertical):
             cells.content(signs.line(f"“{one}”"), colours.of("muted", italic=True)) for one in asked.history
         ]
         shown = Content("   ").join(quoted[:_SHOWN_EARLIER])
-        self._earlier.display = bool(quoted)
-        self._earlier.update(Content.assemble((f" {signs.of('caret')} ", colours.of("faint")), shown))
+        self.rows.earlier.display = bool(quoted)
+        self.rows.earlier.update(Content.assemble((f" {signs.of('caret')} ", colours.of("faint")), shown))
         info = colours.of("info", bold=True)
         parts = [Content.assemble(("enter", info), f" {asked.does}")]
         if quoted:
@@ -108,15 +98,15 @@ class LineBar(Vertical):
                 Content.assemble((signs.line("↑ ↓"), info), f" {_EARLIER.get(asked.purpose, _WORDS)}")
             )
         parts.append(Content.assemble(("esc", info), " back, nothing is done"))
-        self._keys.update(Content.assemble(" ", Content("  ").join(parts)))
+        self.rows.keys.update(Content.assemble(" ", Content("  ").join(parts)))
 
     def close(self) -> None:
         """Give composer and footer their place back."""
         self._asked = None
         self.display = False
 
-    @on(Input.Changed)
-    def _changed(self, message: Input.Changed) -> None:
+    def on_input_changed(self, message: "Input.Changed") -> None:
+        """Tell the asking pane of the words so far; named so that the class need not be loaded for it."""
         message.stop()
         if self._asked is not None:
             self.post_message(self.Heard(self._asked, message.value, is_final=False))

@@ -5,7 +5,7 @@ they are shown is made by `showing`; where they stand is `placing`; what counts 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -23,7 +23,6 @@ from workbench.tui.messages import SourceChanged
 from workbench.tui.notices import Kept, Notices
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
-from workbench.tui.panes.composer import Composer
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Header, SessionStrip, Tabs
@@ -42,6 +41,9 @@ from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
 from workbench.tui.widgets.toast import ToastBox
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.composer import Composer
 
 _LOOK_AT_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
@@ -76,7 +78,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.header, self.strip, self.tabs, self.footer = Header(), SessionStrip(), Tabs(), Footer()
         self.rail, self.conversation = Rail(key="rail"), ConversationPane(key="conversation")
         self.tools, self.approvals = ToolsPane(key="tools"), ApprovalsPane(key="approvals")
-        self.pipeline, self.composer = PipelinePane(key="pipeline"), Composer(services, key="composer")
+        self.pipeline, self.composer = PipelinePane(key="pipeline"), self.make_composer()
         self.rule, self.line_bar, self.small = Rule(key="rule"), LineBar(), Small()
         self.panes: tuple[Pane, ...] = (
             self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
@@ -87,7 +89,10 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.is_leaving = False
 
     def compose(self) -> ComposeResult:
-        """Yield everything; which of it is shown follows from the size."""
+        """Yield everything; which of it is shown follows from the size and from what waits."""
+        self.load()
+        # Said before anything is styled: later all of the pane would be styled anew.
+        self.approvals.set_class(not self.state.pending, "-idle", update=False)
         self.placing.classify()
         yield self.header
         yield self.strip
@@ -106,6 +111,12 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         yield self.small
         yield self.telling.box
 
+    def make_composer(self) -> "Composer":
+        """Return where the user writes; what only shows the past does not load it."""
+        from workbench.tui.panes.composer import Composer
+
+        return Composer(self.services, key="composer")
+
     def below(self) -> Iterable[Widget]:
         """Yield the rows under the body."""
         yield self.rule
@@ -118,7 +129,6 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.line_bar.display = False
         self.telling.begin()
         self.has_model = self.services.has_model()
-        self.load()
         self.rearrange()
         self.showing.everything()
         # The first frame has the diff in it: what waits is read while it still waits.
@@ -143,8 +153,10 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             self.call_later(self._feed.start)
 
     def load(self) -> None:
-        """Read what the first frame shows."""
+        """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
         self.state.load(self.textual.opens_on)
+        if not self.state.pending:
+            self.composer.prepare()
 
     def start_focus(self) -> None:
         """Put the focus where something waits, else where something is said."""

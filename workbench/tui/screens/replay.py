@@ -6,9 +6,9 @@ answers are refused, its services are the ones that do nothing.
 
 import gc
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from textual import on
 from textual.timer import Timer
@@ -37,6 +37,10 @@ from workbench.tui.state import State
 from workbench.views import transport
 from workbench.views.marks import Jump
 from workbench.views.player import Player, moment
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.composer import Composer
+    from workbench.tui.panes.shown import ComposerShown
 
 TAIL: Final = 200
 """Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
@@ -92,6 +96,27 @@ class NoAnswers:
         """Return False: nobody is started."""
         del workspace
         return False
+
+
+class NoComposer:
+    """Stands where the composer of a live screen is: it is never shown, and takes no words."""
+
+    display = has_focus_within = False
+
+    def show(self, view: "ComposerShown") -> None:
+        """Show nothing."""
+        del view
+
+    def remember(self, said: Sequence[str]) -> None:
+        """Remember nothing."""
+        del said
+
+    def focus_input(self) -> None:
+        """Leave the focus where it is."""
+
+    def begin(self, text: str) -> None:
+        """Begin nothing."""
+        del text
 
 
 class ReplayShowing(Showing):
@@ -171,10 +196,13 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def _forbids(self, key_id: str) -> str:
         return self._why if is_off(key_id) else ""
 
+    def make_composer(self) -> "Composer":
+        """Return none: there is nobody to write to."""
+        return cast("Composer", NoComposer())
+
     def below(self) -> Iterable[Widget]:
         """Yield the bar above the footer."""
         yield self.rule
-        yield self.composer
         yield self.bar
         yield self.line_bar
         yield self.footer

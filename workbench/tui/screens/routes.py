@@ -5,7 +5,7 @@ Owns one handler a message. Panes do not know each other; this is the only place
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import on
 from textual.app import SuspendNotSupported
@@ -15,7 +15,6 @@ from workbench.tui import keymap, messages
 from workbench.tui.arrangement import PLACES
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
-from workbench.tui.panes.composer import Composer
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Tabs
@@ -29,6 +28,9 @@ from workbench.tui.state import State
 from workbench.tui.widgets.title import PaneTitle
 from workbench.views.blocks import Prompt
 from workbench.views.sessions import title_of
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.composer import Composer
 
 
 class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
@@ -44,7 +46,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     approvals: ApprovalsPane
     conversation: ConversationPane
     tools: ToolsPane
-    composer: Composer
+    composer: "Composer"
     footer: Footer
     line_bar: LineBar
     has_frame: bool = False

@@ -1,0 +1,87 @@
+"""The text field of the composer: its keys in their order, pasted text, marks of folded pastes.
+
+Loaded when somebody writes. What is sent, and when, is the composer's.
+"""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.widgets import TextArea
+
+from workbench.text import human
+from workbench.tui import keymap
+from workbench.tui.messages import KeysChanged, Said
+from workbench.tui.panes.pasting import MOST
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.composer import Composer
+
+
+class ComposerInput(TextArea):
+    """The text; its keys are those of the table's scope `composer`."""
+
+    BINDINGS: ClassVar = [*keymap.bindings("composer")]
+
+    def __init__(self, composer: "Composer") -> None:
+        super().__init__(
+            soft_wrap=True, tab_behavior="focus", show_line_numbers=False, compact=True,
+            highlight_cursor_line=False, id="composer-input",
+        )  # fmt: skip
+        self._composer = composer
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Take the keys of the table in the order in which they were typed.
+
+        A binding with priority would run before characters that wait in this widget's queue: of words and
+        enter that arrive together, as over a slow line, enter would come first.
+        """
+        key_id = keymap.ids_of_keys("composer", keymap.users_of(self)).get(event.key)
+        if key_id is not None:
+            event.prevent_default()
+            event.stop()
+            self.action_do(key_id)
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says for a key."""
+        keymap.run(key_id, self._composer)
+        self.post_message(KeysChanged())
+
+    def action_copy(self) -> None:
+        """Copy what is selected; without a selection stop the agent, or clear the text if none works."""
+        if self.selected_text:
+            super().action_copy()
+        else:
+            self._composer.stop_or_clear()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Take pasted text in as text: visible, with its line ends, and never sent by itself."""
+        event.prevent_default()
+        event.stop()
+        if len(event.text) > MOST:
+            most = human.size(MOST)
+            self.post_message(Said(
+                f"Nothing was pasted: more than {most}. Save it as a file and name it with @.", is_error=True
+            ))  # fmt: skip
+            return
+        text = self._composer.folded(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        self.replace(text, *self.selection)
+
+    def action_delete_left(self) -> None:
+        """Delete the character before the cursor, or the whole mark of a folded paste."""
+        if not self._delete_mark():
+            super().action_delete_left()
+
+    def action_delete_word_left(self) -> None:
+        """Delete the word before the cursor, or the whole mark of a folded paste."""
+        if not self._delete_mark():
+            super().action_delete_word_left()
+
+    def _delete_mark(self) -> bool:
+        row, column = self.cursor_location
+        length = self._composer.mark_before(self.document.get_line(row)[:column])
+        if length and self.selection.is_empty:
+            self.delete((row, column - length), (row, column))
+            return True
+        return False
