@@ -148,12 +148,18 @@
     act();
   });
 
-  // As large as the window is wide, and no larger than can be read at a glance.
+  // As large as the window lets it be with the bar below it, no larger than can be read at a glance. In a low
+  // window the page scrolls; then its scrollbar takes room, which is why it is measured twice.
   const fit = () => {
-    screen.style.fontSize = "14px";
-    const wide = screen.getBoundingClientRect().width;
-    const room = document.documentElement.clientWidth - 32;
-    if (wide > 0) screen.style.fontSize = Math.max(7, Math.min(20, 14 * room / wide)) + "px";
+    for (let pass = 0; pass < 2; pass++) {
+      const across = document.documentElement.clientWidth - 32;
+      screen.style.fontSize = "14px";
+      const box = screen.getBoundingClientRect();
+      if (!box.width || !box.height) return;
+      const down = innerHeight - 12 - (document.body.getBoundingClientRect().height - box.height);
+      const size = 14 * Math.min(across / box.width, Math.max(down / box.height, 10 / 14));
+      screen.style.fontSize = Math.floor(10 * Math.max(7, Math.min(20, size))) / 10 + "px";
+    }
   };
   addEventListener("resize", fit);
   find("bar").hidden = false;

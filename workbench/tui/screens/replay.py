@@ -452,7 +452,8 @@ def span(source: ReplaySource) -> str:
         return "nothing recorded"
     first, last = (datetime.fromtimestamp(at // _MICROS) for at in (reel.time(0), reel.ends))
     end = words.clock(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
-    return f"{first.day} {first:%b %H:%M} to {end}, {source.workspace.rpartition('/')[2]}"
+    folder = source.workspace.rstrip("/").rpartition("/")[2]
+    return f"{first.day} {first:%b %H:%M} to {end}" + (f", {folder}" if folder else "")
 
 
 def replay_of(
