@@ -372,6 +372,30 @@ def test_without_a_library_a_fork_says_how_to_get_one(tmp_path):
     replayed("rename-handler", tmp_path, body)
 
 
+@pytest.mark.parametrize("key", ["5", "6", "7"])
+def test_other_places_are_behind_a_replay(key, tmp_path):
+    async def body(app, press):
+        await press(key)
+        assert app.screen is app.main
+        assert app.main.rule.said == "This is a replay: other places are behind it. esc leaves it."
+
+    replayed("rename-handler", tmp_path, body)
+
+
+def test_help_says_once_why_so_many_keys_are_off(tmp_path):
+    async def body(app, press):
+        await press("question_mark")
+        shown = text(app)
+        off = shown[shown.index("Not now") :]
+        assert "write a message" not in shown[: shown.index("Not now")]
+        assert all(words in off for words in ("write a message", "new session", "reject"))
+        assert shown.count("This is a replay of") == 1
+        await press("escape", "1", "question_mark")
+        assert text(app).count("This is a replay of") == 1
+
+    replayed("rename-handler", tmp_path, body, size=(160, 60))
+
+
 def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):
     async def body(app, press):
         await press("z", "escape")

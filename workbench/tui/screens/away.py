@@ -4,7 +4,7 @@ Owns that such a place is made when it is first opened, so that nothing of it is
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import on
 
@@ -16,6 +16,8 @@ from workbench.tui.screens.routes import RoutedScreen
 
 if TYPE_CHECKING:
     from workbench.tui.screens.places import Deeds
+
+BEHIND: Final = "This is a replay: other places are behind it. esc leaves it."
 
 
 class AwayScreen(RoutedScreen, inherit_bindings=False):
@@ -54,7 +56,7 @@ class AwayScreen(RoutedScreen, inherit_bindings=False):
 
     def _make(self, place: int) -> bool:
         if self.INNER:
-            self.say("This is a replay: other places are behind it. esc leaves it.")
+            self.say(BEHIND)
             return False
         from workbench.tui.panes.library import LibraryPane
         from workbench.tui.screens.places import Deeds, made

@@ -3,7 +3,7 @@
 Owns nothing but the page: what keys there are is the key table's. Typing finds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -47,14 +47,25 @@ def open_help(screen: "MainScreen") -> None:
     name = pane.NAME if pane else "Composer"
     scopes = pane.scopes() if pane else ("composer",)
     keys = keymap.of_scopes([*screen.INNER, *scopes, "app"])
-    screen.textual.push_screen(HelpScreen(name, keys, pane))
+    screen.textual.push_screen(HelpScreen(name, keys, pane, screen.why_off))
 
 
 class HelpScreen(ModalScreen[None], inherit_bindings=False):
     """One page of keys."""
 
-    def __init__(self, name: str, keys: Sequence[Key], pane: Pane | None) -> None:
+    def __init__(
+        self, name: str, keys: Sequence[Key], pane: Pane | None, why_off: Callable[[str], str] | None = None
+    ) -> None:
+        """Show keys.
+
+        Args:
+            name: whose keys they are.
+            keys: those of its scopes, the inner ones first.
+            pane: what has the focus; says why a key of its own is off.
+            why_off: says of any key why the screen does nothing with it; empty if it does.
+        """
         super().__init__(id="help-screen")
+        self._why_off = why_off
         self._words, self._keys, self._pane = name, _unshadowed(keys), pane
         self._find = ""
         self._page = Static(id="help-page")
@@ -128,13 +139,25 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         if not keys:
             return []
         lines = [Content.styled("Not now", ink(self).of("foreground", bold=True))]
-        return lines + [line for key in keys for line in self._lines(key, width)]
+        reasons = dict.fromkeys(self._why(key) for key in keys)
+        for reason in reasons:
+            same = [key for key in keys if self._why(key) == reason]
+            if len(same) > 1:
+                # Said once: of twelve keys that are off in a replay all are for one reason.
+                texts = plain_wrap(glyphs(self).line(reason), max(8, width - _KEYS_CELLS - 2))
+                tone, margin = ink(self).of("muted"), " " * (_KEYS_CELLS + 2)
+                lines += [Content.assemble(margin, text.stylize(tone)) for text in texts]
+            for key in same:
+                words = (key.help or key.tooltip) if len(same) > 1 else reason
+                lines += self._lines(key, width, words)
+        return lines
 
     def _is_on(self, key: Key) -> bool:
         return bool(self._printed(key)) and not self._why(key) and self._is_found(key)
 
     def _why(self, key: Key) -> str:
-        return self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
+        found = self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
+        return found or (self._why_off(key.id) if self._why_off is not None else "")
 
     def _now(self, key: Key) -> str:
         """Return what an answering key would do to what is under the cursor; empty for any other."""
@@ -149,10 +172,10 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         text = f"{self._printed(key)} {key.help or key.tooltip} {key.label}".casefold()
         return self._find.casefold() in text
 
-    def _lines(self, key: Key, width: int) -> list[Content]:
-        """Return what a key does, or why it does nothing, on as many lines as it takes."""
+    def _lines(self, key: Key, width: int, off: str = "") -> list[Content]:
+        """Return what a key does, or what is said of one that is off, on as many lines as it takes."""
         colours, line, why = ink(self), glyphs(self).line, self._why(key)
-        words = why or self._now(key) or key.help or key.tooltip
+        words = off or self._now(key) or key.help or key.tooltip
         shown = line(self._printed(key)).rjust(_KEYS_CELLS)
         tone = colours.of("faint") if why else colours.of("info", bold=True)
         texts = plain_wrap(line(words), max(8, width - _KEYS_CELLS - 2))

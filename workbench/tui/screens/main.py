@@ -299,6 +299,11 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         """Keys may mean nothing now."""
         self.showing.footer()
 
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing on this screen, whatever has the focus; empty where it does."""
+        del key_id
+        return ""
+
     def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
         if is_kept:

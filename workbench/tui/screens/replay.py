@@ -27,6 +27,7 @@ from workbench.tui.messages import Decide, Decided, Hearing, LineAsked, Said, So
 from workbench.tui.panes.footer import FooterKey
 from workbench.tui.panes.transport import ReplayHeader, ReplaySentence, TransportBar
 from workbench.tui.replay_source import FORWARD, ReplaySource
+from workbench.tui.screens.away import BEHIND
 from workbench.tui.screens.filming import Filming
 from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.main import MainScreen
@@ -51,6 +52,7 @@ _OFF: Final = frozenset({
     "app.compose", "app.session-new", "app.agent-stop",
 })  # fmt: skip
 """Keys that are not named as deciding, and do nothing here either."""
+_PLACES_BEHIND: Final = frozenset(f"app.place-{number}" for number in (5, 6, 7, 8, 9))
 _IN_PLACE: Final = frozenset({
     "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.film", "replay.leave",
     "replay.time",
@@ -409,6 +411,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         else:
             self.dismiss()
 
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing here: it would answer, or begin, or lead out of the past."""
+        return BEHIND if key_id in _PLACES_BEHIND else self._forbids(key_id)
+
     def label_of(self, key_id: str, label: str) -> str:
         """Return what a key of the replay does now."""
         return "pause" if key_id == "replay.play" and self.player.is_playing else label
@@ -421,8 +427,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says; nothing that begins or answers something."""
-        if is_off(key_id):
-            self.post_message(Said(self._why))
+        if why := self.why_off(key_id):
+            self.post_message(Said(why))
             return
         if key_id.startswith("replay.") and key_id not in _IN_PLACE:
             self.complete()
