@@ -251,6 +251,7 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         if not is_final or not text:
             return
         index = moment(text, self.player.reel)
+        index = self.leads.source.noted(text) if index is None else index
         if index is None:
             self.say(NO_MOMENT)
             return
