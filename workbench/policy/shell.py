@@ -167,7 +167,7 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
         return {"no command": None}, []
     if sum(map(_brackets, tokens)) > _MOST_BRACKETS:
         return {"more brackets and redirects than are looked into": None}, []
-    tree = shell_tree.parse(command)
+    tree = shell_tree.parse(_for_grammar(command, tokens))
     reasons.update(tree.reasons)
     if any(token.text in (";;", ";&", ";;&") for token in tokens) and "case" not in command:
         reasons["the end of a case without one"] = None
@@ -206,6 +206,25 @@ def _explained(command: str, reasons: dict[str, None]) -> dict[str, None]:
     if len(command) <= 2000 and sum(map(command.count, "(<>[{`")) <= _MOST_BRACKETS:
         reasons.update(shell_tree.parse(command).reasons)
     return reasons
+
+
+def _for_grammar(command: str, tokens: Sequence[Token]) -> str:
+    """Return a line with a letter for each `-` before a redirect: the grammar drops that word.
+
+    Every place stays what it is, and the word itself is taken from the other reader.
+    """
+    lone = [
+        token.start
+        for at, token in enumerate(tokens[:-1])
+        if token.kind == "word" and token.raw == "-" and tokens[at + 1].kind == "redirect"
+        and not (at and _closes(tokens[at - 1], token))
+    ]  # fmt: skip
+    if not lone:
+        return command
+    data = bytearray(command.encode("utf-8", "surrogatepass"))
+    for start in lone:
+        data[start] = ord("x")
+    return data.decode("utf-8", "surrogatepass")
 
 
 def _agree(tokens: Sequence[Token], tree: shell_tree.Tree) -> bool:

@@ -183,7 +183,10 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "just": ("-f", "--justfile", "-c", "--command", "--shell", "--shell-arg", "--chooser", "-e", "--edit"),
     "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
     "fd": ("-x", "-X", "--exec", "--exec-batch"), "rg": ("--pre", "--hostname-bin", "-z", "--search-zip"),
-    "rsync": ("-e", "--rsh", "--rsync-path", "--config"), "base64": ("-o", "--output"),
+    "rsync": ("-e", "--rsh", "--rsync-path", "--config", "--log-file", "--write-batch", "--only-write-batch"),
+    "date": ("-s", "--set"),
+    "terraform": ("-chdir", "-out", "-state-out", "-backup", "-plugin-dir", "-generate-config-out"),
+    "base64": ("-o", "--output"),
     "shuf": ("-o", "--output"), "wait": ("-p",), "jobs": ("-x",),
     "apt": ("-o", "-c", "--option", "--config-file"), "apt-get": ("-o", "-c", "--option", "--config-file"),
     "rpm": ("--eval", "-E", "--pipe", "--define", "-D"), "dnf": ("--setopt",), "yum": ("--setopt",),
@@ -313,7 +316,7 @@ VALUED: Final[dict[str, frozenset[str]]] = {
 
 WHOLE_OPTIONS: Final = frozenset({
     "go", "mvn", "gradle", "openssl", "gcc", "clang", "rustc", "xmllint", "ctags", "exiftool", "tex", "gs",
-    "ghc", "ld", "find", "java", "javac", "ip", "tidy", "cmake",
+    "ghc", "ld", "find", "java", "javac", "ip", "tidy", "cmake", "terraform",
 })  # fmt: skip
 """Programs whose options of one dash are whole words: `-count` holds no `-o`."""
 
@@ -322,7 +325,7 @@ GROUP_ENDS: Final[dict[str, str]] = {
     "git log": "nSGL", "git grep": "efABCm", "git diff": "SGUl", "less": "pPxyzjb", "wget": "tTQwABIDRUX",
     "zip": "xibnt", "man": "sSmMLe", "tree": "LPI", "cargo": "pjF", "make": "jloC", "rsync": "BTMf",
     "git clone": "bo", "git archive": "", "nc": "wpsqiIOTVXx", "rustc": "LlO", "gcc": "ILlDUOo",
-    "clang": "ILlDUOo",
+    "clang": "ILlDUOo", "date": "Idfr",
 }  # fmt: skip
 """Letters of options behind which the rest of the word is a value and no more letters."""
 
@@ -430,7 +433,8 @@ ALIASES: Final = {
     "c99": "gcc", "latex": "tex", "pdflatex": "tex", "xelatex": "tex", "lualatex": "tex", "pdftex": "tex",
     "luatex": "tex", "rpmdb": "rpm", "rpmverify": "rpm", "rpmquery": "rpm", "rpmkeys": "rpm", "neato": "dot",
     "fdp": "dot", "sfdp": "dot", "gpg2": "gpg", "bazelisk": "bazel", "xml": "xmlstarlet", "xetex": "tex",
-    "gshuf": "shuf", "gbase64": "base64", "gdd": "dd",
+    "gshuf": "shuf", "gbase64": "base64", "gdd": "dd", "gradlew": "gradle", "mvnw": "mvn",
+    "tofu": "terraform", "gdate": "date",
 }  # fmt: skip
 """Other names of the programs above."""
 
