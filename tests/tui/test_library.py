@@ -472,3 +472,25 @@ def test_the_palette_finds_sessions_here_and_anywhere(stage):
         assert shown.app.screen is not shown.main and shown.app.screen.session_id == "s-else"
 
     play(stage, body)
+
+
+def test_a_session_that_moves_is_drawn_anew_and_no_other(stage):
+    async def body(shown):
+        await opened(shown)
+        found, drawn = pane(shown).list, []
+        was = found.draw_row
+        found.draw_row = lambda placed, width: (drawn.append(placed.row_id), was(placed, width))[1]
+        stage.journal.append([stage.journal.event(SessionChanged(title="docs anew"), "s-docs", USER)])
+        pane(shown).show({"s-docs"})
+        pane(shown).find()
+        await shows(shown)
+        assert titles(shown)[1:] == ["docs anew", "other place", "rename cache keys"]
+        assert "docs anew" in shown.text and "rename cache keys" in shown.text
+        assert set(drawn) == {"s-docs"}
+        drawn.clear()
+        pane(shown).show({"s-else"})
+        pane(shown).find()
+        await shows(shown)
+        assert drawn == [], "nothing of it reads otherwise"
+
+    play(stage, body)

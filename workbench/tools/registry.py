@@ -76,15 +76,17 @@ class Registry:
         )
 
 
+def every_tool() -> tuple[AnyTool, ...]:
+    """Return all tools that there are, unchecked: who only names them need not wait for their schemas."""
+    return (
+        CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
+        TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), PipelineRun(),
+    )  # fmt: skip
+
+
 def catalogue() -> Registry:
     """Return the registry of all tools that there are."""
-    return Registry(
-        (
-            CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
-            TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(),
-            PipelineRun(),
-        )
-    )  # fmt: skip
+    return Registry(every_tool())
 
 
 def _is_offered(descriptor: ToolDescriptor, provider: str) -> bool:

@@ -7,7 +7,7 @@ writes nothing.
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, TypeVar
 
 from workbench.domain.counting import Glance, Weight
 from workbench.domain.rows import Session
@@ -15,11 +15,15 @@ from workbench.journal import library, search
 from workbench.journal.counting import Scope, counted
 from workbench.journal.journal import Journal
 from workbench.records import dataclass
+from workbench.tui.widgets.indexed import NO_ROWS, Indexed
 from workbench.views import library as views
 from workbench.views import query as queries
 from workbench.views.places import Place, place
 from workbench.views.query import Query
+from workbench.views.ranking import NOTHING, Ranking, moved, ranked
 from workbench.views.statistics import Price, statistics
+
+_Row = TypeVar("_Row")
 
 PLACES: Final = 6
 """Places of one session that the preview shows."""
@@ -39,7 +43,7 @@ class Wanted:
 class Shown:
     """What a list shows."""
 
-    ids: tuple[str, ...] = ()
+    rows: Indexed = NO_ROWS
     query: Query = Query()
     hits: Mapping[str, int] = field(default_factory=dict[str, int])
     """Places that hold the words, by session."""
@@ -52,7 +56,16 @@ class Shown:
     @property
     def count(self) -> int:
         """Return how many sessions are shown."""
-        return len(self.ids) - (views.SPLIT in self.ids)
+        return len(self.rows.ids) - len(self.rows.captions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What was found last, and by what: as long as nothing is typed, only what changed is looked at again."""
+
+    wanted: Wanted | None = None
+    ranking: Ranking = NOTHING
+    waiting: frozenset[str] = frozenset()
 
 
 class Shelf:
@@ -68,6 +81,8 @@ class Shelf:
         self.waiting: dict[str, int] = {}
         self.glances: dict[str, Glance] = {}
         self._is_read = False
+        self._found, self._rows = _Found(), NO_ROWS
+        self._stale: set[str] = set()
 
     @property
     def now(self) -> int:
@@ -83,14 +98,17 @@ class Shelf:
         with self._journal.reader.snapshot() as database:
             if changed is None or not self._is_read:
                 self.sessions = {one.id: one for one in library.shelf(database)}
+                self._found, self._stale = _Found(), set()
                 self.glances = {}
                 self._seen = {key: views.seen_of(one) for key, one in self.sessions.items()}
             else:
                 fresh = {one.id: one for one in library.shelf(database, changed)}
-                kept = {key: one for key, one in self.sessions.items() if key not in changed}
                 self._seen = {**self._seen, **{key: views.seen_of(one) for key, one in fresh.items()}}
-                self.sessions = {**kept, **fresh}
-                self.glances = {key: one for key, one in self.glances.items() if key not in changed}
+                self.sessions = {**_without(self.sessions, changed), **fresh}
+                # Asked again at once: until then a row would say less than it did.
+                again = library.glances(database, [key for key in changed if key in self.glances])
+                self.glances = {**_without(self.glances, changed), **again}
+                self._stale |= set(changed)
             self.waiting = library.waiting(database)
         self._is_read = True
 
@@ -99,18 +117,38 @@ class Shelf:
         begin = self._monotonic()
         asked = queries.parse(wanted.text, self._journal.now())
         hits, narrowed = self._holding(asked)
-        there = [one for one in self.sessions.values() if wanted.workspace in (None, one.workspace)]
-        sieve, seen = views.Sieve(asked, hits, narrowed), self._seen
-        found = [one for one in there if sieve.passes(one, seen[one.id])]
-        ids = views.ordered(found, self.waiting, views.ORDERS[wanted.order % len(views.ORDERS)])
+        sieve = views.Sieve(asked, hits, narrowed)
+        there = wanted.workspace
+        total = sum(there == one.workspace for one in self.sessions.values()) if there else len(self.sessions)
+        ids, rows = self._ranked(wanted, sieve).ids, self._rows
+        if ids != rows.ids:
+            self._rows = rows = Indexed.of(ids)
         return Shown(
-            ids=ids,
+            rows=rows,
             query=asked,
             hits=hits,
-            total=len(there),
+            total=total,
             seconds=self._monotonic() - begin,
             is_capped=sum(hits.values()) >= search.MOST_HITS,
         )
+
+    def _ranked(self, wanted: Wanted, sieve: views.Sieve) -> Ranking:
+        """Sort what passes; where nothing is typed, and nothing else is wanted, only move what changed."""
+        last, waiting, seen = self._found, frozenset(self.waiting), self._seen
+        order = views.ORDERS[wanted.order % len(views.ORDERS)]
+
+        def passes(one: Session) -> bool:
+            return wanted.workspace in (None, one.workspace) and sieve.passes(one, seen[one.id])
+
+        if last.wanted == wanted and not wanted.text:
+            changed = self._stale | (last.waiting ^ waiting)
+            fresh = {key: one for key in changed if (one := self.sessions.get(key)) is not None}
+            gone = {key for key, one in fresh.items() if not passes(one)}
+            found = moved(last.ranking, changed, _without(self.sessions, gone), waiting, order)
+        else:
+            found = ranked(filter(passes, self.sessions.values()), waiting, order)
+        self._found, self._stale = _Found(wanted=wanted, ranking=found, waiting=waiting), set()
+        return found
 
     def _holding(self, asked: Query) -> tuple[dict[str, int], frozenset[str] | None]:
         tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
@@ -157,3 +195,11 @@ class Shelf:
         """Return what would go with a session."""
         with self._journal.reader.snapshot() as database:
             return library.weight(database, session_id)
+
+
+def _without(rows: Mapping[str, _Row], keys: Iterable[str]) -> dict[str, _Row]:
+    """Return a copy without some: the screen may be reading the rows that there were."""
+    found = dict(rows)
+    for key in keys:
+        found.pop(key, None)
+    return found

@@ -1,7 +1,7 @@
-"""The library as rows and a preview: which session stands where, what is said beside its title, what it did.
+"""The library as rows and a preview: what is said beside a title, what a session did, what a filter lets by.
 
-Pure. Owns the orders, the split into what is live and what rests, and every word of a row. A row is made when
-it is drawn: a list of ten thousand sessions is ten thousand ids.
+Pure. Owns the orders that there are and every word of a row; `ranking` puts sessions in one. A row is made
+when it is drawn: a list of ten thousand sessions is ten thousand ids.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,19 +44,6 @@ ORDERS: Final = (
     Order(words="by model", key=lambda one: one.model.casefold(), is_down=False),
     Order(words="by workspace", key=lambda one: one.workspace, is_down=False),
 )
-
-
-def ordered(
-    sessions: Iterable[Session], waiting: Mapping[str, int], order: Order = ORDERS[0]
-) -> tuple[str, ...]:
-    """Return the ids of a list: what is live, a line, what rests; no line where one of them is missing."""
-    found = sorted(sessions, key=lambda one: one.updated_at, reverse=True)
-    if order is not ORDERS[0]:
-        found.sort(key=order.key, reverse=order.is_down)
-    live = [one.id for one in found if one.status in BUSY or one.id in waiting]
-    top = set(live)
-    rest = [one.id for one in found if one.id not in top]
-    return (*live, SPLIT, *rest) if live and rest else (*live, *rest)
 
 
 class Sieve:

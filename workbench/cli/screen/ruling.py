@@ -23,12 +23,15 @@ class Ruling:
 
     def __init__(self, home: Home, journal: Journal) -> None:
         self._home, self._journal = home, journal
+        self._tools: Mapping[str, ToolDescriptor] = {}
 
     def known_tools(self) -> Mapping[str, ToolDescriptor]:
         """Return every tool by id."""
-        from workbench.cli.tools.listing import all_tools
+        if not self._tools:
+            from workbench.cli.tools.listing import all_tools
 
-        return {tool.id: tool for tool in all_tools()}
+            self._tools = {tool.id: tool for tool in all_tools()}
+        return self._tools
 
     def rules(self) -> Sequence[Rule]:
         """Return every rule, revoked and expired ones too."""

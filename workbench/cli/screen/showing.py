@@ -37,6 +37,9 @@ TIDY_AFTER = 20.0
 """Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
 
 
+TURN = 0.001
+"""Seconds for which a thread that reads in the background computes before a key gets its turn."""
+
 HANG_UP_SECONDS = 5.0
 """How long a screen whose terminal is gone may take to end in order."""
 
@@ -172,6 +175,7 @@ def show(
             then()
 
     app.when_drawn = begin
+    sys.setswitchinterval(TURN)
     try:
         with ended_by_signals(app.end_soon):
             code = app.run()

@@ -7,7 +7,7 @@ from workbench.cli.errors import DONE
 from workbench.cli.render.facts import Facts
 from workbench.domain.codec import plain
 from workbench.domain.values import ToolDescriptor
-from workbench.tools.registry import catalogue
+from workbench.tools.registry import every_tool
 
 EXAMPLE = "workbench tools list --json"
 
@@ -33,8 +33,7 @@ def execute(options: Namespace, console: Console) -> int:
 
 def all_tools() -> tuple[ToolDescriptor, ...]:
     """Return every tool once, by name."""
-    unique = {tool.id: tool for tool in catalogue().descriptors().values()}
-    return tuple(sorted(unique.values(), key=lambda tool: tool.id))
+    return tuple(sorted((tool.descriptor for tool in every_tool()), key=lambda tool: tool.id))
 
 
 def tool_facts(tool: ToolDescriptor) -> Facts:

@@ -4,7 +4,7 @@ Owns the filter line, the list, which rows are asked about, and the cursor that 
 done with a session is a message; what is read is `tui.shelf`'s, in threads.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final
 
 from textual import events, on
@@ -52,10 +52,18 @@ class LibraryPane(ReadingPane):
     MOVING = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
     BINDINGS = keymap.bindings(*SCOPES)
 
-    def __init__(self, shelf: Shelf, workspace: str, tools: Sequence[str] = ()) -> None:
+    def __init__(self, shelf: Shelf, workspace: str, tools: Callable[[], Sequence[str]]) -> None:
+        """Make the place.
+
+        Args:
+            shelf: What reads the sessions.
+            workspace: That of the screen.
+            tools: The names of all tools, asked for in a thread: nobody waits for them.
+        """
         super().__init__(shelf, key="library")
         self.add_class("-late")
-        self._workspace, self._tools = workspace, tools
+        self._workspace, self._name_tools = workspace, tools
+        self._tools: Sequence[str] = ()
         self.input = FindInput(id="library-input", select_on_focus=False, compact=True)
         self.input.cursor_blink = False
         self._sign, self._time = Static(id="library-sign"), Static(id="library-time")
@@ -177,6 +185,11 @@ class LibraryPane(ReadingPane):
         self.query_one("#library-find").display = True
         self.input.focus()
         self.call_after_refresh(self.say_hint)
+        if not self._tools:
+            self.run_worker(self._load_tools, group="tools", description="name tools", thread=True)
+
+    def _load_tools(self) -> None:
+        self._tools = self._name_tools()
 
     def filter_by(self, text: str) -> None:
         """Show what passes a filter, as if it had been typed."""

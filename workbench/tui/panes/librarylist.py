@@ -3,16 +3,22 @@
 Own how a session becomes a strip. What is read, and when, is the pane's.
 """
 
+from typing import Final
+
 from textual.content import Content
 from textual.strip import Strip
 
-from workbench.draw import cells
+from workbench.draw import cells, words
 from workbench.draw.libraryrows import library_row, preview_lines, split_row
 from workbench.tui.shelf import Shelf, Shown
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.views import library as views
-from workbench.views.library import Preview
+from workbench.views.library import LibraryRow, Preview
+
+_Said = tuple[LibraryRow, str]
+_MOST_SAID: Final = 1_000
+"""Rows of which it is known what they said; with more all are drawn again."""
 
 
 class LibraryList(RowList):
@@ -24,23 +30,36 @@ class LibraryList(RowList):
         self.shown = Shown()
         self.marks: set[str] = set()
         self.now = 0
+        self._said: dict[str, _Said] = {}
+        """What was drawn of rows: what reads as before is not drawn again."""
 
     def take(self, shown: Shown) -> None:
         """Show another list; the cursor stays on its session."""
         self.shown, self.now = shown, self._shelf.now
-        self.set_ids(shown.ids)
+        changed = {key for key, was in self._said.items() if was != self._words_of(key)}
+        if len(self._said) > _MOST_SAID:
+            self._said.clear()
+        self.set_ids(shown.rows, changed if self._said else None)
 
-    def draw_row(self, placed: Placed, width: int) -> Strip:
-        """Draw a session, or the line between live ones and others."""
-        session = self._shelf.sessions.get(placed.row_id)
+    def _words_of(self, key: str) -> _Said | None:
+        """Return all that is drawn of a session; None if it is not there any more."""
+        session = self._shelf.sessions.get(key)
         if session is None:
-            return split_row(width, ink(self), glyphs(self))
+            return None
         row = views.row(
             session, self._shelf.waiting.get(session.id, 0), self._shelf.glances.get(session.id),
             self.shown.query.terms, is_marked=session.id in self.marks,
         )  # fmt: skip
+        return row, words.clock(row.when, self.now)
+
+    def draw_row(self, placed: Placed, width: int) -> Strip:
+        """Draw a session, or the line between live ones and others."""
+        said = self._words_of(placed.row_id)
+        if said is None:
+            return split_row(width, ink(self), glyphs(self))
+        self._said[placed.row_id] = said
         return library_row(
-            row,
+            said[0],
             width,
             ink(self),
             glyphs(self),

@@ -33,7 +33,7 @@ def made(main: "MainScreen", place: int) -> Pane:
 
         return StatisticsPane(main.textual.journal, main.services.price, main.state, main.workspace)
     shelf = Shelf(main.textual.journal, main.services.price, main.home, main.textual.monotonic)
-    return LibraryPane(shelf, main.workspace, tuple(sorted(main.services.known_tools())))
+    return LibraryPane(shelf, main.workspace, lambda: sorted(main.services.known_tools()))
 
 
 class Deeds:

@@ -19,6 +19,7 @@ from textual.strip import Strip
 
 from workbench.records import dataclass
 from workbench.tui.theme import drawing, has_motion
+from workbench.tui.widgets.indexed import Indexed
 
 FLASH_SECONDS = 0.15
 
@@ -130,9 +131,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             self._strips.clear()
             self.refresh()
             return
+        seen = self.visible_lines
         for line in lines:
             self._strips.pop(line, None)
-            self.refresh_line(line)
+            if line in seen:
+                self.refresh_line(line)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Draw other lines; a scrollbar of no width is not told: that would lay the screen out anew."""
@@ -272,30 +275,40 @@ class RowList(LineView):
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def set_ids(self, ids: Sequence[str], changed: Collection[str] | None = None) -> None:
+    def set_ids(self, ids: Sequence[str] | Indexed, changed: Collection[str] | None = None) -> None:
         """Say which rows there are, in order; the row under the cursor keeps its line on the screen.
 
         Args:
             ids: All rows.
             changed: Those that look different; None is all of them.
         """
-        before, ids = self.ids, tuple(ids)
-        if ids == before:
+        before, ids = self.ids, ids if isinstance(ids, Indexed) else tuple(ids)
+        if (ids.ids if isinstance(ids, Indexed) else ids) == before:
             lines = None if changed is None else [self._lines[key] for key in changed if key in self._lines]
             self.invalidate(lines)
             return
         old_line = self._lines.get(self.cursor or "")
-        self.ids = ids
-        self._lines = {key: line for line, key in enumerate(ids)}
-        self._captions = [line for line, key in enumerate(ids) if key.startswith("-")]
+        drawn = self._drawn_rows()
+        rows = ids if isinstance(ids, Indexed) else Indexed.of(ids)
+        self.ids, self._lines, self._captions = rows.ids, rows.lines, rows.captions
         cursor = self.cursor if self.cursor in self._lines else self._heir(before, old_line)
         self._strips.clear()
         line = self._lines.get(cursor or "")
-        self.set_line_count(len(ids), shift=0 if line is None or old_line is None else line - old_line)
+        if changed is not None and cursor == self.cursor:
+            self._strips |= {
+                self._lines[key]: strip
+                for key, strip in drawn.items()
+                if key in self._lines and key not in changed
+            }
+        self.set_line_count(len(self.ids), shift=0 if line is None or old_line is None else line - old_line)
         self.refresh()
         if cursor != self.cursor:
             self.cursor = cursor
             self.post_message(self.Moved(self, cursor))
+
+    def _drawn_rows(self) -> dict[str, Strip]:
+        """Return the strips that are kept, by row: a row that only moved is not drawn anew."""
+        return {self.ids[line]: strip for line, strip in self._strips.items() if 0 <= line < len(self.ids)}
 
     def _heir(self, before: tuple[str, ...], line: int | None) -> str | None:
         """Return who has the cursor after its row is gone: the next one that is left, else the one before."""
