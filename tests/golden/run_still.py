@@ -111,10 +111,10 @@ class StillCommand:
         self._clock, self._turnstile, self._real = clock, turnstile, real
         self.identity, self.abandon = real.identity, real.abandon
 
-    async def go(self, *words):
+    async def go(self, *words, **more):
         await self._turnstile.passed()
         self._clock.advance(COMMAND)
-        return await self._real.go(*words)
+        return await self._real.go(*words, **more)
 
 
 async def _inline(work, *words, **more):
@@ -130,8 +130,8 @@ def run_stillness(clock):
     """Within it runs of this process go on without chance."""
     turnstile = Turnstile()
 
-    def prepared(argv, cwd, env, mark):
-        real = prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}")
+    def prepared(argv, cwd, env, mark, **more):
+        real = prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
         assert isinstance(real, Command)
         return StillCommand(clock, turnstile, real)
 

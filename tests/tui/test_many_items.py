@@ -157,3 +157,34 @@ def test_what_a_matrix_took_before_is_known_although_it_does_no_work_itself(tmp_
     shown = runs.view((), journal.now(), "run-2")
     assert runs.before(shown) == {"list": 4.0, "m": 20.0, "z": 4.0}
     journal.close()
+
+
+def test_the_times_of_items_that_are_only_counted_stand_beside_their_number(play):
+    def make(journal, workspace):
+        run = many(12)(journal, workspace)
+        for at in range(12):
+            more = {"detail": "exit 1"} if at == 3 else {}
+            state = "failed" if at == 3 else "completed"
+            run.step(f"m[{at}]", state, matrix="m", item=str(at), duration_ms=1000 * (at + 1), **more)
+        return run
+
+    async def body(s):
+        await s.press("z", "/", *"m", "enter", "space")
+        (line,) = [line for line in s.text.splitlines() if "5 more" in line]
+        assert line.split("5 more")[1].split()[0] == "8s…12s"
+
+    play(body, make)
+
+
+def test_a_list_that_stands_in_the_file_is_counted_before_it_is_begun(play):
+    def make(journal, workspace):
+        plans = (StepPlan(id="first"), StepPlan(id="m", needs=("first",), is_matrix=True, item_count=6))
+        run = drawn_runs.Written(journal, workspace, plans)
+        run.step("first", "running")
+        return run
+
+    async def body(s):
+        await s.press("z")
+        assert "m ×6" in s.text
+
+    play(body, make)

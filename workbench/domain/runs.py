@@ -39,6 +39,8 @@ class StepPlan:
     """Type of its contract; empty without one."""
     is_matrix: bool = False
     """It runs once for each item of a list."""
+    item_count: Count = 0
+    """Items of a list that stands in the file; 0 where it is known only when the step begins."""
     returns: tuple[str, ...] = ()
     """Ids of earlier steps that its failure sends the run back to (rework)."""
     timeout_ms: Milliseconds = 0

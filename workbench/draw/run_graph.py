@@ -33,7 +33,7 @@ def planned_steps(
         Step(
             id=plan.id, needs=plan.needs, name=plan.name, returns=plan.returns, attempts=plan.attempts,
             asks=plan.kind == "gate", chooses=plan.kind == "route", contract=bool(plan.contract),
-            is_matrix=plan.is_matrix, items=(lists or {}).get(plan.id),
+            is_matrix=plan.is_matrix, item_count=plan.item_count, items=(lists or {}).get(plan.id),
         )
         for plan in plans
     )  # fmt: skip
@@ -45,7 +45,7 @@ def steps_of(run: PipelineRun) -> tuple[Step, ...]:
         Step(
             id=step.id, needs=step.needs, name=step.name, returns=step.returns, attempts=step.attempts,
             asks=step.kind == "gate", chooses=step.kind == "route", contract=bool(step.contract),
-            is_matrix=step.is_matrix,
+            is_matrix=step.is_matrix, item_count=step.item_count,
             items=tuple(_key(step, item) for item in step.items) if step.items else None,
         )
         for step in run.steps
@@ -96,6 +96,7 @@ def _note(step: PipelineStep) -> str:
     return "asks you" if step.left is None else f"ask {countdown(_in_tens(step.left))}"
 
 
+_ENDED: tuple[State, ...] = ("completed", "completed_empty", "warned", "failed")
 _RANK = {state: rank for rank, state in enumerate(WORST)}
 _UNSEEN = {state: Item(name="", facts=Facts(state=state)) for state in WORST}
 
@@ -138,8 +139,10 @@ class RunPaint:
             return item_facts(self._items[drawn])
         return together([self._facts.get(one, PENDING) for one in folded.members.get(drawn, ())])
 
-    def members(self, drawn: str, folded: Folded, first: int, lines: int) -> list[Item]:
-        """Return what an open fold lists; what is not seen of it has its state only.
+    def members(self, drawn: str, folded: Folded, first: int, lines: int) -> tuple[list[Item], str]:
+        """Return what an open fold lists, and how long those took that are only counted.
+
+        What is not seen of it has its state only.
 
         Args:
             drawn: the fold.
@@ -153,7 +156,16 @@ class RunPaint:
         found = [_UNSEEN[state] for state in states]
         for at in order[first : first + lines]:
             found[at] = Item(name=self._name(ids[at]), facts=self._fact(ids[at]))
-        return found
+        return found, self._spread([ids[at] for at in order[first + lines - 1 :]])
+
+    def _spread(self, rest: Sequence[str]) -> str:
+        """Return the shortest and the longest time of items that have ended: `12s…58s`."""
+        known = (self._items.get(one) for one in rest)
+        took = [one.seconds for one in known if one is not None and one.state in _ENDED]
+        if not took:
+            return ""
+        least, most = short_duration(min(took)), short_duration(max(took))
+        return least if least == most else f"{least}…{most}"
 
     def _state(self, drawn: str) -> State:
         item = self._items.get(drawn)

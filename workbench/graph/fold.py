@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.graph.facts import PENDING, WORST, Counts, Facts, State, sign
+from workbench.graph.facts import PENDING, WORST, Counts, Facts, State, as_ascii, sign
 from workbench.graph.model import Graph, Step, build
 from workbench.text.safe import one_line
 from workbench.text.width import cells, cut
@@ -83,7 +83,7 @@ def together(members: Sequence[Facts]) -> Facts:
 
 
 def item_lines(
-    items: Sequence[Item], lines: int = NODES, *, first: int = 0, is_ascii: bool = False
+    items: Sequence[Item], lines: int = NODES, *, first: int = 0, is_ascii: bool = False, spread: str = ""
 ) -> list[str]:
     """List the members of a fold, the worst first; the rest is counted on the last line.
 
@@ -92,6 +92,7 @@ def item_lines(
         lines: How many lines there are.
         first: How many items are scrolled past.
         is_ascii: Write signs in ASCII.
+        spread: How long those took that are only counted, `12s…58s`.
     """
     order = sorted(items, key=lambda item: WORST.index(item.facts.state))[first:]
     rest = order[lines - 1 :] if len(order) > lines else []
@@ -99,7 +100,9 @@ def item_lines(
     wide = min(_NAME, max((cells(_shown(item)) for item in listed), default=0))
     found = [_item(item, wide, is_ascii=is_ascii) for item in listed]
     if rest:
-        found.append(f"{sign(rest[0].facts, is_ascii=is_ascii)} {len(rest)} more")
+        took = as_ascii(spread) if is_ascii else spread
+        more = f"{len(rest)} more".ljust(wide)
+        found.append(f"{sign(rest[0].facts, is_ascii=is_ascii)} {more} {took:>5}".rstrip())
     return found
 
 
@@ -133,7 +136,8 @@ def _matrices(steps: Sequence[Step], opened: frozenset[str]) -> tuple[list[Step]
             ]
         else:
             members[step.id] = ids
-            shown.append(replace(step, many=len(ids), is_open=step.id in opened and bool(ids)))
+            many = len(ids) or step.item_count
+            shown.append(replace(step, many=many, is_open=step.id in opened and bool(ids)))
     return [_needing(step, parts) for step in shown], members
 
 

@@ -36,6 +36,8 @@ class Step:
     """It runs once for each of a list of items."""
     items: tuple[str, ...] | None = None
     """The items of a matrix, None as long as the list is not known."""
+    item_count: int = 0
+    """How many items a matrix will have, if that is known before they are."""
     many: int | None = None
     """How many steps a folded step stands for: None = it is one step, 0 = not known yet."""
     is_open: bool = False

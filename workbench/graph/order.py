@@ -21,7 +21,7 @@ _SWITCHED = 400
 
 _MANY, _LARGE = 500, 2000
 """Vertices from which the first sweeps are not counted, and from which there are fewer of them."""
-_LONG, _SHORT = "221122211222", "1122222"
+_LONG, _SHORT = "221122211222", "112222"
 """The sweeps, each with 2 or with 1 side of a vertex. Those with one find a way out where those with both
 have settled; those with both make something of it."""
 
@@ -133,12 +133,14 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
     index = [0] * size
     turns, counted = (_LONG, 0) if size < _MANY else (_LONG, 5) if size < _LARGE else (_SHORT, 5)
     best, fewest = rows, None if counted else crossings(rows, joined, index)
+    both = [up + down for up, down in zip(joined.ups, joined.downs, strict=True)]
     for turn, sides in enumerate(turns):
         if fewest == 0:
             break
         rows = [list(row) for row in rows]
         forward = (turn % 2 == 0) == plan.forward
-        _sweep(rows, joined, (place, value), forward=forward, one_sided=sides == "1")
+        near = both if sides == "2" else joined.ups if forward else joined.downs
+        _sweep(rows, near, (place, value), forward=forward)
         if turn >= counted:
             count = crossings(rows, joined, index, fewest)
             if fewest is None or count < fewest:
@@ -147,25 +149,21 @@ def _swept(rows: list[list[int]], joined: Links, plan: Plan, size: int) -> list[
 
 
 def _sweep(
-    rows: list[list[int]],
-    joined: Links,
-    scratch: tuple[list[float], list[float]],
-    *,
-    forward: bool,
-    one_sided: bool,
+    rows: list[list[int]], near: list[list[int]], scratch: tuple[list[float], list[float]], *, forward: bool
 ) -> None:
     place, value = scratch
-    ups, downs = joined.ups, joined.downs
-    near = ups if forward else downs
     for row in rows if forward else reversed(rows):
         if len(row) < 2:
             continue
         for v in row:
-            around = near[v] if one_sided else ups[v] + downs[v]
-            if len(around) == 1:
+            around = near[v]
+            count = len(around)
+            if count == 2:  # a lane between two: most vertices of a large graph
+                value[v] = (place[around[0]] + place[around[1]]) / 2
+            elif count == 1:
                 value[v] = place[around[0]]
             else:
-                value[v] = _total([place[w] for w in around]) / len(around) if around else place[v]
+                value[v] = _total([place[w] for w in around]) / count if count else place[v]
         row.sort(key=value.__getitem__)
         _number(row, place)
 
@@ -176,9 +174,10 @@ def _total(places: list[float]) -> float:
 
 
 def _number(row: list[int], place: list[float]) -> None:
-    size = len(row)
-    for at, v in enumerate(row):
-        place[v] = (at + 0.5) / size
+    size, at = len(row), 0.5
+    for v in row:
+        place[v] = at / size
+        at += 1.0
 
 
 def crossings(rows: Sequence[Sequence[int]], joined: Links, index: list[int], most: int | None = None) -> int:

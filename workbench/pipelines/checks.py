@@ -189,7 +189,7 @@ def output_named(step: Step, name: str) -> ArtifactSpec | None:
 
 
 def _artifacts(check: Check, step: Step) -> None:
-    if not step.injections and step.matrix is None and len(step.outputs) < 2:
+    if not step.injections and step.matrix is None and not step.outputs:
         return
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
@@ -198,12 +198,13 @@ def _artifacts(check: Check, step: Step) -> None:
     for number, wanted in enumerate(step.injections):
         here = items[number] if number < len(items) else place
         _wanted(check, here, wanted.step, wanted.artifact, before)
-        if not wanted.is_optional and "/" in wanted.name.strip("/"):
-            _inside(here, f"artifacts/{wanted.name}", "the name of an artifact")
+        _artifact_name(here, wanted.name)
     matrix = step.matrix
     if matrix and matrix.step:
         _wanted(check, check.within(step, "strategy", "items_source"), matrix.step, matrix.artifact, before)
     names = [output.name for output in step.outputs]
+    for name in names:
+        _artifact_name(check.within(step, "output_artifacts"), name)
     for name in {name for name in names if names.count(name) > 1}:
         check.within(step, "output_artifacts").error(
             "wrong_value", f"two artifacts are called {one_line(name, 60)}"
@@ -368,6 +369,14 @@ def _prompt_file(check: Check, place: Place, path: str) -> None:
         return
     if text is None:
         place.warn("missing_file", f"the prompt {one_line(path, 120)} is not there", stops_run=True)
+
+
+def _artifact_name(place: Place, name: str) -> None:
+    """Report a name that no file below `artifacts/` can have, or that would not stay in its line."""
+    if not name.isprintable() or name in (".", ".."):
+        place.error("wrong_value", f"{one_line(name, 60)} cannot be the name of an artifact")
+    else:
+        _inside(place, f"artifacts/{name}", "the name of an artifact")
 
 
 def _inside(place: Place, path: str, what: str) -> None:

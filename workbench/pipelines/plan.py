@@ -24,6 +24,7 @@ def _plan(step: Step, manifest: Manifest | None, needs: Needs) -> StepPlan:
     return StepPlan(
         id=step.id, kind=step.kind, needs=step.needs, name=step.name, persona=step.persona,
         attempts=step.failing.attempts, contract=contract, is_matrix=step.matrix is not None,
+        item_count=len(step.matrix.items or ()) if step.matrix else 0,
         returns=tuple(dict.fromkeys(returns)), timeout_ms=timeout_seconds(step, manifest) * 1000,
     )  # fmt: skip
 

@@ -103,6 +103,8 @@ class PipelineStep:
     workspace: str
     tokens: int
     is_matrix: bool
+    item_count: int
+    """How many items it has, where that is known; 0 until then."""
     items: tuple[PipelineItem, ...]
     counts: MatrixCounts | None
     """None for a step that is no matrix, and until its items are known."""
@@ -244,7 +246,7 @@ def _step(
         error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
         asks=one_line(action.target, 200) if action else "", left=_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
-        tokens=spent, is_matrix=plan.is_matrix,
+        tokens=spent, is_matrix=plan.is_matrix, item_count=len(below) or plan.item_count,
         items=below, counts=_counts(below) if below else None,
     )  # fmt: skip
 

@@ -138,6 +138,8 @@ def test_item_lines_show_the_worst_first_and_scroll():
     items = [Item(name=f"i{at}", facts=Facts(state="completed", duration=f"{at}s")) for at in range(11)]
     items.append(Item(name="bad", facts=Facts(state="failed", duration="1m02", note="exit 1")))
     assert item_lines(items, 3) == ["✗ bad  1m02  exit 1", "✓ i0     0s", "✓ 10 more"]
+    assert item_lines(items, 3, spread="1s…10s")[2] == "✓ 10 more 1s…10s"
+    assert item_lines(items, 3, spread="1s…10s", is_ascii=True)[2] == "v 10 more 1s~10s"
     assert item_lines(items, 3, first=10) == ["✓ i9     9s", "✓ i10   10s"]
 
 

@@ -151,7 +151,8 @@ class _Lines:
     def _step(self, body: StepChanged, step: str) -> str:
         sign = self._console.signs.of(MEANINGS[body.state])
         tried = f" attempt {body.attempt}" if body.attempt > 1 else ""
-        took = f" {duration(body.duration_ms / 1000)}" if body.state not in ("running", "skipped") else ""
+        # Gates and lists do no work of their own: what their items took stands in the items' lines.
+        took = f" {duration(body.duration_ms / 1000)}" if body.duration_ms else ""
         used = f" {tokens(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
         why = f"  {one_line(body.detail, 300)}" if body.detail else ""
         word = "warned" if body.is_warned else body.state.replace("_", " ")

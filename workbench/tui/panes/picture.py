@@ -212,9 +212,9 @@ class GraphPicture(LineView):
         for at, step in enumerate(drawing.layout.graph.steps):
             if step.is_open:
                 first = self._scrolled.get(step.id, 0)
-                members = paint.members(step.id, drawing.folded, first, NODES)
+                members, spread = paint.members(step.id, drawing.folded, first, NODES)
                 found[at] = item_lines(
-                    members, NODES, first=first, is_ascii=drawing.structure.is_ascii
+                    members, NODES, first=first, is_ascii=drawing.structure.is_ascii, spread=spread
                 )  # fmt: skip
         return found
 
