@@ -20,6 +20,8 @@ from workbench.journal.home import DATABASE, Home
 LOOK_SECONDS: Final = 0.25
 """How often the change counter is looked at in any case."""
 
+_FILES: Final = (DATABASE, f"{DATABASE}-wal")
+
 _log: Final = logging.getLogger(__name__)
 
 # It warns on stderr of a race with its own end, which a reader of the terminal can do nothing about.
@@ -134,24 +136,31 @@ def _version(database: sql.Database, seen: int | None) -> int | None:
 
 def _watch(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
     """Watch the home folder for writes to the WAL; returns how to stop."""
+    from workbench.effects import inotify
+
+    try:
+        # The folder, not the file: the WAL is removed and made again.
+        return inotify.watch(home.path, _FILES, ring) or _observed(home, ring)
+    except OSError:
+        _log.warning("no watch on %s; looking every %s s", home.path, LOOK_SECONDS)
+        return lambda: None
+
+
+def _observed(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
+    """Watch by what a system without inotify has; three threads and a package that Linux does not need."""
     from watchdog import events
     from watchdog.observers import Observer
 
     class Handler(events.FileSystemEventHandler):
         def dispatch(self, event: events.FileSystemEvent) -> None:
-            if os.fsdecode(event.src_path).endswith((DATABASE, f"{DATABASE}-wal")):
+            if os.fsdecode(event.src_path).endswith(_FILES):
                 ring()
 
     # The touch of `announce` is a modification to watchdog 6, and a class of its own from 7 on.
     touched: type[events.FileSystemEvent] = getattr(events, "FileAttribEvent", events.FileModifiedEvent)
     observer = Observer()
-    try:
-        # The folder, not the file: the WAL is removed and made again.
-        observer.schedule(Handler(), str(home.path), event_filter=[events.FileModifiedEvent, touched])
-        observer.start()
-    except OSError:
-        _log.warning("no watch on %s; looking every %s s", home.path, LOOK_SECONDS)
-        return lambda: None
+    observer.schedule(Handler(), str(home.path), event_filter=[events.FileModifiedEvent, touched])
+    observer.start()
 
     def stop() -> None:
         observer.stop()

@@ -1,0 +1,69 @@
+"""Writes to files of a folder: which of what the system tells is about them, and that it is told."""
+
+import os
+import struct
+import sys
+import threading
+
+import pytest
+
+from workbench.effects import inotify
+from workbench.journal import doorbell
+from workbench.journal.home import Home
+
+NAMES = frozenset({b"a.db", b"a.db-wal"})
+
+
+def told(name, what=2, fill=16):
+    return struct.pack("iIII", 1, what, 0, fill) + name.ljust(fill, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("data", "is_about"),
+    [
+        (b"", False),
+        (told(b"a.db"), True),
+        (told(b"other") + told(b"a.db-wal"), True),
+        (told(b"a.db-shm") + told(b"xa.db"), False),
+        (told(b"", fill=0), False),
+        (told(b"", what=0x4000, fill=0), True),
+        (told(b"a.db")[:10], False),
+    ],
+    ids=["nothing", "the file", "behind another", "others", "the folder", "some were lost", "cut off"],
+)
+def test_only_the_named_files_and_lost_events_count(data, is_about):
+    assert inotify.is_about(data, NAMES) is is_about
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux")
+
+
+@linux
+def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
+    rung, before = threading.Event(), set(threading.enumerate())
+    stop = inotify.watch(tmp_path, ("a.db",), rung.set)
+    (listener,) = [one for one in set(threading.enumerate()) - before if one.name == "journal-watch"]
+    for act in (lambda: (tmp_path / "a.db").write_text("x"), lambda: os.utime(tmp_path / "a.db")):
+        rung.clear()
+        act()
+        assert rung.wait(30)
+    stop()
+    assert not listener.is_alive()
+
+
+@linux
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        inotify.watch(tmp_path / "none", ("a.db",), lambda: None)
+
+
+def test_a_system_without_it_is_watched_by_other_means(tmp_path, monkeypatch):
+    monkeypatch.setattr(inotify, "watch", lambda *_: None)
+    home, rung = Home.open(tmp_path / "home"), threading.Event()
+    stop = doorbell._watch(home, rung.set)
+    try:
+        home.database.write_bytes(b"x")
+        home.database.write_bytes(b"y")
+        assert rung.wait(30)
+    finally:
+        stop()
