@@ -178,7 +178,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.ink = Ink(tokens=tokens_at(self.current_theme, self._depth), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
-        self._wrong = keymap.faults(users, CHAINS)
+        # Without keys of the user there is nothing to find: a test looks through the table itself.
+        self._wrong = keymap.faults(users, CHAINS) if users else ()
         if not self._wrong:
             self.user_keys = users
 

@@ -5,7 +5,6 @@ ignores the one and drops the other without a word.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -15,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.keys import _character_to_key as key_name  # pyright: ignore[reportPrivateUsage] no public twin
 from textual.widget import Widget
 
-from workbench.records import dataclass
+from workbench.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,20 @@ def table() -> Mapping[str, Key]:
     """Return every row by its id, in the order of the table."""
     from workbench.tui.keys import KEYS
 
-    return {key.id: replace(key, keys=tuple(normal(name) for name in key.keys)) for key in KEYS}
+    return {key.id: _normalised(key) for key in KEYS}
+
+
+def _normalised(key: Key) -> Key:
+    names = tuple(normal(name) for name in key.keys)
+    return key if names == key.keys else replace(key, keys=names)
+
+
+@cache
+def _by_scope() -> Mapping[str, tuple[Key, ...]]:
+    found: dict[str, list[Key]] = {}
+    for key in table().values():
+        found.setdefault(key.scope, []).append(key)
+    return {scope: tuple(rows) for scope, rows in found.items()}
 
 
 def of_scopes(scopes: Iterable[str]) -> tuple[Key, ...]:
@@ -123,7 +135,7 @@ def of_scopes(scopes: Iterable[str]) -> tuple[Key, ...]:
 @cache
 def _of_scopes(scopes: tuple[str, ...]) -> tuple[Key, ...]:
     # Asked at every key; there are as many chains of scopes as panes have modes.
-    return tuple(key for scope in scopes for key in table().values() if key.scope == scope)
+    return tuple(key for scope in scopes for key in _by_scope().get(scope, ()))
 
 
 def bindings(*scopes: str, is_first: bool = False) -> list[BindingType]:
