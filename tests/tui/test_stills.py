@@ -35,7 +35,7 @@ STATES = {
     "statistics": (stills.shelf, ("escape", "7", "j")),
     "statistics-empty": (stills.nothing, ("escape", "7")),
     "rules": (stills.ruled, ("6",)),
-    "rules-empty": (stills.shop, ("6",)),
+    "rules-empty": (stills.nothing, ("escape", "6")),
 }
 
 

@@ -18,6 +18,7 @@ from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import plain_wrap, wrap
 from workbench.text.human import duration, size
+from workbench.text.width import cells
 from workbench.views.blocks import (
     Block,
     CallLine,
@@ -40,6 +41,10 @@ _LONG_TOOL_CELLS: Final = 22
 """Of the longest of our own names; from `_LONG_FROM` cells on there is room for it."""
 _LONG_FROM: Final = 56
 _LONG_STEP_FROM: Final = 90
+_PARTS: Final = "   "
+"""Between what is said at the end of a step's line."""
+_STEP_GAPS: Final = 5
+"""Cells between the columns of a step, and at the end of its line."""
 _NOTE_LINES: Final = 3
 """Of why a step failed or waits; the whole is one key away."""
 
@@ -160,12 +165,18 @@ def _run(block: CallRun, width: int, ink: Ink, glyphs: Glyphs) -> Content:
 
 def _step(block: StepLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     name = _LONG_TOOL_CELLS if width >= _LONG_STEP_FROM else _TOOL_CELLS
-    right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
+    room = width - (INDENT + 1 + name + _STEP_GAPS)
+    words = glyphs.line(block.right)
+    while cells(words) > room and _PARTS in words:
+        # The attempt goes before the state, and that before the time.
+        words = words.partition(_PARTS)[2]
+    right = styled(words, _right_style(block.right_meaning, ink))
+    items = block.items if len(block.items) + 2 + right.cell_length <= room else ""
     columns = [
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
         Column(content=content(block.name, ink.of("foreground", bold=not block.step), ink), width=name),
         Column(content=content(block.what, ink.of("muted"), ink), grows=True, least=1),
-        Column(content=styled(block.items, ink.of("muted")), align="right"),
+        Column(content=styled(items, ink.of("muted")), align="right"),
         Column(content=right, align="right", gap=2),
         Column(content=Content(""), width=0),
     ]  # fmt: skip

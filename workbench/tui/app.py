@@ -95,6 +95,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._theme: Theme | None = None
         self._depth: Depth = depth
         super().__init__()
+        if self.no_color and depth == "256":
+            # Greys are made of the colours, and the 256 have no grey for a dark blue row.
+            self._depth = depth = "full"
         # Two widgets less on every screen: there are toasts of our own, and the last row says what keys do.
         self._disable_tooltips = self._disable_notifications = True
         self._ui = ui

@@ -11,6 +11,7 @@ from workbench.domain.rows import Call
 from workbench.domain.runs import ArtifactStored, ContractChecked, StepChanged
 from workbench.text.human import duration, iso, size
 from workbench.text.safe import one_line
+from workbench.text.width import cells
 from workbench.views.calls import Section, ToolDetail
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
 from workbench.views.signs import SIGNS, STEP_MEANINGS, Meaning, call_sign
@@ -225,15 +226,22 @@ def _workspace(run: PipelineRun, step: PipelineStep, events: Iterable[Event]) ->
 def _items(step: PipelineStep) -> Iterable[str]:
     """List items, what needs a look first; of very many only the first ones are written out."""
     order = sorted(step.items, key=lambda item: _WORST.get(item.state, len(_WORST)))
-    for item in order[:_MOST_ITEMS]:
+    shown = order[:_MOST_ITEMS]
+    labels = min(_LABEL, max((cells(item.label) for item in shown), default=0))
+    words = max((len(step_word(item)) for item in shown), default=0)
+    for item in shown:
         took = f"   {duration(item.seconds)}" if item.seconds >= 0.05 else ""
         why = f"   {item.error}" if item.error else ""
-        yield f"{SIGNS[step_sign(item)].unicode} {item.label}   {step_word(item)}{took}{why}"
+        label = item.label + " " * max(0, labels - cells(item.label))
+        word = f"{step_word(item):<{words}}" if took or why else step_word(item)
+        yield f"{SIGNS[step_sign(item)].unicode} {label}   {word}{took}{why}"
     if len(order) > _MOST_ITEMS:
         yield f"and {len(order) - _MOST_ITEMS:,} more"
 
 
 _MOST_ITEMS: Final = 500
+_LABEL: Final = 30
+"""Cells up to which the names of items make a column."""
 _WORST: Final[Mapping[str, int]] = {
     word: rank for rank, word in enumerate(("failed", "waiting", "retrying", "running", "cancelled"))
 }

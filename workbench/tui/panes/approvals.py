@@ -155,7 +155,7 @@ class ApprovalsPane(DetailedPane):
     @property
     def stands(self) -> bool:
         """Return whether people can see it with the focus on it: no dialog is over it."""
-        return self.has_pane_focus and self.screen.is_current and self.detail_view.display
+        return self.has_pane_focus and self.screen.is_active and self.detail_view.display
 
     def armed_for(self, key: str) -> ActionDetail | None:
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""

@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from workbench.draw import cells, markdown
 from workbench.draw.talk import block_lines, gap_before
+from workbench.draw.wrapping import wrap
 from workbench.records import dataclass
 from workbench.tui import theme
 from workbench.tui.panes.heights import Heights
@@ -322,9 +323,13 @@ class BlockView(LineView):
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
         """Return what is said while there are no blocks."""
-        if self.blocks or y >= len(self.empty):
+        if self.blocks or not self.empty:
             return None
-        return cells.strip(self.empty[y], width, theme.ink(self).on("background"))
+        room = max(1, width - INDENT - 1)
+        rows = [row for line in self.empty for row in wrap(line, room)]
+        if y >= len(rows):
+            return None
+        return cells.strip(Content(" " * INDENT) + rows[y], width, theme.ink(self).on("background"))
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw one line of one block."""

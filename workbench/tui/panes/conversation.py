@@ -188,10 +188,10 @@ class ConversationPane(Pane):
             without = [("", line) for line in view.opening]
         (_, sentence), *rest = _NO_WORD if view.session else without
         rest = [] if self.is_past else rest
-        lines = [Content(""), Content.assemble("   ", (sentence, ink.of("foreground", bold=True)))]
+        lines = [Content(""), Content.styled(sentence, ink.of("foreground", bold=True))]
         for key, words in rest:
             shown = (f"{key}  ", ink.of("info", bold=True)) if key else ""
-            lines.append(Content.assemble("   ", shown, (words, ink.of("muted"))))
+            lines.append(Content.assemble(shown, (words, ink.of("muted"))))
         return lines
 
     # --- list keys ------------------------------------------------------------------------------

@@ -143,14 +143,18 @@ class DetailView(LineView):
             return
         self._drawn.add(row)
         if not self._is_telling:
-            self._is_telling = True
-            self.call_after_refresh(self._tell)
+            self.tell()
+
+    def tell(self) -> None:
+        """Send receipts once the next frame is out."""
+        self._is_telling = True
+        self.call_after_refresh(self._tell)
 
     def _tell(self) -> None:
-        """Send receipts for what was drawn whole, after it is on the screen."""
+        """Send receipts for what was drawn whole, after it is on the screen with nothing over it."""
         self._is_telling = False
         detail = self.detail
-        if detail is None:
+        if detail is None or not self.screen.is_active:
             return
         shown = frozenset(hunk for hunk in self._hunks_drawn() if hunk not in self._told)
         if shown:

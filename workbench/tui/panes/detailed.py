@@ -109,7 +109,7 @@ class DetailedPane(Pane):
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
         message.stop()
-        if self.screen.is_current:
+        if self.screen.is_active:
             self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
             self.post_message(KeysChanged())
 
@@ -121,6 +121,11 @@ class DetailedPane(Pane):
             if message.is_box and self.detail.is_pending:
                 self.choosing.toggle_hunk(self.detail)
             self.draw_detail()
+
+    def uncovered(self) -> None:
+        """Begin to count: a dialog that was over it is gone, and what came meanwhile is seen only now."""
+        self.detail_view.tell()
+        self.standing.forget()
 
     def scroll_half(self, direction: int) -> None:
         """Scroll half a page of the detail."""

@@ -5,7 +5,9 @@ Owns how keys and labels share one row. Which keys there are is the key table's,
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,6 +25,8 @@ class FooterKey:
     why_off: str = ""
     is_waiting: bool = False
     """It counts in a moment: what it is about just appeared."""
+    id: str = ""
+    """Which key of the table a click is about; empty where a click does nothing."""
 
 
 class Footer(Widget):
@@ -30,8 +34,15 @@ class Footer(Widget):
 
     DEFAULT_CSS = "Footer { height: 1; width: 1fr; background: $panel; }"
 
+    @dataclass
+    class Pressed(Message):
+        """A key was clicked."""
+
+        key: FooterKey
+
     def __init__(self) -> None:
         super().__init__(id="footer")
+        self._places: list[tuple[int, int, FooterKey]] = []
         self._keys: Sequence[FooterKey] = ()
         self._right: FooterKey | None = None
 
@@ -42,8 +53,9 @@ class Footer(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row; what does not fit is left out from the end."""
+        """Draw the row and note where each key stands; what does not fit is left out from the end."""
         del y
+        self._places = []
         width = self.size.width
         right = self._item(self._right, width) if self._right else Content("")
         room = width - right.cell_length - 3
@@ -52,9 +64,18 @@ class Footer(Widget):
             item = self._item(key, width)
             if line.cell_length + item.cell_length > room:
                 continue
+            self._places.append((line.cell_length, line.cell_length + item.cell_length, key))
             line = Content.assemble(line, item, "  ")
+        if self._right is not None:
+            self._places.append((width - right.cell_length - 1, width - 1, self._right))
         gap = " " * max(0, width - line.cell_length - right.cell_length - 1)
         return cells.strip(Content.assemble(line, gap, right, " "), width, ink(self).on("panel"))
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which key was clicked."""
+        for first, last, key in self._places:
+            if first <= event.x < last and key.id:
+                self.post_message(self.Pressed(key))
 
     def _item(self, key: FooterKey, width: int) -> Content:
         colours, signs = ink(self), glyphs(self)

@@ -211,15 +211,26 @@ class Tabs(Widget):
         del y
         self._places = []
         line = Content(" ")
+        bare = self._without_name()
         for tab in self._tabs:
-            item = self._item(tab)
+            item = self._item(tab, has_name=tab not in bare)
             self._places.append((line.cell_length, line.cell_length + item.cell_length, tab.place))
             line = Content.assemble(line, item, "  " if tab.is_here else "   ")
         return cells.strip(line, self.size.width, ink(self).on("background"))
 
-    def _item(self, tab: Tab) -> Content:
+    def _without_name(self) -> Sequence[Tab]:
+        """Return the tabs of which only the number fits: the first ones, and never the one that is here."""
+        bare: list[Tab] = []
+        over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - self.size.width
+        for tab in self._tabs:
+            if over > 0 and not tab.is_here:
+                bare.append(tab)
+                over -= len(tab.name) + 1
+        return bare
+
+    def _item(self, tab: Tab, *, has_name: bool = True) -> Content:
         colours, signs = ink(self), glyphs(self)
-        name = f"{tab.place} {tab.name}"
+        name = f"{tab.place} {tab.name}" if has_name else f"{tab.place}"
         parts: list[Content] = [
             Content.styled(f" {name} ", colours.reverse("info"))
             if tab.is_here

@@ -39,7 +39,8 @@ _AGAIN_AFTER: Final = 2.0
 """Seconds between two countings while agents run."""
 _TWO_FROM: Final = 100
 _MOST_DAYS: Final = 366
-_HINT: Final = "time run and time waited for you are counted apart; expired is never counted as rejected"
+_HINT: Final = "time run and time waited for you are counted apart"
+_MORE: Final = "; expired is never counted as rejected"
 
 
 class LineList(RowList):
@@ -102,10 +103,14 @@ class StatisticsPane(Pane):
     def on_mount(self) -> None:
         """Count."""
         self.query_one("#statistics-first").mount(self.title_row, before=0)
-        self.hint.update(Content.styled(f" {glyphs(self).line(_HINT)}", ink(self).of("muted")))
+        self._say_hint()
         self._say()
         self.count()
         self.left.focus()
+
+    def _say_hint(self) -> None:
+        words = _HINT + _MORE if self.size.width > len(_HINT + _MORE) + 1 else _HINT
+        self.hint.update(Content.styled(f" {glyphs(self).line(words)}", ink(self).of("muted")))
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew."""

@@ -204,10 +204,11 @@ class ToolsPane(Pane):
             (f"{glyphs.of('waiting')} {facts.waiting}", ink.sign("waiting"), facts.waiting),
         ]
         earlier = self._shown.earlier if self._shown is not None else 0
-        left = Content("  ").join(
-            [Content.styled(text, style) for text, style, count in parts if count]
-            + ([Content.styled(f"of {facts.total + earlier}", ink.of("muted"))] if facts.total else [])
-        )
+        shown = [Content.styled(text, style) for text, style, count in parts if count]
+        if facts.total:
+            total = f"{facts.total + earlier}"
+            shown.append(Content.styled(f"of {total}" if shown else total, ink.of("muted")))
+        left = Content("  ").join(shown)
         self.set_title(left, Content.styled(self._right(now), ink.of("muted")))
 
     def _right(self, now: int) -> str:

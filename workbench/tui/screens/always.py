@@ -149,7 +149,7 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         return Content.assemble(" ", Content("   ").join(parts))
 
     def _drawn(self) -> None:
-        if self.is_current and not self._input.display:
+        if self.is_active and not self._input.display:
             self._arming.drawn(self._subject(), drawing(self).monotonic())
 
     # --- the past -------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 _ALONE = {"gate": "gates are answered one by one", "ask": "questions are answered one by one"}
 _MOST_LEFT_OUT = 3
+_BOX = 118
+"""The most cells of the box, as the stylesheet has it."""
+_WIDE = 84
+"""Cells of a line that holds all keys with what they do."""
+_LEAST_TARGET = 12
 _ON_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
 
 
@@ -207,26 +212,34 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
                 ("r", f"reject {count}"),
                 ("j k", "look at each"),
                 ("m", "unmark"),
-                ("esc", "back, nothing is done"),
+                ("esc", "back, nothing is done" if self._room >= _WIDE else "back"),
             )
         ]
         self._keys.update(Content.assemble(" ", Content("   ").join(parts), "\n"))
         self.call_after_refresh(self._drawn)
+
+    @property
+    def _room(self) -> int:
+        """Return the cells of a line in the box, whose width is a share of the screen's."""
+        return min(self.size.width * 96 // 100, _BOX) - 4
 
     def _left_out_lines(self) -> Content:
         """Return what waits and is not in the table, and why."""
         muted, lines = ink(self).of("muted"), [Content("")]
         for row in self._left_out[:_MOST_LEFT_OUT]:
             head = " left out:  " if row is self._left_out[0] else " " * 12
-            target = cells.shorten(cells.content(f"{row.verb} {row.target}"), 40, glyphs(self)).pad_right(1)
-            lines.append(Content.assemble((head, muted), target, " ", (_why_alone(row), muted), "\n"))
+            why = _why_alone(row)
+            room = max(_LEAST_TARGET, min(40, self._room - len(head) - 2 - len(why)))
+            target = cells.shorten(cells.content(f"{row.verb} {row.target}"), room, glyphs(self)).pad_right(1)
+            line = Content.assemble((head, muted), target, " ", (why, muted))
+            lines.append(cells.shorten(line, self._room, glyphs(self)) + "\n")
         more = len(self._left_out) - _MOST_LEFT_OUT
         if more > 0:
             lines.append(Content.styled(f"{' ' * 12}and {more} more\n", muted))
         return Content("").join([*lines, "\n" if self._left_out else ""])
 
     def _drawn(self) -> None:
-        if not self._unseen() and self.is_current:
+        if not self._unseen() and self.is_active:
             self._arming.drawn(self._subject, drawing(self._list).monotonic())
 
     @on(RowList.Moved)

@@ -269,7 +269,7 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
         )
 
     def _drawn(self) -> None:
-        if self.is_current and self.plan is not None:
+        if self.is_active and self.plan is not None:
             self._arming.drawn(self._subject(), drawing(self).monotonic())
 
     def _tell(self, text: str) -> None:

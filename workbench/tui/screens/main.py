@@ -45,6 +45,8 @@ from workbench.tui.widgets.toast import ToastBox
 if TYPE_CHECKING:
     from workbench.tui.panes.composer import Composer
 
+_BY_CLICK: Final = ("Move", "Many", "Hunks and lines")
+"""Groups of keys that a click in the footer may stand for."""
 _LOOK_AT_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
 
@@ -267,6 +269,24 @@ class MainScreen(AwayScreen, inherit_bindings=False):
     @on(ToastBox.Pressed)
     def _toast_pressed(self, message: ToastBox.Pressed) -> None:
         self.go_to(message.place)
+
+    def on_screen_resume(self) -> None:
+        """Take what is under the answering keys for new: a dialog was over it."""
+        if self.has_frame:
+            self.approvals.uncovered()
+
+    @on(Footer.Pressed)
+    def _footer_pressed(self, message: Footer.Pressed) -> None:
+        """Do what a clicked key does where that only moves, shows or chooses; a click never answers."""
+        key, pane = keymap.table()[message.key.id], self.focused_pane
+        if not self.is_active:  # the first of two clicks has opened something over it
+            return
+        if key.id == "app.help":
+            self.action_do(key.id)
+        elif key.group not in _BY_CLICK:
+            self.say(f"A click does not do that: press {message.key.keys}.")
+        elif pane is not None:
+            pane.action_do(key.id)
 
     @on(Rule.Changed)
     def _rule_changed(self) -> None:

@@ -321,6 +321,7 @@ class Showing:
         """Show what the keys do where the focus is."""
         screen, users = self._screen, keymap.users_of(self._screen)
         right = FooterKey(
+            id="app.help",
             keys=keymap.shown(keymap.table()["app.help"], users),
             label="all keys" if screen.size.width >= 100 else "keys",
         )
@@ -367,7 +368,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         label = pane.label_of(key.id)
         if key.id == "list.problem-next" and pane is screen.approvals and _is_past_all(screen):
             rank, label = 0, "next that waits"
-        found.append((rank, FooterKey(keys=keys, label=label, why_off=why, is_waiting=waits)))
+        found.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
     return [key for _, key in sorted(found, key=lambda pair: pair[0])]
 
 

@@ -66,9 +66,15 @@ class PaneTitle(Widget):
             if room >= min(_LEAST, self._facts.cell_length):
                 break
             right = Content("")
-        left = self._left(line, rule, cells.shorten(self._facts, max(0, room), glyphs(self)))
+        left = self._left(line, rule, self._cut(max(0, room)))
         room = self.size.width - left.cell_length - right.cell_length - 1
         return Content.assemble(left, " ", (line * max(0, room), rule), right).truncate(self.size.width)
+
+    def _cut(self, room: int) -> Content:
+        """Return the facts in so many cells; of a part that is cut to nothing no sign is left."""
+        found, sign = cells.shorten(self._facts, room, glyphs(self)), glyphs(self).line("…")
+        head = found.plain.removesuffix(sign)
+        return found[: len(head.rstrip())] if head != found.plain and head.endswith("  ") else found
 
     def _left(self, line: str, rule: str, facts: Content) -> Content:
         name = self._words if self._number is None else f"{self._number} {self._words}"
