@@ -461,6 +461,32 @@ def test_the_replay_of_a_found_place_stands_at_it(stage):
     play(stage, body)
 
 
+def test_a_place_is_chosen_and_replayed(stage):
+    async def body(shown):
+        await opened(shown, "/", *"prose", "enter")
+        assert pane(shown).preview.place.who == "agent"
+        await shown.press("]", "]")
+        assert pane(shown).preview.place.who == "you"
+        await shown.press("[", "[", "]")
+        assert pane(shown).preview.place.who == "you"
+        await shown.press("p")
+        await shows(shown)
+        replay = shown.app.screen
+        assert replay.source.event_at(replay.player.index).kind == "prompt.submitted"
+
+    play(stage, body)
+
+
+def test_where_no_preview_is_the_chosen_place_is_said(stage):
+    async def body(shown):
+        await opened(shown, "]")
+        assert "Nothing is filtered by words" in shown.text
+        await opened(shown, "/", *"prose", "enter", "]")
+        assert "Match 2 of 2: explain the rename in prose" in shown.text
+
+    play(stage, body, size=(80, 24))
+
+
 def test_the_palette_finds_sessions_here_and_anywhere(stage):
     async def body(shown):
         await shown.press("escape", ":", "#")

@@ -77,13 +77,21 @@ def between(begin: int, end: int, now: int) -> str:
     return f"{first} to {last}, {duration((end - begin) / 1_000_000)}" if end - begin >= 1_000_000 else first
 
 
-def preview_lines(view: Preview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    """Return everything that is said of a session, line by line."""
+def preview_lines(view: Preview, width: int, ink: Ink, glyphs: Glyphs, chosen: int = 0) -> list[Content]:
+    """Return everything that is said of a session, line by line; the places stand last.
+
+    Args:
+        view: What is said.
+        width: Cells of a line.
+        ink: The colours.
+        glyphs: The signs.
+        chosen: The place at which a replay would begin; marked where there are several.
+    """
     lines = [Content(""), *_facts(view, width, ink, glyphs)]
     lines += _asked(view, width, ink, glyphs)
     lines += _calls(view, ink, glyphs)
     lines += _files(view.files, view.changed, width, ink, glyphs)
-    return lines + _places(view, width, ink, glyphs)
+    return lines + _places(view, width, ink, glyphs, chosen)
 
 
 def _facts(view: Preview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
@@ -141,18 +149,21 @@ def _files(files: Sequence[PreviewFile], changed: int, width: int, ink: Ink, gly
     return lines
 
 
-def _places(view: Preview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+def _places(view: Preview, width: int, ink: Ink, glyphs: Glyphs, chosen: int) -> list[Content]:
     if not view.place_count:
         return []
     matches = "1 place matches" if view.place_count == 1 else f"{view.place_count:,} places match"
-    return [Content(""), _head(matches, ink), *(_place(one, width, ink, glyphs) for one in view.places)]
+    marked = chosen if len(view.places) > 1 else None
+    drawn = (_place(one, width, ink, glyphs, is_chosen=at == marked) for at, one in enumerate(view.places))
+    return [Content(""), _head(matches, ink), *drawn]
 
 
-def _place(one: Place, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+def _place(one: Place, width: int, ink: Ink, glyphs: Glyphs, *, is_chosen: bool) -> Content:
     is_prompt = one.who == "you"
     sign = styled(glyphs.of("prompt") if is_prompt else " ", ink.of("info"))
-    line = underlined(content(one.text, ink.of("foreground"), ink), one.hits, ink)
-    head = Content.assemble("  ", sign, (f" {one.who:<6}", ink.of("muted")))
+    line = underlined(content(one.text, ink.of("foreground", bold=is_chosen), ink), one.hits, ink)
+    bar = styled(glyphs.of("cursor") if is_chosen else " ", ink.of("info"))
+    head = Content.assemble(bar, " ", sign, (f" {one.who:<6}", ink.of("muted")))
     return head + cells.shorten(line, max(4, width - width_of(head.plain) - 1), glyphs)
 
 

@@ -25,7 +25,7 @@ from workbench.views.statistics import Price, statistics
 
 _Row = TypeVar("_Row")
 
-PLACES: Final = 6
+PLACES: Final = 12
 """Places of one session that the preview shows."""
 
 

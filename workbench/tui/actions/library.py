@@ -8,6 +8,16 @@ def replay(pane: LibraryPane) -> None:
     pane.wish("replay")
 
 
+def match_next(pane: LibraryPane) -> None:
+    """Choose the match below, which is older."""
+    pane.choose_match(1)
+
+
+def match_previous(pane: LibraryPane) -> None:
+    """Choose the match above, which is newer."""
+    pane.choose_match(-1)
+
+
 def go_on(pane: LibraryPane) -> None:
     """Let the session go on."""
     pane.wish("go_on")

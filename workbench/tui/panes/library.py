@@ -263,10 +263,18 @@ class LibraryPane(ReadingPane):
         return marked or ([self.session] if self.session else [])
 
     def place_in(self, session_id: str) -> Place | None:
-        """Return the newest place of a session that holds what was typed, if that is on the screen."""
+        """Return the chosen place of a session that holds what was typed, if that is on the screen."""
         view = self.preview.view
         is_shown = view is not None and view.id == session_id and self.wanted.text
-        return view.places[0] if view is not None and is_shown and view.places else None
+        return self.preview.place if is_shown else None
+
+    def choose_match(self, step: int) -> None:
+        """Choose another place that holds what was typed; where no preview is, say which."""
+        said = self.preview.choose(step) if self.wanted.text else ""
+        if not said:
+            self.post_message(Said("Nothing is filtered by words: / finds the places of some."))
+        elif not self.query_one("#library-right").display:
+            self.post_message(Said(said))
 
     def next_order(self) -> None:
         """Take the next order."""

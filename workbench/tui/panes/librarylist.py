@@ -15,6 +15,7 @@ from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.views import library as views
 from workbench.views.library import LibraryRow, Preview
+from workbench.views.places import Place
 
 _Said = tuple[LibraryRow, str]
 _MOST_SAID: Final = 1_000
@@ -78,6 +79,29 @@ class PreviewView(LineView):
         super().__init__(key="library-preview")
         self._view: Preview | None = None
         self._lines: list[Content] = []
+        self._chosen = 0
+
+    @property
+    def place(self) -> Place | None:
+        """Return the place that is chosen of those that hold what was typed; the newest at first."""
+        return self._view.places[self._chosen] if self._view is not None and self._view.places else None
+
+    def choose(self, step: int) -> str:
+        """Choose the next place or the one before, and show it.
+
+        Returns:
+            Which it is, in words; empty if there is none.
+        """
+        if self._view is None or self.place is None:
+            return ""
+        last = len(self._view.places) - 1
+        self._chosen = min(last, max(0, self._chosen + step))
+        self.on_width(self.width)
+        line = len(self._lines) - 1 - last + self._chosen
+        if not self.first_line <= line < self.first_line + self.size.height:
+            self.scroll_to_line(max(0, line - self.size.height // 2))
+        count, shown = self._view.place_count, self._view.places[self._chosen]
+        return f"Match {self._chosen + 1} of {count:,}: {shown.text}"
 
     @property
     def view(self) -> Preview | None:
@@ -87,6 +111,8 @@ class PreviewView(LineView):
     def show(self, view: Preview | None) -> None:
         """Show a preview; of the same session the lines keep their place."""
         is_same = view is not None and self._view is not None and view.id == self._view.id
+        if view is None or self._view is None or not is_same or self._view.places != view.places:
+            self._chosen = 0
         self._view = view
         self.on_width(self.width)
         if not is_same:
@@ -94,7 +120,8 @@ class PreviewView(LineView):
 
     def on_width(self, width: int) -> None:
         """Wrap anew."""
-        self._lines = preview_lines(self._view, width, ink(self), glyphs(self)) if self._view else []
+        drawn = preview_lines(self._view, width, ink(self), glyphs(self), self._chosen) if self._view else []
+        self._lines = drawn
         self.set_line_count(len(self._lines))
         self.invalidate()
 
