@@ -13,7 +13,7 @@ LIBRARY: Final = (
     Key(id="library.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
         group=_READ, footer=49),
     Key(id="library.match-next", keys=("]",), label="match", tooltip="place found below, above; p goes there",
-        shown="[ ]", group=_READ, footer=49, in_palette=False),
+        shown="[ ]", group=_READ, footer=73, in_palette=False),
     Key(id="library.match-previous", keys=("[",), label="", tooltip="match before", shown="-", group=_READ,
         in_palette=False),
     Key(id="library.go-on", keys=("c",), label="continue", tooltip="let it go on, as run --continue does",
