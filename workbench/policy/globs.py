@@ -179,22 +179,36 @@ def is_within(
 
 def covering(globs: Iterable[Glob], descriptor: ToolDescriptor, simple: Simple) -> Glob | None:
     """Return the first pattern that lets one simple command of a plain line pass."""
-    return next((glob for glob in globs if _lets_pass(parse(glob.text), descriptor, simple)), None)
-
-
-def _lets_pass(parsed: ParsedGlob, descriptor: ToolDescriptor, simple: Simple) -> bool:
-    if not names_tool(parsed, descriptor) or parsed.problem is not None:
-        return False
-    return _covers_simple(parsed, simple)
+    texts, wanted = tuple(dict.fromkeys(simple.texts())), simple.must_spell
+    for glob in globs:
+        parsed = parse(glob.text)
+        if parsed.problem is None and names_tool(parsed, descriptor) and _covers_any(parsed, texts, wanted):
+            return glob
+    return None
 
 
 def _covers_simple(parsed: ParsedGlob, simple: Simple) -> bool:
+    return _covers_any(parsed, simple.texts(), simple.must_spell)
+
+
+def _covers_any(parsed: ParsedGlob, texts: Iterable[str], wanted: str) -> bool:
     if parsed.is_bare or parsed.argument is None:
-        return not simple.spelled
-    for pattern in _spellings(parsed.argument):
-        if _spells(pattern, simple.must_spell) and any(_covers(pattern, text) for text in simple.texts()):
-            return True
-    return False
+        return not wanted
+    texts = tuple(texts)
+    return any(
+        (not wanted or says == wanted or says.startswith(f"{wanted} "))
+        and any(_fits(form, text) for form in forms for text in texts)
+        for says, forms in _shapes(parsed.argument)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _shapes(argument: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    """Return what a pattern says before its first star, and its forms; once more without its quotes."""
+    return tuple(
+        (" ".join(pattern.removesuffix(":*").partition("*")[0].split()), _forms(pattern))
+        for pattern in _spellings(argument)
+    )
 
 
 def _spellings(argument: str) -> Iterator[str]:
@@ -202,12 +216,6 @@ def _spellings(argument: str) -> Iterator[str]:
     yield argument
     if (bare := dequoted(argument)) is not None:
         yield bare
-
-
-def _spells(pattern: str, wanted: str) -> bool:
-    """Say whether a pattern says what is run in so many words, before anything that it leaves open."""
-    literal = " ".join(pattern.removesuffix(":*").partition("*")[0].split())
-    return not wanted or literal == wanted or literal.startswith(f"{wanted} ")
 
 
 def _matches_command(parsed: ParsedGlob, view: ShellView | None, purpose: Purpose) -> bool:
@@ -233,28 +241,32 @@ def _denies(argument: str, view: ShellView) -> bool:
 
 def _covers(pattern: str, text: str) -> bool:
     """Try a command pattern: `x *` is x with or without more words, `x:*` the same, `x*` any beginning."""
-    pattern, normal = _normal(pattern)
-    if normal.endswith(" *") and spans(normal.removesuffix(" *"), text):
-        return True
-    return spans(normal, text) or (normal != pattern and spans(pattern, text))
+    return any(_fits(form, text) for form in _forms(pattern))
 
 
 @lru_cache(maxsize=1024)
-def _normal(pattern: str) -> tuple[str, str]:
+def _forms(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Return the ways in which a command pattern may be meant, each taken apart at its stars."""
     pattern = f"{pattern.removesuffix(':*')} *" if pattern.endswith(":*") else pattern
-    return pattern, " ".join(pattern.split(" ")) if GAP in pattern else " ".join(pattern.split())
+    normal = " ".join(pattern.split(" ")) if GAP in pattern else " ".join(pattern.split())
+    forms = [normal.removesuffix(" *"), normal] if normal.endswith(" *") else [normal]
+    return tuple(tuple(form.split("*")) for form in dict.fromkeys([*forms, pattern]))
 
 
 def spans(pattern: str, text: str) -> bool:
     """Say whether a pattern, in which `*` is any text, is the whole of a text; linear in both."""
-    first, *rest = pattern.split("*")
-    if not rest:
+    return _fits(tuple(pattern.split("*")), text)
+
+
+def _fits(form: tuple[str, ...], text: str) -> bool:
+    first = form[0]
+    if len(form) == 1:
         return text == first
-    *middle, last = rest
+    last = form[-1]
     if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
         return False
     at, end = len(first), len(text) - len(last)
-    for part in middle:
+    for part in form[1:-1]:
         found = text.find(part, at, end)
         if found < 0:
             return False
