@@ -59,13 +59,17 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
     yield command.strip()
     has_code = not found.is_certain
     segments = dict.fromkeys(found.segments)
+    looked_into: set[tuple[str, ...]] = set()
     for segment in segments:
         for words in _forms(segment):
             has_code = has_code or _takes_code(words)
+            looked_into.add(words)
             yield from _variants(words, _DEEPEST)
     if has_code:
         yield from _spoken(segments)
-        yield from _crude(command)
+        for words in dict.fromkeys(_crude(command)):
+            if words not in looked_into:
+                yield from _variants(words)
 
 
 def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
@@ -119,10 +123,11 @@ def _without_signs(words: Iterable[str]) -> Iterator[str]:
             yield found.group(1) if found else word
 
 
-def _variants(words: Sequence[str], deep: int = 0) -> Iterator[str]:
+def _variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
     """Yield a simple command in every way in which a deny pattern may have been written."""
-    yield " ".join(words)
-    words = _command_words(words)
+    words = _command_words(given)
+    if len(words) < len(given):
+        yield " ".join(given)
     if not words:
         return
     yield from _spellings(words)
@@ -158,10 +163,9 @@ def _command_words(words: Sequence[str]) -> Sequence[str]:
 def _spellings(words: Sequence[str]) -> Iterator[str]:
     if not words:
         return
-    yield " ".join(words)
     rest = words[1:]
     base = words[0].rsplit("/", 1)[-1]
-    heads = [base, program(words[0])]
+    heads = [words[0], base, program(words[0])]
     if sys.platform == "darwin":
         heads += [base.lower(), program(words[0].lower())]  # its file systems do not tell them apart
     for head in dict.fromkeys(heads):
@@ -183,14 +187,14 @@ def _without_options(head: str, rest: Sequence[str]) -> Iterator[Sequence[str]]:
             yield rest[at:]
 
 
-def _crude(command: str) -> Iterator[str]:
+def _crude(command: str) -> Iterator[tuple[str, ...]]:
     """Cut at everything that can begin a command in any language, quotes or not."""
     for edges in (_EDGES, _INNER_EDGES):
         for piece in dict.fromkeys(edges.split(command)):
             text = _JOINTS.sub(" ", piece).strip()
             for form in dict.fromkeys((text, _SED_RUN.sub("", text, count=1))):
                 if words := _command_words(form.split()):
-                    yield from _variants(words)
+                    yield tuple(words)
 
 
 # --- behind links ------------------------------------------------------------------------------------
