@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from tests.support.stage import Stage, call, exchange, recording, text
+from tests.support.stage import USER, Stage, call, exchange, recording, text
+from workbench.domain.events import MarkAdded
 
 NOT_AT_START = {
     # Validators, parsers, colours, clients: each takes longer to load than a frame to draw.
@@ -20,6 +21,9 @@ NOT_AT_START = {
     "workbench.tools.catalogue", "workbench.tools.base", "workbench.providers", "workbench.agents", "workbench.formats",
     "workbench.host.kit", "workbench.host.choosing", "workbench.policy.gate", "workbench.policy.shell",
     "workbench.tui.screens.replay", "workbench.tui.screens.palette", "workbench.tui.screens.help",
+    # What nobody asked for yet, and what begins when the start is over.
+    "workbench.cli.screen.launching", "workbench.cli.screen.ruling", "workbench.cli.screen.steering",
+    "workbench.journal.importing", "workbench.host.config_watch", "workbench.host.pipeline_watch",
     "workbench.tui.screens.batch", "workbench.tui.screens.always", "workbench.tui.screens.rules",
 }  # fmt: skip
 
@@ -63,6 +67,46 @@ sys.exit(code)
 """
 
 
+REPLAY = """
+import gc, json, sys
+from workbench.cli.main import main
+from workbench.cli.replay import command
+
+command.require_terminal = lambda: None
+from_journal = []
+
+def show(*given, real=command._show):
+    from workbench.journal import reel
+    from workbench.tui.replay_app import ReplayApp
+    from workbench.tui.screens.replay import ReplayScreen
+
+    seen, read = {"collects_before": gc.isenabled()}, reel.ReelReader._events
+
+    def counted(*given):
+        found = read(*given)
+        from_journal.append(len(found))
+        return found
+
+    def drawn(screen):
+        text = "\\n".join(strip.text for strip in screen._compositor.render_strips())
+        seen.update(text=text, loaded=sorted(sys.modules), events=sum(from_journal))
+
+    def after(app, first=ReplayApp._after_first_frame):
+        first(app)
+        seen.update(collects=gc.isenabled())
+        with open(sys.argv[2], "w") as file:
+            json.dump(seen, file)
+        app.exit(0)
+
+    reel.ReelReader._events = counted
+    ReplayScreen.after_first_frame, ReplayApp._after_first_frame = drawn, after
+    return real(*given)
+
+command._show = show
+sys.exit(main(["replay", "-C", sys.argv[1]]))
+"""
+
+
 @pytest.fixture(scope="module")
 def first_frame(tmp_path_factory):
     """Return the first frame, what stands under its cursor, what is loaded, whether garbage is collected."""
@@ -95,3 +139,29 @@ def test_nothing_is_begun_before_a_frame_with_the_diff_is_on_the_screen(first_fr
 
 def test_nothing_is_loaded_that_the_first_frame_does_not_show(first_frame):
     assert sorted(NOT_AT_START & set(first_frame["loaded"])) == []
+
+
+def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_path):
+    stage = Stage(tmp_path, recording(exchange(text("Hello."))))
+    stage.trust()
+    stage.begin(title="long talk")
+    stage.drive()
+    (session,) = stage.journal.sessions(str(stage.workspace))
+    noted = [
+        stage.journal.event(MarkAdded(label=f"mark {number}"), session.id, USER) for number in range(600)
+    ]
+    stage.journal.append(noted, strict=False)
+    stage.journal.close()
+    env = {**os.environ, "WORKBENCH_HOME": str(tmp_path / "home"), "COLUMNS": "160", "LINES": "48"}
+    env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
+    done = subprocess.run(
+        [sys.executable, "-c", REPLAY, str(stage.workspace), str(tmp_path / "seen")],
+        capture_output=True, text=True, env=env, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    seen = json.loads((tmp_path / "seen").read_text())
+    assert "REPLAY" in seen["text"] and "long talk" in seen["text"]
+    not_wanted = NOT_AT_START - {"workbench.tui.screens.replay"}
+    assert sorted(not_wanted & set(seen["loaded"])) == []
+    assert (seen["collects_before"], seen["collects"]) == (False, True)
+    assert 0 < seen["events"] < 50

@@ -15,19 +15,19 @@ from typing import Final
 from workbench.domain.rows import Host
 from workbench.effects.locks import FileLock, is_held, remove_unheld
 from workbench.journal import tables
-from workbench.journal.delete import finish_deletes, sweep
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
-from workbench.journal.importing import take_back_unfinished
 from workbench.journal.journal import Journal
 from workbench.journal.live import LiveTables
-from workbench.journal.retention import DAY, let_go
 
 EVERY: Final = 3600.0
 """Seconds between two times."""
 
 KEPT_DAYS: Final = 30
 """Days that the log and the row of a driver are kept after its end."""
+
+_DAY: Final = 86_400 * 1_000_000
+"""Microseconds."""
 
 LOG = logging.getLogger("workbench.host")
 
@@ -68,7 +68,11 @@ def tidy_later(home: Home, journal: Journal, sealed_days: int, delay: float) -> 
 
 
 def tidy(home: Home, journal: Journal, sealed_days: int) -> None:
-    """Do it now."""
+    """Do it now; what does it is loaded for it, as most screens and hosts are closed before."""
+    from workbench.journal.delete import finish_deletes, sweep
+    from workbench.journal.importing import take_back_unfinished
+    from workbench.journal.retention import let_go
+
     deleted = finish_deletes(journal)
     take_back_unfinished(journal)
     sealed = let_go(journal, sealed_days)
@@ -98,7 +102,7 @@ def _drop_logs(home: Home) -> None:
 
 def _drop_hosts(home: Home, live: LiveTables) -> None:
     """Forget drivers that ended long ago; one that was killed has no end, only a lock that nobody holds."""
-    before = live.now - KEPT_DAYS * DAY
+    before = live.now - KEPT_DAYS * _DAY
     old = live.all("SELECT id FROM host WHERE coalesce(ended_at, started_at) < ?", before)
     for (host_id,) in old:
         if not is_held(home.driver_lock(str(host_id))):

@@ -6,13 +6,12 @@ Owns the wiring and nothing else: every callable is one call into a lower floor,
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.cli.screen.launching import Launching
-from workbench.cli.screen.ruling import Ruling
-from workbench.cli.screen.steering import Steering, Wished
+from workbench.cli.screen.wished import Wished
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from workbench.cli.screen.filing import Filing
+    from workbench.cli.screen.launching import Launching
+    from workbench.cli.screen.ruling import Ruling
+    from workbench.cli.screen.steering import Steering
     from workbench.config.values import Config
     from workbench.host.choosing import Choice
 
@@ -38,9 +40,8 @@ def person() -> Actor:
 
 def services(home: Home, journal: Journal, workspace: str) -> Services:
     """Return what a screen on a workspace can do."""
-    wiring, ruling = Wiring(home, journal, workspace), Ruling(home, journal)
-    steering = Steering(home, journal, workspace, person(), wiring.wished)
-    launching = Launching(home, journal, workspace)
+    wiring = Wiring(home, journal, workspace)
+    steering, launching, ruling = _late(wiring.steering), _late(wiring.launching), _late(wiring.ruling)
     return Services(
         submit=lambda session_id, text: asking().submit(journal, session_id, text, person()),
         interrupt=lambda session_id: asking().interrupt(journal, session_id, person()),
@@ -49,17 +50,17 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         undo=wiring.undo,
         end=wiring.end,
         begin=wiring.begin,
-        models=steering.models,
-        set_model=steering.set_model,
-        set_mode=steering.set_mode,
-        mark=steering.mark,
+        models=steering("models"),
+        set_model=steering("set_model"),
+        set_mode=steering("set_mode"),
+        mark=steering("mark"),
         cancel_run=lambda run_id: steps().cancel(journal, run_id, person()),
         retry_step=lambda run_id, step: steps().resume(journal, run_id, person(), step),
         run_from=wiring.run_from,
         pipelines=wiring.pipelines,
-        pipeline_choices=launching.choices,
-        launch_plan=launching.plan,
-        launch=launching.launch,
+        pipeline_choices=launching("choices"),
+        launch_plan=launching("plan"),
+        launch=launching("launch"),
         fork=wiring.fork,
         film=wiring.film,
         ensure_host=wiring.ensure_host,
@@ -75,14 +76,20 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         config_file=wiring.config_file,
         asks=wiring.asks,
         host_log=wiring.host_log,
-        known_tools=ruling.known_tools,
-        rules=ruling.rules,
-        asked_calls=ruling.asked_calls,
-        add_rule=ruling.add_rule,
-        revoke_rule=ruling.revoke_rule,
+        known_tools=ruling("known_tools"),
+        rules=ruling("rules"),
+        asked_calls=ruling("asked_calls"),
+        add_rule=ruling("add_rule"),
+        revoke_rule=ruling("revoke_rule"),
         filing=wiring.filing,
         price=wiring.price,
     )
+
+
+def _late(make: Callable[[], object]) -> Callable[[str], Callable[..., Any]]:
+    """Return methods by their name of what is made, and loaded, when one of them is called first."""
+    made = cache(make)
+    return lambda name: lambda *given: getattr(made(), name)(*given)
 
 
 def asking() -> "ModuleType":
@@ -105,10 +112,28 @@ class Wiring:
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
         self._remarked = ""
-        self.wished = Wished()
         self._prices: Config | None = None
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
+        self.wished = Wished()
+
+    def steering(self) -> "Steering":
+        """Return what chooses models and what is asked about."""
+        from workbench.cli.screen.steering import Steering
+
+        return Steering(self._home, self._journal, self._workspace, person(), self.wished)
+
+    def launching(self) -> "Launching":
+        """Return what begins runs of pipelines."""
+        from workbench.cli.screen.launching import Launching
+
+        return Launching(self._home, self._journal, self._workspace)
+
+    def ruling(self) -> "Ruling":
+        """Return what knows and makes rules."""
+        from workbench.cli.screen.ruling import Ruling
+
+        return Ruling(self._home, self._journal)
 
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""

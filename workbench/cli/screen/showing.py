@@ -19,15 +19,14 @@ from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
 from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
 from workbench.host import trusting
-from workbench.host.config_watch import ConfigWatch
-from workbench.host.pipeline_watch import PipelineWatch
 from workbench.host.places import screen_lock
-from workbench.host.upkeep import tidy_later
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import Services
 
 if TYPE_CHECKING:
+    from workbench.host.config_watch import ConfigWatch
+    from workbench.host.pipeline_watch import PipelineWatch
     from workbench.tui.app import WorkbenchApp
 
 WATCH_AFTER = 2.0
@@ -125,6 +124,9 @@ class Following:
 
     def begin(self) -> None:
         """Follow from now on, or rather from when the start is well over."""
+        from workbench.host.config_watch import ConfigWatch
+        from workbench.host.pipeline_watch import PipelineWatch
+
         files = (self._home.path / USER_FILE, Path(self._workspace) / WORKSPACE_FILE)
         self._watches = [
             ConfigWatch(files, self._changed, WATCH_AFTER, on_start=self._load),
@@ -164,13 +166,16 @@ def show(
 
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
-    call_off = tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER)
     app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()), depth=colours())
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
+    call_off: list[Callable[[], None]] = []
 
     def begin() -> None:
+        from workbench.host.upkeep import tidy_later
+
         following.begin()
+        call_off.append(tidy_later(home, journal, config.retention.sealed_days, TIDY_AFTER))
         if then is not None:
             then()
 
@@ -184,6 +189,7 @@ def show(
         return code
     finally:
         following.close()
-        call_off()
+        for call in call_off:
+            call()
         lock.release()
         remove_unheld(lock.path)

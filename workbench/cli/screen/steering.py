@@ -4,31 +4,21 @@ Owns what was wished before there is a session: the next one begins with it. Eve
 functions for every way in, and refused inside agents.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from workbench.cli.screen.wished import Wished
 from workbench.domain.rows import Session
-from workbench.domain.values import Actor, Json
+from workbench.domain.values import Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import NotDone
 
 if TYPE_CHECKING:
     from workbench.config.values import Config
-    from workbench.host.choosing import Choice
 
 _SHOWN = 200
 """Models that are offered."""
-
-
-@dataclass(slots=True)
-class Wished:
-    """What the next session of this screen begins with."""
-
-    choice: "Choice | None" = None
-    members: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """Of its configuration."""
 
 
 class Steering:
