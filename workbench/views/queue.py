@@ -5,7 +5,7 @@ Owns order, filter, words and urgency of rows. Never moves a cursor: `hold` keep
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from workbench.domain.rows import Action, Call, Session
 from workbench.records import dataclass, replace
@@ -67,6 +67,22 @@ class QueueRow:
     """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
 
+class _Of(NamedTuple):
+    """All that a row is made of."""
+
+    action: Action
+    session: Session | None
+    call: Call | None
+    sizes: Sequence[int]
+    left: float | None
+    is_marked: bool
+    is_undone: bool
+
+
+Made = dict[str, tuple[_Of, QueueRow]]
+"""Rows of actions by their ids, with what they were made of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSummary:
     """The queue in three facts, for header, tab, title and bell."""
@@ -96,6 +112,7 @@ def rows(
     ruled: Iterable[Call] = (),
     verbs: Mapping[str, str] | None = None,
     undone: Collection[str] = frozenset[str](),
+    made: Made | None = None,
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
@@ -113,24 +130,26 @@ def rows(
         ruled: calls that a rule let pass, shown among the decided.
         verbs: by tool id, the queue's word for it; for `ruled`.
         undone: ids of actions whose changes were taken back.
+        made: what the last rows were made of: of what did not change they are taken from it. Filled anew.
     """
     sizes = hunk_sizes or {}
-    found = [
-        (
-            action,
-            _row(
-                action,
-                sessions.get(action.session_id),
-                now,
-                calls,
-                sizes,
+    before = {} if made is None else dict(made)
+    after: Made = {} if made is None else made
+    after.clear()
+    for action in actions:
+        if action.state != "superseded":
+            of = _Of(
+                action=action,
+                session=sessions.get(action.session_id),
+                call=calls.get(action.call_id or ""),
+                sizes=sizes.get(action.id, ()),
+                left=seconds_left(action, now),
                 is_marked=action.id in marks,
                 is_undone=action.id in undone,
-            ),
-        )
-        for action in actions
-        if action.state != "superseded"
-    ]
+            )
+            was = before.get(action.id)
+            after[action.id] = was if was is not None and was[0] == of else (of, _row(of))
+    found = [(of.action, row) for of, row in after.values()]
     waiting = [(a, row) for a, row in found if (row.is_pending or a.id in lingering)]
     waiting.sort(key=lambda pair: _place(*pair, order))
     below = [row for a, row in found if not (row.is_pending or a.id in lingering)]
@@ -208,6 +227,8 @@ def in_minutes(row: QueueRow) -> QueueRow:
 
 def matches(row: QueueRow, text_filter: str) -> bool:
     """Return whether a row holds every word of a filter, whatever the case."""
+    if not text_filter:
+        return True
     text = f"{row.verb} {row.target} {row.state_word} {row.session_title}".casefold()
     return all(word in text for word in text_filter.casefold().split())
 
@@ -227,28 +248,20 @@ def seconds_left(action: Action, now: int) -> float | None:
     return float(left if left < SOON_SECONDS else left - left % CALM_STEP)
 
 
-def _row(
-    action: Action,
-    session: Session | None,
-    now: int,
-    calls: Mapping[str, Call],
-    sizes: Mapping[str, Sequence[int]],
-    *,
-    is_marked: bool,
-    is_undone: bool,
-) -> QueueRow:
-    sign, word = action_sign(action, calls.get(action.call_id or ""), is_undone=is_undone)
-    left = seconds_left(action, now)
+def _row(of: _Of) -> QueueRow:
+    action, left = of.action, of.left
+    sign, word = action_sign(action, of.call, is_undone=of.is_undone)
     is_pending = action.state == "pending"
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
-    if sign == "partly" and (taken := taken_words(action.selection or (), sizes.get(action.id, ()))):
+    if sign == "partly" and (taken := taken_words(action.selection or (), of.sizes)):
         word = taken if taken.endswith("lines") else f"{taken} hunks"
     return QueueRow(
         id=action.id, sign=sign, verb=one_line(action.verb, 5), target=one_line(action.target, TARGET_CELLS),
         added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
-        session_id=action.session_id, session_title=_title(session),
+        session_id=action.session_id, session_title=_title(of.session),
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
-        clock=action.decided_at, is_pending=is_pending, urgency=urgency(left), warnings=risks, mark=is_marked,
+        clock=action.decided_at, is_pending=is_pending, urgency=urgency(left),
+        warnings=risks, mark=of.is_marked,
         can_batch=is_pending and action.kind == "tool" and not action.warnings,
     )  # fmt: skip
 

@@ -229,3 +229,17 @@ def test_decided_rows_are_not_held():
         "done-new",
         "done-old",
     ]
+
+
+def test_only_rows_of_what_changed_are_made_again():
+    one, other = action("a", expires_at=NOW + 20 * MINUTE), action("b", expires_at=NOW + 20 * MINUTE)
+    made = {}
+    first = shown([one, other], made=made)
+    again = shown([one, action("b", expires_at=NOW + 20 * MINUTE, target="other.py")], made=made)
+    assert again[0] is first[0]
+    assert [row.target for row in again] == [first[0].target, "other.py"]
+    marked = shown([one, other], made=made, marks={"a"})
+    assert [row.mark for row in marked] == [True, False]
+    later = queue.rows([one], SESSIONS, NOW + MINUTE, made=made)
+    assert later == queue.rows([one], SESSIONS, NOW + MINUTE) and later[0].left_seconds == 19 * 60
+    assert list(made) == ["a"]

@@ -43,7 +43,13 @@ class ApprovalsPane(DetailedPane):
     PLACE = 2
     NAME = "Approvals"
     SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
-    MOVING = frozenset({"diff.scroll-down", "diff.scroll-up", "approvals.diff-down", "approvals.diff-up"})
+    MOVING = frozenset(
+        {
+            "diff.scroll-down", "diff.scroll-up", "approvals.diff-down", "approvals.diff-up",
+            # Of these the detail that follows tells.
+            "list.row-down", "list.row-up",
+        }
+    )  # fmt: skip
     BINDINGS = keymap.bindings(*SCOPES)
 
     def __init__(self, *, key: str | None = None) -> None:
@@ -54,6 +60,7 @@ class ApprovalsPane(DetailedPane):
         self.ordering, self.written = Ordering(), Written()
         self.is_zoomed = False
         self._shown: QueueShown | None = None
+        self._summary = queue.QueueSummary()
         self._lingering = Lingering(self, self.queue, self.reshow)
         self.deciding: set[str] = set()
 
@@ -78,6 +85,7 @@ class ApprovalsPane(DetailedPane):
     def show(self, view: QueueShown) -> None:
         """Show the queue as it stands; the row under the cursor stays where it is."""
         before, self._shown = self._shown, view
+        self._summary = queue.summary(view.actions, view.now)
         moved = waiting.successors(view.actions, self.queue.order)
         self._inherit(moved)
         found = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
@@ -131,7 +139,7 @@ class ApprovalsPane(DetailedPane):
         colours, signs = ink(self), glyphs(self)
         self.set_title(
             captions.waiting_facts(
-                queue.summary(view.actions, view.now),
+                self._summary,
                 colours,
                 signs,
                 is_zoomed=self.is_zoomed,
@@ -233,9 +241,7 @@ class ApprovalsPane(DetailedPane):
 
     def why_off(self, key_id: str) -> str:
         """Return why a key does nothing for the action under the cursor."""
-        if key_id in ("approvals.mark", "approvals.mark-all") and not any(
-            row.is_pending for row in self.rows
-        ):
+        if key_id in ("approvals.mark", "approvals.mark-all") and not self.queue.has_waiting:
             return "Nothing waits that could be marked."
         return answers.why_off(key_id, self.detail, self.choosing)
 

@@ -31,15 +31,22 @@ class FileColumn(LineView):
     def show(self, detail: ActionDetail | None, choosing: Choosing) -> None:
         """Show the files with what is taken of them."""
         self._shown = None if detail is None else (detail, choosing)
-        self._lines = [] if detail is None else self._made(detail, choosing)
+        if self.display:
+            self._lay_out()
+
+    def on_show(self) -> None:
+        """Make the lines that nobody saw."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._lines = [] if self._shown is None else self._made(*self._shown)
         self.set_line_count(len(self._lines))
         self.invalidate()
 
     def on_width(self, width: int) -> None:
         """Cut the paths anew."""
         del width
-        if self._shown is not None:
-            self.show(*self._shown)
+        self._lay_out()
 
     def draw_line(self, line: int, width: int) -> Strip:
         """Draw a line."""

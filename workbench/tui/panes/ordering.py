@@ -22,6 +22,7 @@ class Ordering:
         self.text_filter = ""
         self.shows_decided = True
         self._must_sort = True
+        self._made: queue.Made = {}
 
     @property
     def words(self) -> str:
@@ -60,6 +61,7 @@ class Ordering:
             lingering=lingering,
             ruled=view.ruled,
             undone=view.undone,
+            made=self._made,
         )
 
     def held(

@@ -27,6 +27,8 @@ class QueueList(RowList):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.rows: dict[str, QueueRow] = {}
+        self.order: Sequence[str] = ()
+        """The ids of rows as they are shown."""
         self._decided = 0
         self._now = 0
         self.is_zoomed = False
@@ -44,7 +46,7 @@ class QueueList(RowList):
         if not has_motion(self):
             shown = [queue.in_minutes(row) for row in shown]
         before, self.rows = self.rows, {row.id: row for row in shown}
-        changed = {row.id for row in shown if before.get(row.id) != row}
+        changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
         self._decided = sum(not row.is_pending for row in shown)
         if is_zoomed != self.is_zoomed:
             self.is_zoomed = is_zoomed
@@ -52,7 +54,8 @@ class QueueList(RowList):
         self._now = now
         if not shown:
             self.refresh()
-        self.set_ids(self._captioned(shown) if is_zoomed else [row.id for row in shown], changed | {DECIDED})
+        self.order = [row.id for row in shown]
+        self.set_ids(self._captioned(shown) if is_zoomed else self.order, changed | {DECIDED})
 
     def _captioned(self, shown: Sequence[QueueRow]) -> list[str]:
         ids: list[str] = []
@@ -63,9 +66,9 @@ class QueueList(RowList):
         return ids
 
     @property
-    def order(self) -> list[str]:
-        """Return the ids of rows as they are shown."""
-        return [key for key in self.ids if key in self.rows]
+    def has_waiting(self) -> bool:
+        """Return whether any row that is shown waits."""
+        return self._decided < len(self.rows)
 
     @property
     def shown(self) -> list[QueueRow]:

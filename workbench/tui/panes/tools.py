@@ -64,15 +64,15 @@ class ToolList(RowList):
         self.set_ids(list(self.rows), changed)
         self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
 
-    def look_at_turn(self, now: int) -> None:
-        """Take the axis of the turn that the cursor came to."""
-        was, turn = self._spans, self._turn
+    def look_at_turn(self, now: int) -> bool:
+        """Take the axis of the turn that the cursor came to; False if it is the one that is shown."""
+        was, row = self._spans, self.rows.get(self.cursor or "")
+        if row is not None and row.turn_id == self._turn:
+            return False
         self._measure(now)
-        if self._turn != turn:
-            # Only rows of the two turns have bars; the others look as they did.
-            self._redraw(key for key, span in self._spans.items() if was.get(key) != span)
-        else:
-            self._spans = was
+        # Only rows of the two turns have bars; the others look as they did.
+        self._redraw(key for key, span in self._spans.items() if was.get(key) != span)
+        return True
 
     def _measure(self, now: int) -> None:
         """Take the axis of the turn under the cursor, or of the last one; other turns have no bars."""
@@ -257,9 +257,9 @@ class ToolsPane(Pane):
         """Show the call under the cursor."""
         message.stop()
         if self._shown is not None:
-            self.list.look_at_turn(self._shown.now)
+            if self.list.look_at_turn(self._shown.now):
+                self.heads.refresh()
             self._show_title(self._shown.now)
-            self.heads.refresh()
         self._want(is_anew=False)
         self.post_message(KeysChanged())
 
