@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -82,13 +83,22 @@ class Shop:
         raise AssertionError(f"{count} actions did not come to wait")
 
 
+@contextmanager
+def opened(root):
+    """Open a shop, and leave nothing of it running."""
+    made = Shop(root)
+    try:
+        yield made
+    finally:
+        for process in made.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        if made.home.exists():
+            made.call("host", "stop")
+
+
 @pytest.fixture
 def shop(tmp_path):
-    made = Shop(tmp_path)
-    yield made
-    for process in made.started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-    if made.home.exists():
-        made.call("host", "stop")
+    with opened(tmp_path) as made:
+        yield made
