@@ -15,9 +15,14 @@ from workbench.graph.layout import Layout
 from workbench.graph.model import LONGEST_NAME, Graph, Step, shown
 from workbench.graph.picture import Picture, cut_name
 from workbench.graph.wrap import wrapped
+from workbench.text.width import cells
 
 LEVELS = ((24, True), (20, True), (16, True), (20, False), (16, False), (13, False))
 """Cells of a name, and whether room for badges is kept."""
+_WHOLE = 40
+"""Cells of a name where there is more room than needed."""
+_LARGE = 100
+"""Steps from which names are cut at once: there is never more room than needed."""
 _CARDS = 12
 """Steps up to which cards may be chosen."""
 _ITEMS = 8
@@ -62,7 +67,8 @@ def fit(
         found = _cards(layout, full, width, height, is_ascii=is_ascii)
     if found is None and wanted != "list":
         rungs = _rungs(layout.graph, slots, is_ascii=is_ascii)
-        found = _in_bands(layout, rungs, width, wanted, is_ascii=is_ascii)
+        found = _whole(layout, slots, width, wanted, is_ascii=is_ascii)
+        found = found or _in_bands(layout, rungs, width, wanted, is_ascii=is_ascii)
     if found is None and wanted == "band":
         found = band(
             layout, labels(layout.graph, LEVELS[-1][0], no_slots, is_ascii=is_ascii), is_ascii=is_ascii
@@ -130,6 +136,20 @@ def _rungs(graph: Graph, slots: Slots, *, is_ascii: bool) -> Iterator[list[Label
         found = labels(graph, room, slots if has_slots else no_slots, is_ascii=is_ascii)
         if len({label.name for label in found}) == different:
             yield found
+
+
+def _whole(layout: Layout, slots: Slots, width: int, wanted: str, *, is_ascii: bool) -> Picture | None:
+    """Draw long names whole, where that takes no more lines than with names that are cut."""
+    graph, usual = layout.graph, LEVELS[0][0]
+    if len(graph.steps) > _LARGE or not any(usual < cells(shown(step)) for step in graph.steps):
+        return None
+    found, cut = (labels(graph, room, slots, is_ascii=is_ascii) for room in (_WHOLE, usual))
+    if wanted != "wrapped" and frame(layout, found).width <= width:
+        return band(layout, found, is_ascii=is_ascii)
+    if wanted == "band" or (wanted == "auto" and frame(layout, cut).width <= width):
+        return None
+    whole, other = (wrapped(layout, one, width, is_ascii=is_ascii) for one in (found, cut))
+    return whole if whole and other and whole.height <= other.height else None
 
 
 def _in_bands(
