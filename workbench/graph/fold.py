@@ -20,6 +20,8 @@ LARGE = 60
 NODES = 8
 """Items up to which an open matrix is drawn as steps; more are listed."""
 _NAME = 18
+_TIME = 6
+"""Cells between a name and the end of its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +103,9 @@ def item_lines(
     found = [_item(item, wide, is_ascii=is_ascii) for item in listed]
     if rest:
         took = as_ascii(spread) if is_ascii else spread
-        more = f"{len(rest)} more".ljust(wide)
-        found.append(f"{sign(rest[0].facts, is_ascii=is_ascii)} {more} {took:>5}".rstrip())
+        more = f"{len(rest)} more "
+        time = took.rjust(wide + _TIME - len(more))
+        found.append(f"{sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
     return found
 
 
