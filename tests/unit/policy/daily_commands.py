@@ -40,6 +40,7 @@ HARMLESS = [
 """What a pattern for each of its programs has to let pass."""
 
 HOSTILE = [
+    'ls > 2>x', 'cat <<<2>&1',
     'git -ccore.pager=id log', 'git log --no-pager -p --output x', 'git format-patch -o x HEAD', 'git fetch --upload-pack=id x',
     'git clone --upload-pack id x', 'git clone -c core.sshCommand=id x', 'git clone ext::sh\\ -c\\ id', 'git push --receive-pack=id x',
     'git ls-remote --upload-pack=id x', "git config alias.x '!id'", 'git diff -Oorder --output=x', 'git send-email --smtp-server=/bin/id x',
