@@ -97,3 +97,29 @@ def test_a_backtest_of_nothing_says_so(capsys):
         "calls": 0,
         "matched": [],
     }
+
+
+def test_a_backtest_counts_the_calls_of_imported_sessions(capsys, tmp_path):
+    lines = [
+        {"type": "user", "uuid": "u", "message": {"role": "user", "content": "look"}},
+        *(
+            {"type": "assistant", "uuid": f"a{number}", "message": {"role": "assistant", "content": [
+                {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}]}}
+            for number, (name, given) in enumerate(
+                [("Bash", {"command": "ls -la"}), ("Bash", {"command": "rm x"}), ("Read", {"file_path": "a"})]
+            )
+        ),
+    ]  # fmt: skip
+    common = {
+        "sessionId": "5e55",
+        "cwd": str(tmp_path),
+        "timestamp": "2026-01-01T00:00:00Z",
+        "version": "2.0.0",
+    }
+    path = tmp_path / "past.jsonl"
+    path.write_text("".join(json.dumps(common | line) + "\n" for line in lines))
+    assert dispatch(["sessions", "import", str(path)]) == 0
+    capsys.readouterr()
+    code, out, _ = run(capsys, "backtest", "Bash", "Bash(ls *)", "--glob")
+    assert (code, out.splitlines()[0]) == (0, "It would have allowed 1 of 2 calls of Bash.")
+    assert "ls -la" in out

@@ -16,7 +16,7 @@ from workbench.cli.tools.listing import all_tools
 from workbench.domain.rows import Call, Rule
 from workbench.journal.journal import Journal
 from workbench.policy import rules
-from workbench.policy.past import is_about, subject_of
+from workbench.policy.past import as_own, is_about, subject_of
 from workbench.text.safe import one_line
 
 EXAMPLE = "workbench rules backtest Bash 'Bash(git diff *)' --glob"
@@ -58,9 +58,10 @@ def _tried(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
     known = {tool.id: tool for tool in all_tools()}
     for session in journal.sessions():
         for call in journal.calls(session.id):
-            descriptor = known.get(call.tool)
+            tool, parameters = as_own(call.tool, call.parameters)
+            descriptor = known.get(tool)
             if descriptor is not None and is_about(rule, descriptor):
-                yield call, rules.covers(rule, subject_of(descriptor, call.parameters, session.workspace))
+                yield call, rules.covers(rule, subject_of(descriptor, parameters, session.workspace))
 
 
 def _facts(call: Call) -> Facts:
