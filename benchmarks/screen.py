@@ -16,13 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from benchmarks import homes
 
 ASKS = f"Conversation\\s+{homes.TITLE}.*{homes.FIRST_HUNK}"
+REPLAYED = r"REPLAY.*prompt 1\b"
 SIZE = (160, 48)
 KEYS = 60
 
@@ -99,6 +101,12 @@ class Bench:
         stage = self.home(name)
         return self.shown(stage, f"{sys.executable} -m workbench {stage.workspace}", ready)
 
+    def replay(self, name: str):
+        """Show a long session again from the shell, without checkpoints of an earlier time."""
+        stage = self.home(name)
+        shutil.rmtree(stage.root / "home" / "replay", ignore_errors=True)
+        return self.shown(stage, f"{sys.executable} -m workbench replay long", REPLAYED)
+
     def bare(self, name: str = "panes4.py", words: str = "", ready: str = "READY"):
         """Show a bare app."""
         return self.shown(None, f"{sys.executable} {self.floor / name} {words}", ready)
@@ -114,15 +122,17 @@ def starts(bench: Bench) -> None:
     """Start, memory, and how both grow."""
     rounds = 3 if bench.quick else 9
     found: dict[str, list[tuple[float, float]]] = {}
-    cases = (
-        ("small", ASKS),
-        ("million", ASKS),
-        ("short", "talk long.*answer 1"),
-        ("long", "talk long.*answer 1"),
-    )
+    cases: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+        "bare": bench.bare,
+        "replay": lambda: bench.replay("long"),
+        "small": lambda: bench.screen("small", ASKS),
+        "million": lambda: bench.screen("million", ASKS),
+        "short": lambda: bench.screen("short", "talk long.*answer 1"),
+        "long": lambda: bench.screen("long", "talk long.*answer 1"),
+    }
     for number in range(rounds + 1):
-        for name, ready in (("bare", ""), *cases):
-            with bench.bare() if name == "bare" else bench.screen(name, ready) as child:
+        for name, opened in cases.items():
+            with opened() as child:
                 child.settle(limit=1.5)
                 if number:
                     found.setdefault(name, []).append((child.ready_at, own_memory(child)))
@@ -132,6 +142,8 @@ def starts(bench: Bench) -> None:
                 f"{times['small'] * 1000:.0f} ms, bare {times['bare'] * 1000:.0f} ms")  # fmt: skip
     bench.claim("start with 1,000,000 events / without", times["million"] / times["small"], "x", 1.1)
     bench.claim("start on a session of 100,000 events / 1,000", times["long"] / times["short"], "x", 1.1)
+    bench.claim("replay of 100,000 events, shell / bare app", times["replay"] / times["bare"], "x", 1.3,
+                f"{times['replay'] * 1000:.0f} ms")  # fmt: skip
     bench.claim("memory / bare app", memory["small"] / memory["bare"], "x", 1.5,
                 f"{memory['small']:.0f} MB, bare {memory['bare']:.0f} MB")  # fmt: skip
     bench.claim("memory with 100,000 events on show / 1,000", memory["long"] / memory["short"], "x", 1.1)
