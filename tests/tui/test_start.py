@@ -13,7 +13,7 @@ from workbench.domain.events import MarkAdded
 NOT_AT_START = {
     # Validators, parsers, colours, clients: each takes longer to load than a frame to draw.
     "pydantic", "annotated_types", "jsonschema", "yaml", "re2", "tree_sitter_bash", "httpx", "pygments",
-    "markdown_it", "watchdog", "watchfiles", "attr",
+    "argparse", "markdown_it", "watchdog", "watchfiles", "attr",
     # The text field: nobody writes while the keys go to what waits.
     "textual.widgets._text_area", "tree_sitter",
     # What the first frame shows nothing of.
@@ -94,7 +94,7 @@ def show(*given, real=command._show):
     def after(app, first=ReplayApp._after_first_frame):
         first(app)
         seen.update(collects=gc.isenabled())
-        with open(sys.argv[2], "w") as file:
+        with open(sys.argv[1], "w") as file:
             json.dump(seen, file)
         app.exit(0)
 
@@ -103,7 +103,7 @@ def show(*given, real=command._show):
     return real(*given)
 
 command._show = show
-sys.exit(main(["replay", "-C", sys.argv[1]]))
+sys.exit(main(["replay"]))
 """
 
 
@@ -155,7 +155,7 @@ def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_pat
     env = {**os.environ, "WORKBENCH_HOME": str(tmp_path / "home"), "COLUMNS": "160", "LINES": "48"}
     env["TEXTUAL_DRIVER"] = "textual.drivers.headless_driver:HeadlessDriver"
     done = subprocess.run(
-        [sys.executable, "-c", REPLAY, str(stage.workspace), str(tmp_path / "seen")],
+        [sys.executable, "-c", REPLAY, str(tmp_path / "seen")], cwd=stage.workspace,
         capture_output=True, text=True, env=env, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

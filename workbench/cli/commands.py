@@ -3,13 +3,15 @@
 Owns what exists. A command that is not there yet is not listed; importing this table imports no command.
 """
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from workbench.cli.console import Console
 from workbench.records import dataclass
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
 class CommandModule(Protocol):
@@ -18,11 +20,11 @@ class CommandModule(Protocol):
     EXAMPLE: str
     """Example invocations for its help, one a line."""
 
-    def configure(self, parser: ArgumentParser) -> None:
+    def configure(self, parser: "ArgumentParser") -> None:
         """Add the command's arguments."""
         ...
 
-    def execute(self, options: Namespace, console: Console) -> int:
+    def execute(self, options: "Namespace", console: Console) -> int:
         """Do it and return the exit code."""
         ...
 

@@ -4,14 +4,14 @@ Owns help, usage errors and the last line of defence: whatever a command raises 
 stderr and an exit code.
 """
 
-import argparse
 import gc
 import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from workbench import __version__
 from workbench.cli.commands import COMMANDS, SCREEN, SCREEN_OPTIONS, CommandModule, Entry
@@ -19,6 +19,9 @@ from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse, report, silence
 from workbench.records import dataclass
 from workbench.text.safe import safe
+
+if TYPE_CHECKING:
+    from argparse import Namespace
 
 _HELP = ("-h", "--help")
 
@@ -33,14 +36,6 @@ class Request:
     directory: str | None = None
     wants_help: bool = False
     wants_version: bool = False
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that explains itself in the house's three lines."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse the command line."""
-        raise Misuse(f"{self.prog} was not started", message, f"see {self.prog} --help")
 
 
 def dispatch(words: Sequence[str], console: Console | None = None) -> int:
@@ -77,11 +72,20 @@ def _run(words: Sequence[str], console: Console) -> int:
     if request.entry.below:
         return _incomplete(request)
     module = cast("CommandModule", importlib.import_module(request.entry.module))
-    options = parser_for(request.path, request.entry, module).parse_args(
-        list(request.rest), argparse.Namespace(directory=request.directory)
-    )
+    options = _options(request, module)
     _collect_again()
     return module.execute(options, console)
+
+
+def _options(request: Request, module: CommandModule) -> "Namespace":
+    """Return what the words behind the command say; of a command that opens a screen most need no parser."""
+    simple = getattr(module, "simple", None)
+    found = simple(request.rest) if simple is not None else None
+    if found is not None:
+        return cast("Namespace", SimpleNamespace(directory=request.directory, **found))
+    from workbench.cli.parsing import parsed
+
+    return parsed(request.path, request.entry, module, request.rest, request.directory)
 
 
 def _collect_again() -> None:
@@ -158,20 +162,6 @@ def _incomplete(request: Request) -> NoReturn:
     asked = " ".join(["workbench", *request.path])
     names = ", ".join(_visible(request.entry.below))
     raise Misuse(f"{asked} was not started", f"it needs a command: {names}", f"see {asked} --help")
-
-
-def parser_for(path: Sequence[str], entry: Entry, module: CommandModule) -> argparse.ArgumentParser:
-    """Return the parser of one command."""
-    parser = Parser(
-        prog=" ".join(["workbench", *path]),
-        description=entry.summary[0].upper() + entry.summary[1:] + ".",
-        epilog="example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLE.splitlines()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("-C", dest="directory", metavar="DIR", help="work there instead of in this folder")
-    module.configure(parser)
-    return parser
 
 
 def overview(path: Sequence[str], entry: Entry) -> str:

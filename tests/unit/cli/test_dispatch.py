@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import types
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from workbench.cli import dispatch as d
 from workbench.cli.commands import COMMANDS
 from workbench.cli.console import Console
 from workbench.cli.errors import Misuse, Refusal
+from workbench.cli.parsing import parsed
 
 
 class Stream(io.StringIO):
@@ -182,3 +184,17 @@ def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monke
     (tmp_path / "doctor").mkdir()
     assert d.split(["doctor"]).path == ("doctor",)
     assert d.split(["./doctor"]).path == ("screen",)
+
+
+@pytest.mark.parametrize("name", ["screen", "replay"])
+@pytest.mark.parametrize(
+    "words", [(), ("a b",), ("",), ("été/x",), ("-",), ("--json",), ("a", "b"), ("-C", "x")]
+)
+def test_what_needs_no_parser_says_what_the_parser_says(name, words):
+    module, entry = import_module(COMMANDS[name].module), COMMANDS[name]
+    found = module.simple(words)
+    is_simple = len(words) < 2 and not any(word.startswith("-") for word in words)
+    assert (found is not None) == is_simple
+    if found is not None:
+        read = vars(parsed((name,), entry, module, words, "there"))
+        assert {"directory": "there", **found} == read

@@ -7,8 +7,7 @@ nothing is left when it is over, unless it is to be kept.
 import gc
 import math
 import os
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,12 +36,14 @@ workbench replay before.jsonl --beside after.jsonl
 workbench replay ~/.claude/projects/shop/session.jsonl"""
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
     from workbench.tui.services import Services
 
 _SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for speed in SPEEDS}
 
 
-def configure(parser: ArgumentParser) -> None:
+def configure(parser: "ArgumentParser") -> None:
     """Add the session, where to begin, and whether there is a screen."""
     parser.add_argument(
         "id",
@@ -67,7 +68,23 @@ def configure(parser: ArgumentParser) -> None:
     file.add_argument("--format", type=_form, metavar="F", help="do not guess")
 
 
+def simple(words: Sequence[str]) -> Mapping[str, object] | None:
+    """Return the options of `replay` and `replay ID`, which need no parser; None for others."""
+    if len(words) > 1 or any(word.startswith("-") for word in words):
+        return None
+    names = ("at", "beside", "number", "format")
+    flags = ("headless", "json", "keep")
+    return {
+        "id": next(iter(words), None),
+        "speed": "1",
+        **dict.fromkeys(names),
+        **dict.fromkeys(flags, False),
+    }
+
+
 def _form(text: str) -> str:
+    from argparse import ArgumentTypeError
+
     from workbench.formats.recognising import names
 
     if text not in names():
@@ -75,7 +92,7 @@ def _form(text: str) -> str:
     return text
 
 
-def execute(options: Namespace, console: Console) -> int:
+def execute(options: "Namespace", console: Console) -> int:
     """Replay a session."""
     if options.json and not options.headless:
         raise Misuse("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
@@ -102,7 +119,7 @@ def execute(options: Namespace, console: Console) -> int:
             return _show(found, other, options)
 
 
-def _show(found: Loan, other: Loan | None, options: Namespace) -> int:
+def _show(found: Loan, other: Loan | None, options: "Namespace") -> int:
     from workbench.tui.replay_app import ReplayApp
 
     journal, session = found.journal, found.session
@@ -121,7 +138,7 @@ def _show(found: Loan, other: Loan | None, options: Namespace) -> int:
 
 
 @contextmanager
-def _beside(found: Loan, options: Namespace, console: Console) -> Generator[Loan | None, None, None]:
+def _beside(found: Loan, options: "Namespace", console: Console) -> Generator[Loan | None, None, None]:
     """Find the other one, which may be a file where the first is a session, and the other way round."""
     given = options.beside
     if given is None:
@@ -130,6 +147,8 @@ def _beside(found: Loan, options: Namespace, console: Console) -> Generator[Loan
         with lent(Wish(file=given), console) as loan:
             yield loan
     elif found.is_lent:
+        from argparse import Namespace
+
         with _found(Namespace(**{**vars(options), "id": given, "keep": False}), console) as loan:
             yield loan
     elif (session := _named(found.journal, given)) is not None:
@@ -172,7 +191,7 @@ def _config(found: Loan) -> Config:
 
 
 @contextmanager
-def _found(options: Namespace, console: Console) -> Generator[Loan, None, None]:
+def _found(options: "Namespace", console: Console) -> Generator[Loan, None, None]:
     """Open the journal that the session is in: the user's own, or one that is gone afterwards."""
     wish = Wish(file=options.id or "", format=options.format, number=options.number)
     if options.id is not None and is_path(options.id) and not options.keep:
@@ -194,7 +213,7 @@ def _found(options: Namespace, console: Console) -> Generator[Loan, None, None]:
         yield loan
 
 
-def _session(journal: Journal, options: Namespace) -> Session | None:
+def _session(journal: Journal, options: "Namespace") -> Session | None:
     """Return the session that is meant; None where a file of that name is."""
     if options.id is not None:
         return _named(journal, options.id)

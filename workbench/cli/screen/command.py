@@ -1,7 +1,8 @@
 """`workbench [DIR]`: the screen on a folder and its sessions."""
 
 import gc
-from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, Misuse
@@ -13,12 +14,15 @@ from workbench.host.ancestry import refuse_inside_agents
 from workbench.policy.trust import TrustRefused
 from workbench.tui.services import LEFT_FOR_DEMO
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 EXAMPLE = """workbench screen
 workbench ~/src/shop
 workbench --continue"""
 
 
-def configure(parser: ArgumentParser) -> None:
+def configure(parser: "ArgumentParser") -> None:
     """Add the folder."""
     parser.add_argument(
         "folder", nargs="?", metavar="DIR", help="the workspace; if not given the current folder"
@@ -32,7 +36,14 @@ def configure(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def execute(options: Namespace, console: Console) -> int:
+def simple(words: Sequence[str]) -> Mapping[str, object] | None:
+    """Return the options of `workbench` and `workbench DIR`, which need no parser; None for others."""
+    if len(words) > 1 or any(word.startswith("-") for word in words):
+        return None
+    return {"folder": next(iter(words), None), "plain": False, "goes_on": False}
+
+
+def execute(options: "Namespace", console: Console) -> int:
     """Show the screen, or the queue by line where there is only room for lines."""
     if options.plain or takes_lines_only():
         if options.goes_on:
@@ -78,8 +89,10 @@ def open_screen(console: Console, workspace: str, session_id: str | None = None)
     return _demo(console) if left_for == LEFT_FOR_DEMO else DONE
 
 
-def _by_line(options: Namespace, console: Console) -> int:
+def _by_line(options: "Namespace", console: Console) -> int:
     """Follow the workspace's queue in words, as `approvals watch` does."""
+    from argparse import Namespace
+
     from workbench.cli.approvals.watch import execute as watch
 
     folder = str(workspace_of(options.folder or options.directory))
@@ -88,6 +101,8 @@ def _by_line(options: Namespace, console: Console) -> int:
 
 def _demo(console: Console) -> int:
     """Go on with the demo, as the first page offered."""
+    from argparse import Namespace
+
     from workbench.cli.demo.command import execute as demo
 
     return demo(Namespace(at=None, plain=False), console)
