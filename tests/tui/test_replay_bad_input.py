@@ -1,6 +1,7 @@
 """Replays of what nobody wrote on purpose: nothing, one event, wrong times, gaps, unknown kinds, lost bytes."""
 
 import asyncio
+import io
 import subprocess
 import sys
 
@@ -8,6 +9,8 @@ import pytest
 
 from tests.support import golden
 from tests.tui.screens import Hand
+from workbench.cli.console import Console
+from workbench.cli.replay.telling import tell
 from workbench.domain.events import (
     ActionOpened,
     CallProposed,
@@ -25,6 +28,8 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.replay_source import ReplaySource
+from workbench.views.player import Player
+from workbench.views.transport import transport
 
 SECOND = 1_000_000
 BEGUN = 1_760_000_000 * SECOND
@@ -140,6 +145,20 @@ def test_times_that_go_back_stand_still_and_are_told(journal):
         assert "1 time went back" in text(app)
 
     replayed(journal, session, body)
+
+
+def test_times_that_go_back_are_told_beside_a_gap_and_without_a_screen(journal):
+    times = BEGUN, BEGUN + 5 * SECOND, BEGUN + 2 * SECOND, BEGUN + 3 * SECOND, BEGUN + 600 * SECOND
+    session = stored(journal, prompts(*times))
+    source = ReplaySource(journal, session)
+    shown = transport(Player(source.reel)).saved
+    assert shown.startswith("2 times went back, 1 idle gap shortened, ")
+    said, noted = io.StringIO(), io.StringIO()
+    tell(source, session, None, Console(said, noted), is_json=True)
+    assert noted.getvalue().startswith("2 times went back: ")
+    said.truncate(0)
+    tell(source, session, 3, Console(said, noted), is_json=False)
+    assert "2 times went back: " in said.getvalue()
 
 
 def test_one_time_that_is_too_late_does_not_stop_all_others(journal):

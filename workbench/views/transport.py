@@ -72,12 +72,18 @@ def _saved(reel: Reel) -> str:
         return "its marks are being read"
     if reel.is_steady:
         return "no times recorded: a second an event"
-    if reel.went_back and not reel.gaps:
-        return "1 time went back" if reel.went_back == 1 else f"{reel.went_back} times went back"
-    if not reel.gaps:
+    said = [back] if (back := went_back(reel)) else []
+    if reel.gaps:
+        gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"
+        said.append(f"{gaps} shortened, {_length(reel.saved)} saved")
+    return ", ".join(said)
+
+
+def went_back(reel: Reel) -> str:
+    """Return how many recorded times were before the one before them; empty where none was."""
+    if not reel.went_back:
         return ""
-    gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"
-    return f"{gaps} shortened, {_length(reel.saved)} saved"
+    return "1 time went back" if reel.went_back == 1 else f"{reel.went_back:,} times went back"
 
 
 # --- cells ----------------------------------------------------------------------------------------

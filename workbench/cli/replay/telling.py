@@ -16,6 +16,7 @@ from workbench.domain.rows import Action, Session
 from workbench.draw.words import clock_exact
 from workbench.text.human import countdown
 from workbench.tui.replay_source import ReplaySource
+from workbench.views.transport import went_back
 
 NO_TIMES: Final = "no times recorded: events are a second apart"
 _MICROS = 1_000_000
@@ -36,6 +37,8 @@ def tell(
         return
     if source.reel.is_steady:
         console.note(sentence(NO_TIMES))
+    elif back := went_back(source.reel):
+        console.note(f"{back}: such events stand at the time before them.")
     for event in events(source):
         if is_json:
             console.json_line(json.dumps(event, ensure_ascii=False))
@@ -72,6 +75,7 @@ def state(source: ReplaySource, session: Session) -> Facts:
         "events": len(source.reel),
         "at": moment(source.now()),
         "has_times": not source.reel.is_steady,
+        "times_back": source.reel.went_back,
         "sessions": [session_facts(one, counts[one.id]) for one in source.sessions(_MANY)],
         "waiting": [{**action_facts(one), "left_seconds": _left(one, source.now())} for one in waiting],
         "calls": [call_facts(one) for one in source.calls(session.id)],
@@ -92,6 +96,8 @@ def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:
     yield f"{title}  event {source.index} of {len(source.reel)}  at {at}"
     if source.reel.is_steady:
         yield NO_TIMES
+    elif back := went_back(source.reel):
+        yield f"{back}: such events stand at the time before them"
     yield "sessions"
     for one in source.sessions(_MANY):
         yield f"  {one.id[:8]}  {one.status:<12} {one.title}"
