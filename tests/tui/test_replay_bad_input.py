@@ -147,6 +147,19 @@ def test_times_that_go_back_stand_still_and_are_told(journal):
     replayed(journal, session, body)
 
 
+def test_without_times_no_day_and_no_time_of_day_is_made_up(journal):
+    session = stored(journal, prompts(*[BEGUN] * 90))
+
+    async def body(app, press):
+        head = text(app).splitlines()[0]
+        assert "odd  no times recorded, shop" in head
+        assert "at 0:00 " in head
+        await press("f")
+        assert "at 1:30 " in text(app).splitlines()[0]
+
+    replayed(journal, session, body)
+
+
 def test_times_that_go_back_are_told_beside_a_gap_and_without_a_screen(journal):
     times = BEGUN, BEGUN + 5 * SECOND, BEGUN + 2 * SECOND, BEGUN + 3 * SECOND, BEGUN + 600 * SECOND
     session = stored(journal, prompts(*times))

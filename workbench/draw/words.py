@@ -38,6 +38,11 @@ def clock(micros: int | None, now: int | None = None) -> str:
     return then.strftime("%a") if 0 < days < 7 else f"{then.day} {then.strftime('%b')}"
 
 
+def clock_second(micros: int) -> str:
+    """Return a time of day to the second: `12:01:19`."""
+    return datetime.fromtimestamp(micros // _MICROS).strftime("%H:%M:%S")
+
+
 def clock_exact(micros: int) -> str:
     """Return a time of day to the millisecond: `12:01:19.204`."""
     return datetime.fromtimestamp(micros / _MICROS).strftime("%H:%M:%S.%f")[:-3]

@@ -20,6 +20,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Hunk
 from workbench.draw import words
 from workbench.journal.journal import Journal
+from workbench.text.human import countdown
 from workbench.tui import keymap
 from workbench.tui.arrangement import Arrangement
 from workbench.tui.live import FRAMES, Feed
@@ -291,7 +292,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         is_live = player.is_following and player.is_at_end
         now = max(player.now, self.source.journal_now()) if is_live else player.now
         self.source.set_clock(now)
-        self.header.show_moment(datetime.fromtimestamp(now // _MICROS).strftime("%H:%M:%S"))
+        clock = countdown(player.elapsed // _MICROS) if player.reel.is_steady else words.clock_second(now)
+        self.header.show_moment(clock)
         self.bar.show(transport.transport(player, self._next_words()))
         if now // _MICROS != self._second and self.is_mounted:
             self._second = now // _MICROS
@@ -458,8 +460,10 @@ def span(source: ReplaySource) -> str:
         return "nothing recorded"
     first, last = (datetime.fromtimestamp(at // _MICROS) for at in (reel.time(0), reel.ends))
     end = words.clock(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
+    # Steady steps have a beginning that nobody recorded.
+    when = "no times recorded" if reel.is_steady else f"{first.day} {first:%b %H:%M} to {end}"
     folder = source.workspace.rstrip("/").rpartition("/")[2]
-    return f"{first.day} {first:%b %H:%M} to {end}" + (f", {folder}" if folder else "")
+    return f"{when}, {folder}" if folder else when
 
 
 def replay_of(
