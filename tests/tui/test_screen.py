@@ -351,3 +351,13 @@ def test_a_dialog_leaves_what_is_behind_it_to_be_seen(tmp_path, theme):
         assert "workbench" in shown.text.splitlines()[0]
 
     play_golden("busy-queue", tmp_path, body)
+
+
+def test_a_small_screen_says_that_nothing_is_decided_there(tmp_path):
+    async def body(shown):
+        lines = [line.strip() for line in shown.text.splitlines() if line.strip()]
+        assert lines[1:] == [
+            "40×10 is too small", "make it 60×18", "agents go on, nothing is decided here", "q leave",
+        ]  # fmt: skip
+
+    play_golden("busy-queue", tmp_path, body, size=(40, 10))

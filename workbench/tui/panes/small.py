@@ -3,6 +3,8 @@
 Owns its sentences only, and which of them a screen of a few cells still has room for.
 """
 
+from typing import Final
+
 from textual.content import Content
 from textual.geometry import Size
 from textual.widgets import Static
@@ -15,6 +17,9 @@ from workbench.views.queue import QueueSummary
 
 _FULL = Size(44, 10)
 """Cells from which there is room for whole sentences."""
+_GOES_ON: Final = " agents go on, nothing is decided here"
+_GOES_ON_FROM: Final = 5
+"""Rows from which there is one for it."""
 
 
 class Small(Static):
@@ -58,9 +63,11 @@ class Small(Static):
 
     def _words(self, size: Size) -> list[Content]:
         line = glyphs(self).line
+        has_room = size.width > len(_GOES_ON) and size.height >= _GOES_ON_FROM
         return [
             Content(line(f" {size.width}×{size.height} is too small")),
             Content(line(f" make it {NARROW}×{SHORT}")),
+            *([Content(_GOES_ON)] if has_room else []),
             self._leave(" "),
         ]
 

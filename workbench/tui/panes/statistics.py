@@ -103,17 +103,17 @@ class StatisticsPane(Pane):
     def on_mount(self) -> None:
         """Count."""
         self.query_one("#statistics-first").mount(self.title_row, before=0)
-        self._say_hint()
         self._say()
         self.count()
         self.left.focus()
 
-    def _say_hint(self) -> None:
-        words = _HINT + _MORE if self.size.width > len(_HINT + _MORE) + 1 else _HINT
+    def _say_hint(self, width: int) -> None:
+        words = _HINT + _MORE if width > len(_HINT + _MORE) + 1 else _HINT
         self.hint.update(Content.styled(f" {glyphs(self).line(words)}", ink(self).of("muted")))
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew."""
+        self._say_hint(event.size.width)
         has_two = event.size.width >= _TWO_FROM
         self.right.display = self.query_one("#statistics-divider").display = has_two
         self.call_after_refresh(self._draw)
