@@ -165,3 +165,17 @@ def test_a_narrow_page_keeps_the_keys_for_help_and_the_way_back(stage):
         assert keys.endswith("? all keys   esc back")
 
     play(stage, body, size=(80, 24))
+
+
+def test_the_palette_opens_from_the_rules_and_closes_onto_what_lies_below(stage):
+    async def body(shown):
+        for key in ("colon", "ctrl+p"):
+            await shown.press("6", key)
+            assert [type(screen).__name__ for screen in shown.app.screen_stack] == [
+                "MainScreen",
+                "PaletteScreen",
+            ]
+            await shown.press("escape")
+            assert [type(screen).__name__ for screen in shown.app.screen_stack] == ["MainScreen"]
+
+    play(stage, body, size=(120, 36))

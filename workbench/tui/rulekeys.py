@@ -57,6 +57,8 @@ RULES: Final = (
         group=_MANY, footer=5, in_palette=False),
     Key(id="rules.filter", keys=("/",), label="filter", tooltip="filter", group=_MANY, footer=4,
         in_palette=False),
+    Key(id="rules.palette", keys=("ctrl+p", ":"), label="commands", tooltip="every command", shown="ctrl+p :",
+        group=_MANY, in_palette=False),
     Key(id="rules.help", keys=("?", "f1"), label="all keys", tooltip="this page", group=_MOVE, footer=7,
         in_palette=False),
     Key(id="rules.leave", keys=("escape", "q", "6"), label="back", shown="esc", tooltip="back",

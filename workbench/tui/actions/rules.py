@@ -48,6 +48,11 @@ def help(screen: RulesScreen) -> None:  # noqa: A001 named as the row of the key
     screen.help()
 
 
+def palette(screen: RulesScreen) -> None:
+    """Go back, and open the palette."""
+    screen.open_palette()
+
+
 def leave(screen: RulesScreen) -> None:
     """Go back."""
     screen.leave()

@@ -333,6 +333,13 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
 
         self._main.textual.push_screen(HelpScreen("Rules", keymap.of_scopes(["rules"]), None))
 
+    def open_palette(self) -> None:
+        """Go back, and open the palette: its commands are about what lies below."""
+        from workbench.tui.screens.palette import open_palette
+
+        self.dismiss()
+        self.call_later(open_palette, self._main)
+
     def leave(self) -> None:
         """Leave the line, the filter, the place."""
         if self._input.display:
