@@ -34,6 +34,14 @@ def finding(bench: Bench, root: Path) -> None:
                 shelf.find(Wanted(text=text))
                 taken.append((time.perf_counter() - begin) * 1000)
             bench.claim(f"finding “{text}”", statistics.median(taken), "ms", 50)
+        shelf.find(Wanted())
+        taken = []
+        for key in list(shelf.sessions)[:9]:
+            begin = time.perf_counter()
+            shelf.read({key})
+            shelf.find(Wanted())
+            taken.append((time.perf_counter() - begin) * 1000)
+        bench.claim("a session that changed, in its place", statistics.median(taken), "ms", 10)
 
 
 def keys(bench: Bench, stage: homes.Stage) -> None:
