@@ -82,6 +82,18 @@ def test_nothing_counts_right_after_the_size_changed(stage):
     play(stage, body)
 
 
+def test_a_click_where_the_text_field_will_be_lets_the_user_write(stage):
+    async def body(shown):
+        assert not shown.main.query("#composer-input"), "while something waits there is none yet"
+        await shown.pilot.click("#composer-idle")
+        await shown.settle()
+        await shown.press("a", "r")
+        assert (shown.main.composer.text, len(shown.stage.waiting())) == ("ar", 3)
+        assert [one.display for one in shown.main.query("#composer-idle, #composer-input")] == [False, True]
+
+    play(stage, body)
+
+
 def test_answering_keys_mean_nothing_outside_of_the_queue(stage):
     async def body(shown):
         await shown.press("1", "a", "a", "3", "a", "i", "a", "r")
