@@ -12,6 +12,7 @@ from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
+from workbench.tui.screens.away import BEHIND
 from workbench.tui.screens.replay import ReplayScreen
 from workbench.tui.services import Services
 from workbench.views.transcript import Transcript
@@ -58,6 +59,14 @@ def replayed(name, folder, body, *, at=1, size=(120, 36), **more):
         asyncio.run(run())
     finally:
         journal.close()
+
+
+def test_a_search_of_all_sessions_is_refused_in_a_replay(tmp_path):
+    async def body(app, press):
+        await press("colon", *"model", "enter")
+        assert app.main.rule.said == BEHIND
+
+    replayed("rename-handler", tmp_path, body)
 
 
 def test_a_mark_of_a_human_is_gone_to_by_key_and_by_its_words(tmp_path):

@@ -94,8 +94,9 @@ class AwayScreen(RoutedScreen, inherit_bindings=False):
         from workbench.tui.panes.library import LibraryPane
 
         self.go_to(5)
-        pane = next(pane for pane in self.panes if isinstance(pane, LibraryPane))
-        self.call_after_refresh(pane.filter_by, message.text)
+        for pane in self.panes:  # a replay has none, and has said so
+            if isinstance(pane, LibraryPane):
+                self.call_after_refresh(pane.filter_by, message.text)
 
 
 def _touched(fresh: Sequence[Event]) -> set[str]:
