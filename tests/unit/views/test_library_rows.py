@@ -12,11 +12,11 @@ from workbench.views.library import (
     SPLIT,
     Sieve,
     is_typeable,
-    ordered,
     row,
     seen_of,
     worked_and_waited,
 )
+from workbench.views.ranking import ranked
 
 
 def session(key="s", **more):
@@ -45,12 +45,12 @@ BUSY, ASKS = session("busy", status="processing", updated_at=2), session("asks",
     ],
 )
 def test_live_sessions_come_first_in_every_order(order, expected):
-    assert ordered([OLD, BUSY, NEW, ASKS], {"asks": 1}, ORDERS[order]) == expected
+    assert ranked([OLD, BUSY, NEW, ASKS], {"asks"}, ORDERS[order]).ids == expected
 
 
 def test_without_live_ones_there_is_no_line():
-    assert ordered([OLD, NEW], {}) == ("new", "old")
-    assert ordered([BUSY], {}) == ("busy",)
+    assert ranked([OLD, NEW], (), ORDERS[0]).ids == ("new", "old")
+    assert ranked([BUSY], (), ORDERS[0]).ids == ("busy",)
 
 
 @pytest.mark.parametrize(
