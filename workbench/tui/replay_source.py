@@ -85,15 +85,19 @@ class ReplaySource(JournalSource):
         return whole is not None
 
     def _rewound(self, begins: int) -> Rewind:
-        is_long = self.reel.count >= STORED_FROM
-        stored = self.checkpoints.load() if is_long else []
+        stored = self.checkpoints.load() if self.is_long else []
         first = self._from.before(begins, self.reel.time(0))
-        keep = self.checkpoints.keep if is_long else None
+        keep = self.checkpoints.keep if self.is_long else None
         return Rewind(first, begins, self._lasting, stored=stored, keep=keep)
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether its checkpoints are stored."""
+        return self.reel.count >= STORED_FROM
 
     def store(self) -> None:
         """Store the checkpoints of a long recording as they are made; `close` ends that."""
-        if self.reel.count >= STORED_FROM:
+        if self.is_long:
             self.checkpoints.begin()
 
     def close(self) -> None:

@@ -239,8 +239,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.source.store()
         while not self._is_closed.is_set() and self.source.rewind.build():
             pass
-        # What stays is not looked at again by every collection, which would hold up a key.
-        gc.freeze()
+        if self.source.is_long and self is self.textual.main:
+            # What stays until the program ends is no garbage to look for: that would hold up a key. Over a
+            # live screen a replay goes again, and frozen it never would.
+            gc.freeze()
 
     def complete(self) -> None:
         """Know all of the recording, whose beginning was shown before."""
