@@ -218,6 +218,8 @@ def test_without_a_model_nothing_is_sent_and_nothing_is_lost():
     [
         ("/stop", CommandTyped("stop")),
         ("/stop now", CommandTyped("stop", "now")),
+        ("/exit", CommandTyped("quit")),
+        ("/q", CommandTyped("quit")),
         ("/unknown to all", PromptSent("/unknown to all")),
         ("no /stop", PromptSent("no /stop")),
     ],

@@ -84,7 +84,7 @@ def test_one_letter_looks_for_commands_only_and_nothing_found_says_so(tmp_path):
         await shown.press(*"zxq")
         assert rows(shown) == ["Search all sessions for “rzxq”"]
         await shown.press("ctrl+u", "@", "z", "z")
-        assert "Nothing matches" in shown.text
+        assert "Nothing here matches." in shown.text
 
     play(stage, body, list_files=lambda: FILES)
 

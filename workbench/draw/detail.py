@@ -42,6 +42,7 @@ def body_lines(
     room = max(1, width - INDENT - 1)
     parts = [
         _command(detail, room, ink),
+        _output(detail, room, ink, glyphs),
         [] if detail.parts is None else part_lines(detail.parts, room, ink, glyphs),
         plain_wrap(detail.prompt, room, ink) if detail.prompt else [],
         _choices(detail, choice, room, ink, glyphs),
@@ -53,6 +54,16 @@ def body_lines(
     for part in parts:
         lines += [Content(""), *(blanks + line if line.plain else line for line in part)] if part else []
     return lines
+
+
+def _output(detail: ActionDetail, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    """Return the last lines that a command printed, and where the others are."""
+    if not detail.output:
+        return []
+    shown, whole = len(detail.output), detail.output_lines
+    rest = f", the last {shown} of {whole} lines; 3 shows all" if shown < whole else ""
+    lines = [shorten(content(line, ink.of("foreground"), ink), room, glyphs) for line in detail.output]
+    return [styled(f"output{rest}", ink.of("muted")), *lines]
 
 
 def bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:

@@ -10,6 +10,7 @@ from textual.content import Content
 from workbench.draw.cells import styled
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink
+from workbench.text.human import duration
 from workbench.views.signs import GlyphName
 from workbench.views.tools import Axis, Span
 
@@ -43,8 +44,8 @@ def _fill(cells: list[GlyphName | None], piece: tuple[float, float] | None, glyp
 
 
 def marks(axis: Axis, width: int, ink: Ink) -> Content:
-    """Return the marks over the bars: `0`, a few round times, and the whole at the right end."""
-    end = short_seconds(axis.seconds)
+    """Return the marks over the bars: `0`, a few round times, and the whole as the title says it."""
+    end = duration(axis.seconds)
     if width < len(end) + 3:
         return styled(end.rjust(width)[:width], ink.of("faint"))
     cells = ["0", *" " * (width - 1)]

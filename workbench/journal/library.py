@@ -42,6 +42,14 @@ def shelf(database: Database, ids: Iterable[str] | None = None) -> list[Session]
     return rows
 
 
+def elsewhere(database: Database, workspace: str) -> int:
+    """Return how many sessions of other workspaces `shelf` has, archived ones left out."""
+    statement = (
+        "SELECT count(*) FROM session WHERE kind != 'step' AND id != ? AND workspace != ? AND NOT archived"
+    )
+    return int(database.execute(statement, (SYSTEM_SESSION, workspace)).get or 0)
+
+
 def _session(row: Sequence[Value]) -> Session:
     key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
     usage, origin, number, tags, archived = row[11:]

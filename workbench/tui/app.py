@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 from rich.console import RenderableType
 from textual import events
@@ -28,7 +28,7 @@ from workbench.draw.glyphs import Glyphs, glyphs_for, is_unicode
 from workbench.draw.syntax import Painter
 from workbench.draw.tokens import Ink, house_theme
 from workbench.journal.journal import Journal
-from workbench.tui import keymap
+from workbench.tui import keymap, ways_out
 from workbench.tui.answering import Answering
 from workbench.tui.frames import Changes, Shown
 from workbench.tui.keys import CHAINS
@@ -64,6 +64,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     ENABLE_COMMAND_PALETTE = False
     TITLE = "workbench"
+    BINDINGS: ClassVar = list(ways_out.BINDINGS)
     CSS_PATH = style_files()  # type: ignore[assignment]  # Textual takes lists of paths
 
     def __init__(
@@ -363,3 +364,17 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             driver = self._driver
             if driver is not None and not self.is_headless:
                 driver.write(f"\x1b]2;{title}\x07")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take `ctrl+c` and `ctrl+q` from dialogs only: elsewhere they are of the table of keys."""
+        if action in ("stop_or_back", "leave_all"):
+            return ways_out.is_dialog(self)
+        return super().check_action(action, parameters)
+
+    def action_stop_or_back(self) -> None:
+        """Stop the agent on show, or go back from a dialog."""
+        ways_out.stop_or_back(self)
+
+    def action_leave_all(self) -> None:
+        """Go back from every dialog, and leave as the key does without one."""
+        ways_out.leave_all(self)

@@ -56,7 +56,7 @@ LIST: Final = (
     Key(id="list.row-last", keys=("G", "end"), label="", tooltip="last", shown="-", group=_MOVE,
         in_palette=False),
     Key(id="list.half-down", keys=("ctrl+d", "pagedown"), label="half a page",
-        tooltip="half a page of the diff",
+        tooltip="half a page down, up",
         shown="ctrl+d u", group=_MOVE, in_palette=False),
     Key(id="list.half-up", keys=("ctrl+u", "pageup"), label="", tooltip="half a page up", shown="-",
         group=_MOVE, in_palette=False),
@@ -65,7 +65,8 @@ LIST: Final = (
         footer=70),
     Key(id="list.open", keys=("enter",), label="open", tooltip="the whole screen for it", group=_MOVE,
         footer=48),
-    Key(id="list.copy", keys=("y",), label="copy", tooltip="copy path or command", group=_MANY, footer=72),
+    Key(id="list.copy", keys=("y",), label="copy", tooltip="copy path, command, text",
+        group=_MANY, footer=72),
     Key(id="list.pipe", keys=("|",), label="pipe", tooltip="what is under the cursor to a command",
         group=_MANY),
 )  # fmt: skip

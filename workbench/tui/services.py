@@ -225,6 +225,8 @@ class Services:
     """Return whether a session can be begun: a model is set up."""
     config_file: Callable[[], str] = lambda: "config.json"
     """Return where the user's settings are, as a path to show."""
+    elsewhere: Callable[[], int] = lambda: 0
+    """Return how many sessions there are of other folders. Called in a thread."""
     models: Callable[[str], tuple[Sequence[tuple[str, str]], str]] = lambda _session_id: ((), "")
     """Session id, empty for the next one: models it may ask, what is said of each, and who could not be
     asked. May take seconds."""

@@ -130,12 +130,20 @@ def _gate(events: Iterable[Event]) -> Iterable[str]:
                 pass
 
 
+_STEPS = {
+    "request": "the tools it may use", "schema": "the form of its parameters", "paths": "the paths it names",
+    "ceiling": "the limits of its run", "deny": "what is denied", "hooks": "the hooks",
+}  # fmt: skip
+
+
 def _said(verdict: Verdict) -> str:
     """Return what the gate said, as a sentence that names who spoke and at which step."""
     speaker = "" if verdict.by in ("", "default") else f" by {verdict.by}"
     default = "no rule or setting lets it pass" if verdict.outcome == "ask" else ""
     why = verdict.reason or default
-    return f"{_SAID[verdict.outcome]}{speaker}{f': {why}' if why else ''} (step {verdict.step})"
+    # That it came as far as being let pass or asked about says the sentence; every earlier step is named.
+    step = f" (step: {_STEPS[verdict.step]})" if verdict.step in _STEPS else ""
+    return f"{_SAID[verdict.outcome]}{speaker}{f': {why}' if why else ''}{step}"
 
 
 _SAID: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from workbench.domain.events import ActionOpened
+from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import (
@@ -110,6 +110,10 @@ class ActionDetail:
     """What it wrote was taken back."""
     outcome: str = ""
     """What came of an approved one, one safe line: `ok`, `failed: exit 1`."""
+    output: tuple[str, ...] = ()
+    """The last lines that a command of it printed, raw."""
+    output_lines: int = 0
+    """Of how many that were kept for the agent; more were printed where the middle was left out."""
     is_pending: bool = True
     is_stale: bool = False
     must_see_all: bool = False
@@ -138,6 +142,7 @@ def detail(
     parts: CommandParts | None = None,
     is_own_text: bool = False,
     is_undone: bool = False,
+    finished: CallFinished | None = None,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -154,6 +159,7 @@ def detail(
         parts: its command taken apart, as soon as that was done.
         is_own_text: whether `hunks` are what the user made of the proposal.
         is_undone: whether what it wrote was taken back.
+        finished: how its call ended, where it ran a command.
     """
     sign, word = action_sign(action, call, is_undone=is_undone)
     decision_sign, decision_word = action_sign(action)
@@ -161,6 +167,7 @@ def detail(
     given = opened.parameters if parameters is None else parameters
     files = tuple(replace(file, base=(bases or {}).get(file.path, ())) for file in _files(opened, hunks))
     command = _command(action, given)
+    printed = finished.preview.splitlines() if finished is not None and command else []
     return ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=action.verb,
         tool=one_line(action.tool or "", 64),
@@ -180,7 +187,7 @@ def detail(
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
         was_taken=None if action.selection is None else TakenState.decided(hunks, action.selection),
         outcome="undone" if is_undone else _outcome(action, call), is_undone=is_undone,
-        is_pending=action.state == "pending",
+        output=tuple(printed[-MOST_OUTPUT:]), output_lines=len(printed), is_pending=action.state == "pending",
         is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
@@ -221,6 +228,8 @@ def why_not(detail: ActionDetail, verdict: Literal["approve", "reject", "extend"
     return ""
 
 
+MOST_OUTPUT = 8
+"""Lines of what a command printed that stand beside how it was decided."""
 _HIDDEN = ("content", "old_string", "new_string")
 """Parameters that the diff shows."""
 

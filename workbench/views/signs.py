@@ -93,6 +93,8 @@ def action_sign(action: Action, call: Call | None = None, *, is_undone: bool = F
         return "cancelled", "undone"
     if action.state == "pending":
         return ("stale", "stale") if action.stale_paths else ("waiting", "waiting")
+    if action.kind == "trust" and action.state in _TRUST:
+        return _TRUST[action.state]
     if action.state == "approved":
         return _approved(action, call)
     return _ENDED[action.state]
@@ -103,6 +105,11 @@ _ENDED: Mapping[str, tuple[Meaning, str]] = {
     "expired": ("expired", "expired"),
     "cancelled": ("cancelled", "withdrawn"),
     "superseded": ("cancelled", "replaced"),
+}
+
+_TRUST: Mapping[str, tuple[Meaning, str]] = {
+    "approved": ("ok", "trusted"),
+    "rejected": ("rejected", "not now"),
 }
 
 _AFTER: Mapping[str, tuple[Meaning, str]] = {

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
-from workbench.domain.events import ActionOpened
+from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.values import Choice, FilePlan, Taken
 from workbench.views import detail
 from workbench.views.detail import FileDetail, Risk
@@ -83,6 +83,23 @@ def test_a_command_and_its_other_parameters():
     assert found.parameters == (("limit", "5 s"), ("env", '{"a":2,"b":1}'))
     exact = made(action(verb="run"), proposal(parameters=given), parameters={"command": "exact"})
     assert exact.command == "exact"
+
+
+def test_the_last_lines_that_a_command_printed_and_of_how_many():
+    row = action(state="approved", decided_at=NOW, decided_by="user", verb="run")
+    opened = proposal(parameters={"command": "ls"})
+    printed = CallFinished(state="succeeded", preview="\n".join(f"line {n}" for n in range(1, 21)))
+    found = made(row, opened, finished=printed)
+    assert (found.output[0], found.output[-1], found.output_lines) == ("line 13", "line 20", 20)
+    assert made(row, opened).output == ()
+    # What another tool gave back is in the conversation and under 3: it may be a whole file.
+    assert made(action(state="approved", verb="read"), finished=printed).output == ()
+
+
+def test_a_trust_question_is_not_rejected_but_put_off():
+    assert made(action(kind="trust", state="rejected")).decision_word == "not now"
+    assert made(action(kind="trust", state="approved")).decision_word == "trusted"
+    assert made(action(kind="gate", state="rejected")).decision_word == "rejected"
 
 
 def test_parameters_that_the_diff_shows_are_left_out():

@@ -141,7 +141,7 @@ def test_one_call_in_full():
     assert found.title == "run_in_terminal exit 1"
     assert section(found, "Output") == ("F..", "1 failed")
     assert section(found, "Gate") == (
-        "it asks you: no rule or setting lets it pass (step ask)",
+        "it asks you: no rule or setting lets it pass",
         "PreToolUse check: exit 0",
         "  fine",
     )

@@ -54,6 +54,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         set_model=steering("set_model"),
         set_mode=steering("set_mode"),
         mark=steering("mark"),
+        elsewhere=wiring.elsewhere,
         cancel_run=lambda run_id: steps().cancel(journal, run_id, person()),
         retry_step=lambda run_id, step: steps().resume(journal, run_id, person(), step),
         run_from=wiring.run_from,
@@ -244,6 +245,13 @@ class Wiring:
         )  # fmt: skip
         asking().submit(self._journal, session_id, prompt, person())
         return session_id
+
+    def elsewhere(self) -> int:
+        """Return how many sessions there are of other folders, as the library lists them."""
+        from workbench.journal.library import elsewhere
+
+        with self._journal.reader.snapshot() as database:
+            return elsewhere(database, self._workspace)
 
     def run_from(self, run_id: str, step: str) -> str:
         """Begin a run of the same pipeline that takes over what stands before a step."""

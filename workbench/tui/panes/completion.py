@@ -24,6 +24,7 @@ COMMANDS: Final = (
     ("/mode", "what it asks about"),
     ("/model", "another model from here on"),
     ("/new", "another session"),
+    ("/quit", "leave; agents go on"),
     ("/restart", "end the host, start another"),
     ("/stop", "stop the agent"),
 )
@@ -36,6 +37,9 @@ MODES: Final = (
     ("settings", "as it is set and trusted"),
 )
 """What `/mode` takes."""
+
+_ALIASES: Final = {"/exit": "/quit", "/q": "/quit", "/leave": "/quit", "/commands": "/help"}
+"""What people type who come from other programs."""
 
 _FILE = re.compile(r"(?:^|(?<=\s))@(\S*)\Z")
 _COMMAND = re.compile(r"\A/(\w*)\Z")
@@ -152,6 +156,7 @@ def _has_in_order(name: str, query: str) -> bool:
 def command_of(text: str) -> tuple[str, str] | None:
     """Return the command that a message is, with what follows it; None for words to the agent."""
     name, _, rest = text.strip().partition(" ")
+    name = _ALIASES.get(name, name)
     known = {command for command, _ in COMMANDS}
     return (name[1:], rest.strip()) if name in known else None
 
@@ -164,7 +169,7 @@ def mistyped(text: str) -> str:
     """
     found = _LOOKS_LIKE_ONE.match(text)
     names = [command[1:] for command, _ in COMMANDS]
-    if found is None or found[1] in names or "\n" in text.strip():
+    if found is None or found[1] in names or f"/{found[1]}" in _ALIASES or "\n" in text.strip():
         return ""
     near = difflib.get_close_matches(found[1], names, 1, 0.6)
     if not near and found[0] != text.strip():

@@ -45,7 +45,9 @@ from workbench.views.finding import Finding, Hit, hits_of
 from workbench.views.folding import Folding
 from workbench.views.transcript import Transcript
 
-_EMPTY: Final = (("", "No session yet."), ("", ""), ("", "Write below what you want done; enter sends it."))
+_EMPTY: Final = (
+    ("", "No session yet."), ("", ""), ("", "Write below what you want done;"), ("", "enter sends it."),
+)  # fmt: skip
 _NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
 _NO_MODEL: Final = (
     ("", "No model is set up."),
@@ -187,6 +189,9 @@ class ConversationPane(Pane):
         if view.opening:
             without = [("", line) for line in view.opening]
         (_, sentence), *rest = _NO_WORD if view.session else without
+        if view.elsewhere and not view.session and not view.opening:
+            sentence = "No session of this folder yet."
+            rest = [*rest, ("", ""), ("5", f"the library: {view.elsewhere:,} of other folders")]
         rest = [] if self.is_past else rest
         lines = [Content(""), Content.styled(sentence, ink.of("foreground", bold=True))]
         for key, words in rest:

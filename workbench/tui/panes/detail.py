@@ -90,9 +90,10 @@ class DetailView(LineView):
         return self.can_split and self.look.layout == "split" and bool(self.detail and self.detail.files)
 
     def on_width(self, width: int) -> None:
-        """Lay out in another width."""
+        """Lay out in another width; what was drawn before does not count, so all of it is drawn again."""
         del width
         self._lay_out()
+        self.invalidate()
 
     def _lay_out(self) -> None:
         detail, width = self.detail, self.width

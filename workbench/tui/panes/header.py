@@ -148,7 +148,7 @@ class SessionStrip(Widget):
         )
         fitting, _ = sessions.strip(self._rows, width - right.cell_length - 4)
         self._places = []
-        line = Content("  ")
+        line = Content("  ") if self._rows else Content.styled("  No session here yet.", colours.of("muted"))
         for row in fitting:
             tone = colours.of("muted" if row.is_muted else "foreground", bold=row.is_current)
             item = Content.assemble(

@@ -10,6 +10,7 @@ from textual import on
 from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
 from workbench.draw import rows
 from workbench.tui import keymap
@@ -90,6 +91,7 @@ class Rail(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.list = SessionList(key="session-list")
+        self._empty = Static(id="sessions-empty")
         self._changed_title = PaneTitle("Changed here", key="changed-title")
         self._changed = Lines(key="changed")
         self._facts_title = PaneTitle("This session", key="facts-title")
@@ -99,6 +101,7 @@ class Rail(Pane):
 
     def compose_body(self) -> Iterable[Widget]:
         """Yield sessions, changed files, facts."""
+        yield self._empty
         yield self.list
         yield self._changed_title
         yield self._changed
@@ -117,6 +120,9 @@ class Rail(Pane):
         shown = sessions.rows(view.sessions, view.actions, current=current, text_filter=self._filter)
         self.list.show_rows(shown, view.now)
         muted = ink(self).of("muted")
+        self._empty.display = not shown
+        words = " Nothing matches." if self._filter else " No session here yet.\n ctrl+n starts one."
+        self._empty.update(Content.styled(words, muted))
         self.set_title(right=Content.styled(str(len(shown)), muted) if shown else Content(" "))
         files = tuple(view.changed_files[:_MOST_CHANGED])
         self._changed.show(files)

@@ -29,6 +29,8 @@ class ConversationShown:
     has_model: bool = True
     opening: Sequence[str] = ()
     """Lines instead of how a session is begun."""
+    elsewhere: int = 0
+    """How many sessions there are of other folders, where this one has none."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
 

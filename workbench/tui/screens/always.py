@@ -4,14 +4,13 @@ Owns that a rule is saved only by a key that came after the dialog had stood, an
 The call itself is answered by hand, for the digest that was drawn: a rule never answers what already waits.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.draw import cells
@@ -19,6 +18,7 @@ from workbench.draw.ruling import dialog_lines
 from workbench.tui import keymap, ruling
 from workbench.tui.arming import TOO_QUICK, Arming
 from workbench.tui.messages import Decide
+from workbench.tui.screens.roomy import RoomyScreen
 from workbench.tui.services import AskedCall
 from workbench.tui.theme import drawing, glyphs, ink
 from workbench.views.detail import ActionDetail
@@ -27,6 +27,9 @@ from workbench.views.source import Gone
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
+
+_KEYS_ROOM: Final = 44
+"""Cells that what enter does, and the way back, get of the row of keys."""
 
 
 def open_always(screen: "MainScreen", detail: ActionDetail) -> None:
@@ -52,14 +55,16 @@ def open_always(screen: "MainScreen", detail: ActionDetail) -> None:
     screen.textual.push_screen(AlwaysScreen(screen, detail, made))
 
 
-class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
+class AlwaysScreen(RoomyScreen, inherit_bindings=False):
     """The dialog over the main screen."""
 
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("always")
+    LEAVES = "always.leave"
 
     def __init__(self, main: "MainScreen", detail: ActionDetail, made: ruling.Ruling) -> None:
-        super().__init__(id="always-screen")
+        super().__init__("always-screen")
+        self._width = 0
         self._main, self._detail, self._ruling = main, detail, made
         self._asked: Sequence[AskedCall] | None = None
         self._past: dict[tuple[object, ...], Past] = {}
@@ -69,7 +74,7 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         self._input = Input(id="always-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
 
-    def compose(self) -> ComposeResult:
+    def compose_box(self) -> Iterable[Widget]:
         """Yield page, field, keys."""
         with Vertical(id="always-box"):
             yield self._scroll
@@ -86,9 +91,8 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         self._show()
         self._count()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def resized(self) -> None:
         """Lay out in another size; the saving key waits again."""
-        del event
         self._arming.disarm()
         self.call_after_refresh(self._show)
 
@@ -105,8 +109,8 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         made = self._ruling.shown(
             self._past.get(self._past_key()), self._main.state.source.now(), self._on_save()
         )
-        width = max(20, self._scroll.size.width)
-        lines, at = dialog_lines(made, width, ink(self), glyphs(self))
+        self._width = self._scroll.size.width
+        lines, at = dialog_lines(made, max(20, self._width), ink(self), glyphs(self))
         self._page.update(Content("\n").join(lines))
         self._keys.update(self._key_line(made.on_save, made.why_off))
         height = self._scroll.size.height
@@ -138,7 +142,11 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         if self._input.display:
             pairs = [("enter", "try it"), ("esc", "back to the rules")]
         else:
-            pairs = [("j k", "rule"), ("tab", "field"), ("h l", "choose"), ("e", "edit"), ("esc", "back")]
+            pairs = [("j k", "rule"), ("tab", "field"), ("h l", "choose"), ("e", "edit")]
+            # What enter does stands whole where it can; the others are the same in every dialog.
+            while pairs and self._keys.size.width < _KEYS_ROOM + sum(3 + len(f"{k} {w}") for k, w in pairs):
+                pairs.pop()
+            pairs.append(("esc", "back"))
         parts = [Content.assemble((keys, info), f" {words}") for keys, words in pairs]
         if not self._input.display:
             ok = Content.assemble(("enter", info), f" {on_save}") if on_save else Content.styled(
@@ -149,6 +157,10 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
         return Content.assemble(" ", Content("   ").join(parts))
 
     def _drawn(self) -> None:
+        if self._scroll.size.width != self._width:
+            # The first frame knew no width.
+            self._show()
+            return
         if self.is_active and not self._input.display:
             self._arming.drawn(self._subject(), drawing(self).monotonic())
 
@@ -181,9 +193,8 @@ class AlwaysScreen(ModalScreen[None], inherit_bindings=False):
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says."""
-        if self._input.display and key_id != "always.leave":
-            return
-        keymap.run(key_id, self)
+        if not self._input.display or key_id == "always.leave":
+            super().action_do(key_id)
 
     def move(self, rows: int) -> None:
         """Go to another rule."""

@@ -4,16 +4,16 @@ Owns which rows are in the table, and that nothing in it is answered that was no
 action is answered by a decision of its own, for the digest that was drawn.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.style import Style as RichStyle
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.domain.values import Approval
@@ -27,6 +27,7 @@ from workbench.tui.arming import ARM_SECONDS, TOO_QUICK, Arming
 from workbench.tui.messages import Decide, HunksShown
 from workbench.tui.panes.choosing import Choosing
 from workbench.tui.panes.detail import DetailLook, DetailView
+from workbench.tui.screens.roomy import RoomyScreen
 from workbench.tui.theme import drawing, glyphs, ink
 from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
@@ -79,6 +80,12 @@ def _why_alone(row: QueueRow) -> str:
     if row.verb in _ALONE:
         return _ALONE[row.verb]
     return "" if row.can_batch else "marked !, answered one by one"
+
+
+_TALL: Final = 24
+"""Rows from which there are blank ones between the parts."""
+_WIDE: Final = 90
+"""Columns from which keys are explained in whole words."""
 
 
 class BatchList(RowList):
@@ -142,15 +149,26 @@ def _heads(width: int, colours: Ink, signs: Glyphs) -> Strip:
     return cells.row(columns, width, colours.on("background"), glyphs=signs)
 
 
-class BatchScreen(ModalScreen[None], inherit_bindings=False):
+def _lines(parts: Sequence[Content], width: int) -> list[Content]:
+    """Return keys with what they do, in as many rows as it takes; none is broken."""
+    rows = [Content("")]
+    for part in parts:
+        if rows[-1] and rows[-1].cell_length + part.cell_length + 4 > max(width, 20):
+            rows.append(Content(""))
+        rows[-1] = Content.assemble(rows[-1], "   " if rows[-1] else " ", part)
+    return [Content("\n").join(rows)]
+
+
+class BatchScreen(RoomyScreen, inherit_bindings=False):
     """The table over the main screen."""
 
     BINDINGS = keymap.bindings("batch")
+    LEAVES = "batch.leave"
 
     def __init__(
         self, main: "MainScreen", rows: list[BatchRow], left_out: list[QueueRow], verdict: Approval
     ) -> None:
-        super().__init__(id="batch-screen")
+        super().__init__("batch-screen")
         self._left_out = left_out
         self._main, self._rows, self._verdict = main, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
@@ -159,7 +177,7 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
         self._arming = Arming()
         self._opened_at = drawing(main.approvals).monotonic()
 
-    def compose(self) -> ComposeResult:
+    def compose_box(self) -> Iterable[Widget]:
         """Yield table, notes, keys, detail."""
         with Vertical(id="batch-box"):
             yield self._heads
@@ -192,7 +210,7 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
         box = self.query_one("#batch-box")
         box.border_title = f"{'Approve' if self._verdict == 'approve' else 'Reject'} {count} actions together"
         box.border_subtitle = f"seen {count - unseen} of {count}"
-        self._list.styles.height = min(count, 10)
+        self._list.styles.height = min(count, max(2, self.size.height // 3 - 2), 10)
         self._list.show_rows(self._rows, self.choosing)
         sign = Content.styled(
             signs.of("waiting" if unseen else "ok"), colours.of("waiting" if unseen else "added")
@@ -202,20 +220,21 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
             if unseen
             else " All of them were on your screen."
         )
-        self._note.update(Content.assemble("\n", self._left_out_lines(), " ", sign, words, "\n"))
+        gap = "\n" if self.size.height >= _TALL else ""
+        self._note.update(Content.assemble(gap, self._left_out_lines(), " ", sign, words, gap))
         info, faint = colours.of("info", bold=True), colours.of("faint")
         approve = (f"a approve {count}", faint) if unseen else ("a", info)
+        is_wide = self.size.width >= _WIDE
+        others = (
+            ("r", f"reject {count}"),
+            ("j k", "look at each" if is_wide else "look"),
+            ("J K", "scroll"),
+            ("m", "unmark"),
+            ("esc", "back, nothing is done" if is_wide else "back"),
+        )
         parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
-        parts += [
-            Content.assemble((keys, info), f" {words}")
-            for keys, words in (
-                ("r", f"reject {count}"),
-                ("j k", "look at each"),
-                ("m", "unmark"),
-                ("esc", "back, nothing is done" if self._room >= _WIDE else "back"),
-            )
-        ]
-        self._keys.update(Content.assemble(" ", Content("   ").join(parts), "\n"))
+        parts += [Content.assemble((keys, info), f" {words}") for keys, words in others]
+        self._keys.update(Content.assemble(*_lines(parts, self._room), gap))
         self.call_after_refresh(self._drawn)
 
     @property
@@ -257,9 +276,10 @@ class BatchScreen(ModalScreen[None], inherit_bindings=False):
         self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
         self._show()
 
-    def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
-        keymap.run(key_id, self)
+    def resized(self) -> None:
+        """Keep half of the box for what is under the cursor; answering keys wait for its frame."""
+        self._arming.disarm()
+        self.call_after_refresh(self._show)
 
     # --- what keys ask for ----------------------------------------------------------------------
 

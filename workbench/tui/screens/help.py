@@ -108,6 +108,13 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         box.border_title = cells.content(f"Keys here: {self._words}")  # type: ignore[assignment]
         box.border_subtitle = cells.content(glyphs(self).line(found))  # type: ignore[assignment]
         self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
+        self.call_after_refresh(self._say_more, found)
+
+    def _say_more(self, found: str) -> None:
+        """Say that there is more than is seen, once it is known how much fits."""
+        box = self.query_one("#help-box")
+        if self.is_attached and box.max_scroll_y > 0:
+            box.border_subtitle = cells.content(glyphs(self).line(f"↑ ↓ more  {found}"))  # type: ignore[assignment]
 
     def _made(self, width: int) -> Content:
         is_one = bool(self._find) or width < _THREE_FROM

@@ -4,15 +4,15 @@ Owns that a run begins only by a key that came after the dry run of exactly it h
 reads no file itself: plans come from a service, in a thread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.draw import cells
@@ -20,6 +20,7 @@ from workbench.draw.launchrows import LaunchRows
 from workbench.draw.wrapping import hard_wrap
 from workbench.tui import keymap
 from workbench.tui.arming import TOO_QUICK, Arming
+from workbench.tui.screens.roomy import RoomyScreen
 from workbench.tui.services import words_of
 from workbench.tui.theme import drawing, glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
@@ -120,14 +121,15 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-class LaunchScreen(ModalScreen[None], inherit_bindings=False):
+class LaunchScreen(RoomyScreen, inherit_bindings=False):
     """The form over the main screen."""
 
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("launch")
+    LEAVES = "launch.leave"
 
     def __init__(self, main: "MainScreen", choices: Sequence[PipelineChoice], first: str) -> None:
-        super().__init__(id="launch-screen")
+        super().__init__("launch-screen")
         self._main, self._file = main, first
         self._choices, self._plan_list = ChoiceList(choices), PlanList()
         self._input = Input(id="launch-input", select_on_focus=False, compact=True)
@@ -139,7 +141,7 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
         self._whole: str | None = None
         """The input where it has several lines; the field shows the first."""
 
-    def compose(self) -> ComposeResult:
+    def compose_box(self) -> Iterable[Widget]:
         """Yield pipelines, input, plan, words, keys."""
         with Vertical(id="launch-box"):
             yield self._choices
@@ -162,9 +164,8 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
         self._fit()
         self._read()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def resized(self) -> None:
         """Lay out in another size; the starting key waits again."""
-        del event
         self._arming.disarm()
         self._fit()
         self.call_after_refresh(self._say)
@@ -282,7 +283,7 @@ class LaunchScreen(ModalScreen[None], inherit_bindings=False):
         """Do what the table says; in the text field only few keys count."""
         if self.focused is self._input and key_id not in _IN_FIELD:
             return
-        keymap.run(key_id, self)
+        super().action_do(key_id)
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:

@@ -76,6 +76,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.workspace, self.home = workspace, home
         self.branch, self.trouble, self.has_model, self.asks = "", "", True, ("every tool", 0)
         self.pipelines_found: int | None = None
+        self.elsewhere = 0
         self.place, self.is_zoomed = 2, False
         self.header, self.strip, self.tabs, self.footer = Header(), SessionStrip(), Tabs(), Footer()
         self.rail, self.conversation = Rail(key="rail"), ConversationPane(key="conversation")
@@ -175,6 +176,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.requests.read_branch()
         if not self.state.runs.rows:
             self.requests.read_pipelines()
+        if not self.state.sessions:
+            self.requests.read_elsewhere()
         self.set_timer(_LOOK_AT_HOST_AFTER, self.requests.read_standing)
         if self.state.pending or self.answering.awaits(self.workspace):
             self.requests.ensure_host(self.workspace)

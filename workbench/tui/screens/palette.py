@@ -146,7 +146,7 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         """Say how many of what were found: rows below the last one are not seen."""
         typed, counts = self._found_for.lstrip("@#").strip(), Counter(map(_kind, self._list.entries.values()))
         said = ", ".join(f"{n} {kind[:-1] if n == 1 else kind}" for kind, n in counts.items() if kind)
-        words = (said or "Nothing matches: type less, or other words.") if typed else ""
+        words = (said or "Nothing here matches.") if typed else ""
         self._said.update(Content(glyphs(self).line(f" {words}")))
 
     def on_key(self, event: events.Key) -> None:

@@ -274,6 +274,17 @@ class Requests:
 
         self._thread(work, "pipelines", "look for pipelines")
 
+    def read_elsewhere(self) -> None:
+        """Read how many sessions other folders have, which an empty conversation says."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.elsewhere = screen.services.elsewhere()
+            if screen.elsewhere:
+                screen.textual.call_from_thread(screen.showing.conversation, None)
+
+        self._thread(work, "elsewhere", "count other sessions")
+
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""
         screen = self._screen

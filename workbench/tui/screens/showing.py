@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Call
-from workbench.domain.values import Verdict
 from workbench.draw.diff import HELD
 from workbench.text.safe import one_line
 from workbench.tui import keymap
@@ -179,18 +178,16 @@ class Showing:
             screen.say(error.why, is_error=True)
             hunks, parameters = opened.hunks, opened.parameters
         call = source.call(action.call_id) if action.call_id else None
-        verdict = self._verdict(action.call_id) if action.call_id else None
+        bodies = [event.body for event in source.call_events(action.call_id)] if action.call_id else []
+        verdict = next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
+        finished = next((body for body in reversed(bodies) if isinstance(body, CallFinished)), None)
         session = screen.state.sessions.get(action.session_id)
         return action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=screen.requests.parts_of(action, parameters),
-            is_own_text=bool(edited), is_undone=action.id in screen.state.undone,
+            is_own_text=bool(edited), is_undone=action.id in screen.state.undone, finished=finished,
             bases=source.base_lines(action) if screen.approvals.context > HELD else None,
         )  # fmt: skip
-
-    def _verdict(self, call_id: str) -> Verdict | None:
-        bodies = (event.body for event in self._screen.state.source.call_events(call_id))
-        return next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
 
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
@@ -204,6 +201,7 @@ class Showing:
                 now=state.source.now(),
                 has_model=self.has_model,
                 opening=self._screen.services.opening,
+                elsewhere=self._screen.elsewhere,
             )
         )
 

@@ -1,0 +1,74 @@
+"""Dialogs on small screens: what is decided in them was seen, and nothing is decided where it cannot be read."""
+
+import pytest
+
+from tests.support.stage import call, exchange, recording, text
+from tests.tui.screens import play, staged
+from workbench.tui.screens.always import AlwaysScreen
+from workbench.tui.screens.batch import BatchScreen
+
+TWO = recording(exchange(text("hm"), *(call(f"c{n}", "create_file", path=f"{n}.txt", content="x\n") for n in (1, 2))))  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 48)])
+def test_what_stands_in_the_batch_was_seen(tmp_path, size):
+    stage = staged(tmp_path, TWO)
+
+    async def body(shown):
+        await shown.press("M", "a", "j", "k")
+        assert "seen 2 of 2" in shown.text
+        assert "esc back" in shown.text
+        await shown.press("a")
+        assert not isinstance(shown.app.screen, BatchScreen)
+        assert stage.waiting() == []
+
+    play(stage, body, size=size)
+
+
+@pytest.mark.parametrize("verdict", ["a", "r"])
+def test_nothing_is_answered_in_a_batch_that_became_too_small(tmp_path, verdict):
+    stage = staged(tmp_path, TWO)
+
+    async def body(shown):
+        await shown.press("M", "a", "j", "k")
+        await shown.pilot.resize_terminal(40, 12)
+        await shown.settle()
+        assert "40×12 is too small to decide here." in shown.text
+        await shown.press(verdict)
+        assert len(stage.waiting()) == 2
+        assert isinstance(shown.app.screen, BatchScreen)
+        await shown.pilot.resize_terminal(80, 24)
+        await shown.settle()
+        await shown.press(verdict)
+        assert stage.waiting() == []
+
+    play(stage, body)
+
+
+def test_no_rule_is_saved_on_a_screen_that_became_too_small(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("j", "A")
+        await shown.pilot.resize_terminal(59, 18)
+        await shown.settle()
+        await shown.press("enter")
+        assert stage.journal.rules() == []
+        await shown.press("escape")
+        assert not isinstance(shown.app.screen, AlwaysScreen)
+        assert len(stage.waiting()) == 3
+
+    play(stage, body)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (72, 20), (160, 48)])
+def test_the_dialog_of_a_rule_has_its_width_at_once_and_its_way_back(tmp_path, size):
+    stage = staged(tmp_path, recording(exchange(call("c1", "run_in_terminal", command="git diff --stat"))))
+
+    async def body(shown):
+        await shown.press("A")
+        assert "Bash(git diff --stat)" in shown.text
+        assert "enter save" in shown.text
+        assert "esc back" in shown.text
+
+    play(stage, body, size=size)
