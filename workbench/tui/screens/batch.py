@@ -84,8 +84,6 @@ def _why_alone(row: QueueRow) -> str:
 
 _TALL: Final = 24
 """Rows from which there are blank ones between the parts."""
-_WIDE: Final = 90
-"""Columns from which keys are explained in whole words."""
 
 
 class BatchList(RowList):
@@ -224,7 +222,7 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
         self._note.update(Content.assemble(gap, self._left_out_lines(), " ", sign, words, gap))
         info, faint = colours.of("info", bold=True), colours.of("faint")
         approve = (f"a approve {count}", faint) if unseen else ("a", info)
-        is_wide = self.size.width >= _WIDE
+        is_wide = self._room >= _WIDE
         others = (
             ("r", f"reject {count}"),
             ("j k", "look at each" if is_wide else "look"),

@@ -49,13 +49,13 @@ class RoomyScreen(ModalScreen[None], inherit_bindings=False):
         del event
         self.query_one(f"#{(self.id or '').removesuffix('-screen')}-box").display = self.fits
         self._too_small.display = not self.fits
-        self._too_small.update(self._words())
+        self._too_small.update(self._sentences())
         self.resized()
 
     def resized(self) -> None:
         """Lay out in another size."""
 
-    def _words(self) -> Content:
+    def _sentences(self) -> Content:
         colours, signs, size = ink(self), glyphs(self), self.size
         lines = [
             Content(signs.line(f" {size.width}×{size.height} is too small to decide here.")),
