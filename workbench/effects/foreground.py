@@ -4,8 +4,10 @@ Owns starting them and waiting. What an agent asks for never comes through here:
 """
 
 import contextlib
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from workbench.effects.private import private_folder, read_bounded, write_atomic
@@ -21,10 +23,26 @@ def run(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | No
         return 127
 
 
-def feed(command: str, data: bytes, cwd: str) -> int:
-    """Run the user's own shell command in this terminal with bytes as its input; return its exit code."""
+@contextlib.contextmanager
+def ctrl_c_is_theirs() -> Generator[None, None, None]:
+    """Let `ctrl+c` in the terminal reach the program that runs there, and not end this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A handler, and not "ignore": that would be handed on to the program.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
-        return subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def feed(command: str, data: bytes, cwd: str) -> int:
+    """Run the user's shell command in this terminal with bytes as its input; return what shells call its code."""
+    try:
+        with ctrl_c_is_theirs():
+            code = subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
+        return code if code >= 0 else 128 - code
     except (OSError, BrokenPipeError):
         return 127
 
@@ -54,7 +72,9 @@ def edit(argv: Sequence[str], folder: Path, name: str, data: bytes) -> bytes | N
     path = place / name.rpartition("/")[2]
     write_atomic(path, data)
     try:
-        if run([*argv, str(path)]) != 0:
+        with ctrl_c_is_theirs():
+            code = run([*argv, str(path)])
+        if code != 0:
             return None
         return read_bounded(path, 64_000_000)
     finally:

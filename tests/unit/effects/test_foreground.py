@@ -1,3 +1,4 @@
+import signal
 import sys
 
 import pytest
@@ -20,6 +21,13 @@ def test_an_editor_that_fails_saves_nothing(tmp_path, argv):
 def test_a_command_is_fed(tmp_path):
     assert foreground.feed("cat > out", b"\xffbytes", str(tmp_path)) == 0
     assert (tmp_path / "out").read_bytes() == b"\xffbytes"
+
+
+def test_ctrl_c_ends_the_command_and_not_this_program(tmp_path):
+    before = signal.getsignal(signal.SIGINT)
+    # The terminal sends it to both: here the command does, to the one that waits for it and to itself.
+    assert foreground.feed("kill -INT $PPID; kill -INT $$; exit 3", b"", str(tmp_path)) == 128 + signal.SIGINT
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 Owns the wiring and nothing else: every callable is one call into a lower floor, imported when it is used.
 """
 
+import contextlib
 import os
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -352,6 +354,10 @@ class Wiring:
         from workbench.effects.foreground import feed
 
         code = feed(command, text.encode("utf-8", "replace"), self._workspace)
+        if sys.stdin.isatty():
+            # The screen comes back over what was printed: it stays until it was read.
+            with contextlib.suppress(EOFError, KeyboardInterrupt):
+                input(f"\nEnded with {code}; enter goes back to workbench. ")
         return "" if code == 0 else f"The command ended with {code}."
 
     def notify_desktop(self, title: str, text: str) -> None:
