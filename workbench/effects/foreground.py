@@ -38,7 +38,7 @@ def ctrl_c_is_theirs() -> Generator[None, None, None]:
 
 
 def feed(command: str, data: bytes, cwd: str) -> int:
-    """Run the user's shell command in this terminal with bytes as its input; return what shells call its code."""
+    """Run the user's shell command in this terminal with bytes as its input; return its exit code."""
     try:
         with ctrl_c_is_theirs():
             code = subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
