@@ -105,16 +105,31 @@ def remove(database: Database, session_id: str, most: int) -> int:
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
     texts = [database.execute(_TEXT, (session_id, number)).get or "" for number in numbers]
     for number in numbers:
-        database.execute(
-            "INSERT INTO search (search, rowid, words) SELECT 'delete', id, words FROM search_text"
-            " WHERE session_id = ? AND sequence_number = ?",
-            (session_id, number),
-        )
+        _forget_text(database, (session_id, number))
         database.execute(
             "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
         )
     vocabulary.unlearn(database, texts)
     return len(numbers)
+
+
+def _forget_text(database: Database, place: tuple[str, int]) -> None:
+    """Take one text out of the index.
+
+    The index counts its rows, and a count that fell behind ends a delete long before the rows do. Made anew
+    from the events, which still hold the text, it counts right.
+    """
+    import apsw
+
+    statement = (
+        "INSERT INTO search (search, rowid, words) SELECT 'delete', id, words FROM search_text"
+        " WHERE session_id = ? AND sequence_number = ?"
+    )
+    try:
+        database.execute(statement, place)
+    except apsw.CorruptError:
+        database.execute("INSERT INTO search (search) VALUES ('rebuild')")
+        database.execute(statement, place)
 
 
 def forget(database: Database, session_id: str) -> None:

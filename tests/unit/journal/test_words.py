@@ -129,3 +129,16 @@ def test_an_older_journal_gets_its_list_when_it_is_migrated(tmp_path: Path) -> N
     with open_journal(tmp_path) as journal:
         assert _holding(journal, "lophon") == ["xylophonist"]
         assert _found(journal, "phonist") == {"s"}
+
+
+def test_a_count_of_the_index_that_fell_behind_does_not_end_a_delete(journal: Journal) -> None:
+    start(journal)
+    for number in range(5):
+        _say(journal, "s", f"xylophone {number}")
+    journal.change(
+        lambda live: live.database.execute("UPDATE search_data SET block = x'0101' WHERE id = 1") and None
+    )
+    delete.delete_session(journal, "s", USER)
+    assert journal.session("s") is None
+    assert _found(journal, "xylophone") == set()
+    assert_sound(journal)
