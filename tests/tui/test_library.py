@@ -520,3 +520,24 @@ def test_a_session_that_moves_is_drawn_anew_and_no_other(stage):
         assert drawn == [], "nothing of it reads otherwise"
 
     play(stage, body)
+
+
+def test_the_names_of_tools_are_asked_for_by_who_filters(stage):
+    asked = []
+
+    def known_tools():
+        asked.append(1)
+        return {"run_in_terminal": None, "read_file": None}
+
+    async def body(shown):
+        await opened(shown)
+        assert asked == []
+        await shown.press("/")
+        await shows(shown)
+        await shown.press(*"tool:re", "tab")
+        assert pane(shown).input.value == "tool:read_file "
+        await shown.press("escape", "/")
+        await shows(shown)
+        assert asked == [1]
+
+    play(stage, body, known_tools=known_tools)
