@@ -24,7 +24,9 @@ def delay(step: Step, found: StepRun) -> float:
     policy = step.failing
     if policy.delay_seconds <= 0 or not found.failures:
         return 0.0
-    return min(policy.most_delay_seconds, policy.delay_seconds * policy.delay_factor ** (found.failures - 1))
+    before = found.failures - 1
+    growth = before + 1 if policy.is_linear else policy.delay_factor**before
+    return min(policy.most_delay_seconds, policy.delay_seconds * growth)
 
 
 def with_session(spec: StepSpec, found: StepRun | None) -> StepSpec:

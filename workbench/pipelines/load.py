@@ -52,7 +52,7 @@ def load(
         file: its path.
         manifest: path of the manifest; None looks for the nearest one upwards.
         root: what the paths in both are relative to; None takes the manifest's project.
-        missing_adapters: whether to look on PATH for the binaries of adapters.
+        missing_adapters: whether to look on PATH for the binaries of adapters and required tools.
     """
     report = Report()
     manifest_file = manifest if manifest is not None else find_manifest(file)
@@ -78,6 +78,8 @@ def load(
     if pipeline is not None and place is not None:
         check_pipeline(pipeline, place, read, files)
         _below(pipeline, place, files.root)
+        if missing_adapters:
+            _tools(place)
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
@@ -255,6 +257,18 @@ def _named_below(step: Step) -> tuple[str, ...]:
     return tuple(
         one for one in names if step.kind == "pipeline" and one not in ("", SKIP) and "{{" not in one
     )
+
+
+def _tools(place: Place) -> None:
+    """Warn of programs that the pipeline requires and that are not there; no run begins without them."""
+    import shutil
+
+    requires = place.member("requires")
+    listed = requires.member("tools") if requires else None
+    for one in listed.items() if listed else ():
+        name = one.node.value
+        if isinstance(name, str) and name.strip() and shutil.which(name.strip()) is None:
+            one.warn("missing_binary", f"{one_line(name, 80)} is required and not on PATH", stops_run=True)
 
 
 def _binaries(document: Place, manifest: Manifest) -> None:

@@ -231,6 +231,8 @@ class Failing:
     rework_step: str = ""
     delay_seconds: float = 0.0
     delay_factor: float = 1.0
+    is_linear: bool = False
+    """The delay grows by itself at each failure, instead of by the factor."""
     most_delay_seconds: float = 60.0
 
 

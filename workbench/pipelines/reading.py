@@ -42,7 +42,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _PERCENT: Final = re.compile(r"token_limit_(\d{1,3})%")
 
 _ROOT: Final = {
-    "requires": "requirements", "hooks": "lifecycle hooks", "chat_context": "chat context",
+    "hooks": "lifecycle hooks", "chat_context": "chat context",
     "skills": "skills",
 }  # fmt: skip
 _METADATA: Final = {
@@ -84,6 +84,10 @@ def read_pipeline(place: Place) -> Pipeline | None:
     )  # fmt: skip
     if metadata:
         metadata.unknown(_METADATA)
+    requires = top.below("requires")
+    if requires:
+        requires.texts("tools")  # looked for on PATH where the pipeline is loaded
+        requires.unknown({"skills": "skills"})
     top.unknown(_ROOT)
     return pipeline
 

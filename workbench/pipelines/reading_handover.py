@@ -34,6 +34,7 @@ _POLICIES: Final = {
     "none": (1, 0.0, 1.0), "standard": (3, 1.0, 2.0), "aggressive": (5, 0.2, 2.0), "patient": (3, 5.0, 3.0),
 }  # fmt: skip
 _FACTORS: Final = {"fixed": 1.0, "linear": 1.0, "exponential": 2.0}
+_LINEAR: Final = "linear"
 _DEFAULT_RETRIES: Final = 2
 
 
@@ -150,6 +151,7 @@ def _failing(step: Fields, policies: list[_Policy], handover_retries: int | None
     return Failing(
         attempts=attempts, then=then, rework_step=rework, delay_seconds=base.delay_seconds,
         delay_factor=base.delay_factor, most_delay_seconds=base.most_delay_seconds,
+        is_linear=base.is_linear,
     )  # fmt: skip
 
 
@@ -157,10 +159,12 @@ def _retry(fields: Fields) -> Failing:
     attempts, delay, factor = fields.word("policy", _POLICIES, (1, 0.0, 1.0))
     attempts = fields.whole("max_attempts", attempts, 1, 100)
     factor = fields.word("backoff", _FACTORS, factor)
+    backoff = fields.get("backoff")
     found = Failing(
         attempts=attempts, then=fields.word("on_failure", _WORDS, "fail"),
         rework_step=fields.text("rework_step"), delay_seconds=_delay(fields, "base_delay", delay),
         delay_factor=factor, most_delay_seconds=_delay(fields, "max_delay", 60.0),
+        is_linear=backoff is not None and text_of(backoff) == _LINEAR,
     )  # fmt: skip
     fields.flag("adapt_prompt", True)
     fields.unknown()

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project, write
+from workbench.pipelines.failing import delay
 from workbench.pipelines.load import check_manifest, find_manifest, load, named, pipelines_of
+from workbench.pipelines.state import StepRun
 
 BESIDE = (parent / "shared" / "data" / "wave" for parent in Path(__file__).resolve().parents)
 WAVE = next((place for place in BESIDE if place.is_dir()), Path("nowhere"))
@@ -342,3 +344,33 @@ def test_without_a_manifest_a_pipeline_belongs_to_the_folder_above_its_folder_of
         )
         root = str(tmp_path.resolve()) if folder != "elsewhere" else str(tmp_path.resolve() / "elsewhere")
         assert load(str(tmp_path / folder / "p.yaml")).root == root
+
+
+@pytest.mark.spec(79, 80)
+def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "here").write_text("#!/bin/sh\n")
+    (tmp_path / "here").chmod(0o755)
+    head = "requires: {tools: [here, gone], skills: [x]}\n"
+    loaded = load(project(tmp_path, command("a"), manifest=None, head=head))
+    found = [(p.code, p.message) for p in loaded.report.ordered() if p.line == 4]
+    assert found == [
+        ("missing_binary", "gone is required and not on PATH"),
+        ("not_run", "skills (skills) is read and not acted on here"),
+    ]
+    assert loaded.report.is_ok
+    assert [p.code for p in loaded.report.for_running().errors] == ["missing_binary"]
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("{base_delay: 2s}", [2, 2, 2]), ("{base_delay: 2s, backoff: fixed}", [2, 2, 2]),
+        ("{base_delay: 2s, backoff: linear, max_delay: 5s}", [2, 4, 5]),
+        ("{base_delay: 2s, backoff: exponential}", [2, 4, 8]), ("{policy: none}", [0, 0, 0]),
+        ("{policy: patient, max_delay: 20s}", [5, 15, 20]),
+    ],
+)  # fmt: skip
+def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, seconds):
+    (step,) = load(project(tmp_path, command("a", retry=words), manifest=None)).pipeline.steps
+    assert [delay(step, StepRun(id="a", failures=n)) for n in (1, 2, 3)] == seconds
