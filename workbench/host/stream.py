@@ -29,11 +29,13 @@ class StreamScrubber:
     def feed(self, text: str) -> str:
         """Return what may be shown now."""
         self._line += text
-        out = ""
-        while (cut := self._line_end()) >= 0:
-            out += self._finish(self._line[:cut])
-            self._line = self._line[cut:]
-        return out + self._begin()
+        out: list[str] = []
+        at = 0
+        while (cut := self._line_end(at)) >= 0:
+            out.append(self._finish(self._line[at:cut]))
+            at = cut
+        self._line = self._line[at:]
+        return "".join(out) + self._begin()
 
     def flush(self) -> str:
         """Return what was still held back; the stream is over."""
@@ -41,12 +43,14 @@ class StreamScrubber:
         self._line = ""
         return out
 
-    def _line_end(self) -> int:
-        """Return where the part ends that can be judged for good: after a line or a closed key block."""
-        start = self._line.find(_KEY_BLOCK)
-        newline = self._line.find("\n")
-        if start < 0 or 0 <= newline < start or len(self._line) > _LONGEST_HELD:
-            return newline + 1 if newline >= 0 else -1
+    def _line_end(self, at: int) -> int:
+        """Return where the part from there ends that can be judged for good: a line or a closed key block."""
+        newline = self._line.find("\n", at)
+        if newline < 0:
+            return -1
+        start = self._line.find(_KEY_BLOCK, at, newline)
+        if start < 0 or len(self._line) - at > _LONGEST_HELD:
+            return newline + 1
         end = self._line.find(_KEY_BLOCK_END, start)
         close = self._line.find("\n", end) if end >= 0 else -1
         return close + 1 if close >= 0 else -1
