@@ -104,8 +104,9 @@ def remove(database: Database, session_id: str, most: int) -> int:
     some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
     texts = [database.execute(_TEXT, (session_id, number)).get or "" for number in numbers]
-    for number in numbers:
-        _forget_text(database, (session_id, number))
+    for number, text in zip(numbers, texts, strict=True):
+        if text:  # an event without words never was in the index, and taking it out would spoil its count
+            _forget_text(database, (session_id, number))
         database.execute(
             "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
         )

@@ -142,3 +142,17 @@ def test_a_count_of_the_index_that_fell_behind_does_not_end_a_delete(journal: Jo
     assert journal.session("s") is None
     assert _found(journal, "xylophone") == set()
     assert_sound(journal)
+
+
+def test_events_without_words_do_not_spoil_the_count_of_the_index(journal: Journal) -> None:
+    for session in ("kept", "s"):
+        start(journal, session)
+        _say(journal, session, "xylophone")
+        for _ in range(3):
+            _say(journal, session, "")
+    delete.delete_session(journal, "s", USER)
+    with journal.reader.snapshot() as database:
+        counted = database.execute("SELECT block FROM search_data WHERE id = 1").get[0]
+        there = database.execute("SELECT count(*) FROM search_text WHERE words != ''").get
+    assert counted == there
+    assert_sound(journal)
