@@ -15,6 +15,8 @@ INTERVAL = 0.05
 _KEY_BLOCK = "-----BEGIN"
 _KEY_BLOCK_END = "-----END"
 _LONGEST_HELD = 65_536
+_CONTEXT = 4096
+"""Characters of a line longer than that which are kept, so that a name and its secret stay together."""
 
 
 class StreamScrubber:
@@ -29,13 +31,11 @@ class StreamScrubber:
     def feed(self, text: str) -> str:
         """Return what may be shown now."""
         self._line += text
-        out: list[str] = []
-        at = 0
-        while (cut := self._line_end(at)) >= 0:
-            out.append(self._finish(self._line[at:cut]))
-            at = cut
-        self._line = self._line[at:]
-        return "".join(out) + self._begin()
+        out = ""
+        while (cut := self._settled()) > 0:
+            out += self._finish(self._line[:cut])
+            self._line = self._line[cut:]
+        return out + self._begin()
 
     def flush(self) -> str:
         """Return what was still held back; the stream is over."""
@@ -43,17 +43,20 @@ class StreamScrubber:
         self._line = ""
         return out
 
-    def _line_end(self, at: int) -> int:
-        """Return where the part from there ends that can be judged for good: a line or a closed key block."""
-        newline = self._line.find("\n", at)
+    def _settled(self) -> int:
+        """Return how much can be judged for good: whole lines, and key blocks that are closed."""
+        block, newline = self._line.find(_KEY_BLOCK), self._line.find("\n")
         if newline < 0:
-            return -1
-        start = self._line.find(_KEY_BLOCK, at, newline)
-        if start < 0 or len(self._line) - at > _LONGEST_HELD:
+            return 0
+        if 0 <= block < newline and len(self._line) <= _LONGEST_HELD:
+            return self._block_end(block)
+        if self._emitted or 0 <= block < newline:
             return newline + 1
-        end = self._line.find(_KEY_BLOCK_END, start)
-        close = self._line.find("\n", end) if end >= 0 else -1
-        return close + 1 if close >= 0 else -1
+        return self._line.rfind("\n", 0, block if block >= 0 else None) + 1
+
+    def _block_end(self, block: int) -> int:
+        end = self._line.find(_KEY_BLOCK_END, block)
+        return self._line.find("\n", end) + 1 if end >= 0 else 0
 
     def _finish(self, part: str) -> str:
         clean = scrub(part).text
@@ -70,7 +73,14 @@ class StreamScrubber:
             return ""
         new = clean[len(self._emitted) :]
         self._emitted = clean
+        if whole > _LONGEST_HELD:
+            self._forget(whole)
         return new
+
+    def _forget(self, whole: int) -> None:
+        """Keep of a line without end only what the next words may belong to."""
+        self._line = self._line[whole - _CONTEXT :]
+        self._emitted = scrub(self._line[:_CONTEXT]).text
 
 
 class Deltas:
@@ -84,13 +94,13 @@ class Deltas:
         """
         self._write = write
         self._scrubber = StreamScrubber()
-        self._pending = ""
+        self._came: list[str] = []
         self._offset = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, text: str) -> None:
-        """Take a piece of the stream."""
-        self._pending += self._scrubber.feed(text)
+        """Take a piece of the stream; what it may show is looked for once an interval, not once a word."""
+        self._came.append(text)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._due)
 
@@ -98,15 +108,17 @@ class Deltas:
         """Write what is left; nothing follows."""
         if self._timer is not None:
             self._timer.cancel()
-        self._pending += self._scrubber.flush()
-        self._out()
+        self._out(self._shown() + self._scrubber.flush())
 
     def _due(self) -> None:
         self._timer = None
-        self._out()
+        self._out(self._shown())
 
-    def _out(self) -> None:
-        if self._pending:
-            self._write(self._offset, self._pending)
-            self._offset += len(self._pending)
-            self._pending = ""
+    def _shown(self) -> str:
+        came, self._came = "".join(self._came), []
+        return self._scrubber.feed(came)
+
+    def _out(self, text: str) -> None:
+        if text:
+            self._write(self._offset, text)
+            self._offset += len(text)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.domain.values import Hunk
-from workbench.host import record
+from workbench.host import record, stream
 from workbench.host.stream import StreamScrubber
 from workbench.text.scrub import scrub
 
@@ -113,3 +113,21 @@ def test_a_secret_never_leaves_in_halves(text):
 def test_what_holds_no_secret_is_streamed_whole(text, cuts):
     if scrub(text).text == text:
         assert streamed(text, [min(cut, len(text)) for cut in cuts]) == text
+
+
+def test_a_flood_of_lines_is_looked_at_once(monkeypatch):
+    looks = []
+    monkeypatch.setattr(stream, "scrub", lambda text: looks.append(len(text)) or scrub(text))
+    assert StreamScrubber().feed("x\n" * 30_000) == "x\n" * 30_000
+    assert (sum(looks), len(looks) < 5) == (60_000, True)
+
+
+def test_a_line_without_end_is_let_out_and_still_keeps_a_name_and_its_secret_together():
+    scrubber, out = StreamScrubber(), ""
+    for _ in range(9):
+        for piece in ("word " * 13_104, "Authorization: Bearer ", "abcdefghijklmnop1234 "):
+            out += scrubber.feed(piece)
+            assert len(scrubber._line) < 140_000
+    out += scrubber.flush()
+    assert "abcdefghijklmnop1234" not in out
+    assert (out.count("word "), out.count("⟨secret")) == (9 * 13_104, 9)
