@@ -1,6 +1,7 @@
 """Answering by key: what counts, for which bytes, and what never does."""
 
 import pytest
+from textual import events
 
 from tests.tui.screens import CHANGED, play, staged
 from workbench.domain.values import Actor, Decision, Taken
@@ -51,6 +52,21 @@ def test_the_whole_change_is_approved_for_the_digest_that_was_drawn(stage):
 def test_keys_typed_ahead_approve_nothing(stage):
     async def body(shown):
         await shown.press("a", "r", "x", "a", wait=0.0)
+        assert len(shown.stage.waiting()) == 3
+        assert "Too quick" in shown.said
+        await shown.press("r")
+        assert len(shown.stage.waiting()) == 2
+
+    play(stage, body)
+
+
+def test_keys_that_come_together_decide_nothing_however_long_the_row_stood(stage):
+    async def body(shown):
+        shown.hand.waits(1.0)
+        for _ in range(4):
+            shown.app.post_message(events.Key("r", "r"))
+        await shown.settle()
+        await shown.settle()
         assert len(shown.stage.waiting()) == 3
         assert "Too quick" in shown.said
         await shown.press("r")

@@ -343,6 +343,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Return when the key that is being handled arrived, on the clock that arms keys."""
         return self._arrived
 
+    @property
+    def is_key_ahead(self) -> bool:
+        """Return whether more keys came already behind the one that is being handled."""
+        return self._typed.has_more
+
     async def on_event(self, event: events.Event) -> None:
         """Take keys one by one, and note when each arrived, which may be long before it is handled."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:

@@ -38,6 +38,11 @@ class Drawing(Protocol):
         """Return when the key that is being handled arrived."""
         ...
 
+    @property
+    def is_key_ahead(self) -> bool:
+        """Return whether more keys came already behind the one that is being handled."""
+        ...
+
 
 def drawing(widget: Widget) -> Drawing:
     """Return the app as widgets see it."""

@@ -44,6 +44,11 @@ class TypeAhead:
         self._last = _Given(0.0, is_text=False)
         self._quiet_looks = 0
 
+    @property
+    def has_more(self) -> bool:
+        """Return whether keys wait behind the one that was handed on last."""
+        return bool(self._held)
+
     async def take(self, event: events.Key | events.Paste) -> None:
         """Hand a key on, now or when its turn has come."""
         age = time.monotonic() - self._last.at

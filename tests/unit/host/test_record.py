@@ -129,5 +129,5 @@ def test_a_line_without_end_is_let_out_and_still_keeps_a_name_and_its_secret_tog
             out += scrubber.feed(piece)
             assert len(scrubber._line) < 140_000
     out += scrubber.flush()
-    assert "abcdefghijklmnop1234" not in out
+    assert out.count("abcdefghijklmnop1234") == 0
     assert (out.count("word "), out.count("⟨secret")) == (9 * 13_104, 9)

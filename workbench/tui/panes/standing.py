@@ -65,7 +65,8 @@ class Standing:
         pane, widget = self._pane, self._widget
         if not pane.subject or not pane.stands:
             return False
-        counts = self.arming.take(pane.subject, drawing(widget).key_time)
+        draw = drawing(widget)
+        counts = self.arming.take(pane.subject, draw.key_time, is_ahead=draw.is_key_ahead)
         self.after_frame()
         if not counts:
             widget.post_message(Said(TOO_QUICK.format(key=key)))

@@ -253,7 +253,8 @@ class AlwaysScreen(RoomyScreen, inherit_bindings=False):
         if why := self._ruling.refused(one):
             self._main.say(f"Not saved: {one.pattern} {why}")
             return
-        if not self._arming.take(self._subject(), drawing(self).key_time):
+        draw = drawing(self)
+        if not self._arming.take(self._subject(), draw.key_time, is_ahead=draw.is_key_ahead):
             self._main.say(TOO_QUICK.format(key="enter"))
             return
         self._main.requests.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())

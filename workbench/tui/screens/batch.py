@@ -299,9 +299,10 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
         self.dismiss()
 
     def _is_counted(self, verdict: Approval) -> bool:
-        arrived = drawing(self._list).key_time
+        draw = drawing(self._list)
+        arrived = draw.key_time
         if verdict == "approve":
-            return self._arming.take(self._subject, arrived)
+            return self._arming.take(self._subject, arrived, is_ahead=draw.is_key_ahead)
         return arrived - self._opened_at >= ARM_SECONDS
 
     def move(self, rows: int) -> None:

@@ -395,7 +395,8 @@ class LaunchScreen(RoomyScreen, inherit_bindings=False):
         if plan.why_not:
             self._tell(f"No run can begin: {plan.why_not}.")
             return
-        if not self._arming.take(self._subject(), drawing(self).key_time):
+        draw = drawing(self)
+        if not self._arming.take(self._subject(), draw.key_time, is_ahead=draw.is_key_ahead):
             self._tell(TOO_QUICK.format(key="enter"))
             return
         self._is_starting = True
