@@ -239,7 +239,7 @@ def test_the_queue_of_each_is_that_of_its_moment(tmp_path):
                 if side.approvals.queue.cursor is not None:
                     assert side.approvals.detail.id == side.approvals.queue.cursor
         assert seen
-        await press("u", "r", "R", "v", "m", "i")
+        await press("u", "r", "R", "v")
         assert "Nothing can be answered here" in text(app)
 
     compared(tmp_path, body)

@@ -76,7 +76,7 @@ class Side(Vertical):
         self.live = live or Services()
         """What forks and films: of a file that is only lent, nothing does."""
         self.services, self.answering, self.requests = Services(), NoAnswers(why), _NoRequests()
-        self.has_model, self.pipelines_found, self._tell = True, 0, say
+        self.has_model, self.pipelines_found, self.elsewhere, self._tell = True, 0, 0, say
         self.showing = Showing(cast("MainScreen", self))
         self.view: View = "conversation"
         self._why = why
