@@ -401,6 +401,12 @@ class ConversationPane(Pane):
             return "Nothing is paused here."
         return _OFF.get(key_id, "")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave `p` to the first page while there is no session, whose errors it would be about."""
+        if parameters == ("conversation.model",) and self._session is None:
+            return False
+        return super().check_action(action, parameters)
+
     @property
     def _is_paused(self) -> bool:
         return self._session is not None and self._session.status == "paused"
