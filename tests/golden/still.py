@@ -165,9 +165,9 @@ class StillText(Deltas):
         self._clock, self._last = clock, clock.now()
 
     def feed(self, text):
-        self._pending += self._scrubber.feed(text)
+        self._came.append(text)
         if self._clock.now() - self._last >= INTERVAL * 1_000_000:
-            self._out()
+            self._out(self._shown())
             self._last = self._clock.now()
 
 
@@ -182,11 +182,11 @@ class StillLines(Deltas):
         *lines, self._raw = (self._raw + text).split("\n")
         for line in lines:
             self._clock.advance(LINE)
-            self._pending += self._scrubber.feed(line + "\n")
-            self._out()
+            self._came.append(line + "\n")
+            self._out(self._shown())
 
     def close(self):
-        self._pending += self._scrubber.feed(self._raw)
+        self._came.append(self._raw)
         super().close()
 
 
