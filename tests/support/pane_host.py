@@ -59,7 +59,7 @@ class Host(App):
         return time.monotonic()
 
     @property
-    def is_key_ahead(self):
+    def is_key_repeated(self):
         return False
 
     def hear(self, message):

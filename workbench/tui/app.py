@@ -344,9 +344,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self._arrived
 
     @property
-    def is_key_ahead(self) -> bool:
-        """Return whether more keys came already behind the one that is being handled."""
-        return self._typed.has_more
+    def is_key_repeated(self) -> bool:
+        """Return whether the key that is being handled already came once more."""
+        return self._typed.is_repeated
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one by one, and note when each arrived, which may be long before it is handled."""

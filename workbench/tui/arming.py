@@ -35,13 +35,13 @@ class Arming:
         """Return whether a key that arrived at a moment counts for a subject."""
         return self.since is not None and subject == self.subject and at - self.since >= ARM_SECONDS
 
-    def take(self, subject: Hashable, at: float, *, is_ahead: bool = False) -> bool:
+    def take(self, subject: Hashable, at: float, *, is_repeated: bool = False) -> bool:
         """Use the arming for one key: one that came too early starts the wait anew, another ends it.
 
-        A key typed ahead, with others already behind it, comes too early whatever its moment says: on a busy
-        machine keys are read long after they were typed.
+        A key that already came once more is too early whatever its moment says: on a busy machine keys that
+        are held down or hammered are read long after they were typed.
         """
-        if not is_ahead and self.is_armed(subject, at):
+        if not is_repeated and self.is_armed(subject, at):
             self.disarm()
             return True
         if subject == self.subject:

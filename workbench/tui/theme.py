@@ -39,8 +39,8 @@ class Drawing(Protocol):
         ...
 
     @property
-    def is_key_ahead(self) -> bool:
-        """Return whether more keys came already behind the one that is being handled."""
+    def is_key_repeated(self) -> bool:
+        """Return whether the key that is being handled already came once more."""
         ...
 
 

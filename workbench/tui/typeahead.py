@@ -32,6 +32,7 @@ class _Given:
 
     at: float
     is_text: bool
+    key: str = ""
 
 
 class TypeAhead:
@@ -45,9 +46,10 @@ class TypeAhead:
         self._quiet_looks = 0
 
     @property
-    def has_more(self) -> bool:
-        """Return whether keys wait behind the one that was handed on last."""
-        return bool(self._held)
+    def is_repeated(self) -> bool:
+        """Return whether the key that was handed on last already waits once more: held down, hammered."""
+        behind = self._held[0] if self._held else None
+        return isinstance(behind, events.Key) and behind.key == self._last.key
 
     async def take(self, event: events.Key | events.Paste) -> None:
         """Hand a key on, now or when its turn has come."""
@@ -77,7 +79,8 @@ class TypeAhead:
         )
 
     async def _hand_on(self, event: events.Event) -> None:
-        self._last = _Given(time.monotonic(), is_text=self._is_text(event))
+        key = event.key if isinstance(event, events.Key) else ""
+        self._last = _Given(time.monotonic(), is_text=self._is_text(event), key=key)
         self._quiet_looks = 0
         await self._give(event)
 

@@ -66,7 +66,7 @@ class Standing:
         if not pane.subject or not pane.stands:
             return False
         draw = drawing(widget)
-        counts = self.arming.take(pane.subject, draw.key_time, is_ahead=draw.is_key_ahead)
+        counts = self.arming.take(pane.subject, draw.key_time, is_repeated=draw.is_key_repeated)
         self.after_frame()
         if not counts:
             widget.post_message(Said(TOO_QUICK.format(key=key)))

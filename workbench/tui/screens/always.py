@@ -254,7 +254,7 @@ class AlwaysScreen(RoomyScreen, inherit_bindings=False):
             self._main.say(f"Not saved: {one.pattern} {why}")
             return
         draw = drawing(self)
-        if not self._arming.take(self._subject(), draw.key_time, is_ahead=draw.is_key_ahead):
+        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
             self._main.say(TOO_QUICK.format(key="enter"))
             return
         self._main.requests.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())

@@ -302,7 +302,7 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
         draw = drawing(self._list)
         arrived = draw.key_time
         if verdict == "approve":
-            return self._arming.take(self._subject, arrived, is_ahead=draw.is_key_ahead)
+            return self._arming.take(self._subject, arrived, is_repeated=draw.is_key_repeated)
         return arrived - self._opened_at >= ARM_SECONDS
 
     def move(self, rows: int) -> None:

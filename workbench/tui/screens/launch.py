@@ -396,7 +396,7 @@ class LaunchScreen(RoomyScreen, inherit_bindings=False):
             self._tell(f"No run can begin: {plan.why_not}.")
             return
         draw = drawing(self)
-        if not self._arming.take(self._subject(), draw.key_time, is_ahead=draw.is_key_ahead):
+        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
             self._tell(TOO_QUICK.format(key="enter"))
             return
         self._is_starting = True
