@@ -94,8 +94,9 @@ def opened(root):
             if process.poll() is None:
                 process.kill()
             process.communicate()
-        if made.home.exists():
-            made.call("host", "stop")
+        for home in (made.home, root / "demo" / "home"):
+            if home.exists():
+                made.call("host", "stop", "--all", env=made.env(WORKBENCH_HOME=str(home)))
 
 
 @pytest.fixture
