@@ -11,6 +11,8 @@ from workbench.text.patterns import Pattern
 
 _REREAD = 512
 _LONG = 4096
+_DENSE = 8
+"""Of so many signs one may be a place; with more, each place costs more than a plain search does."""
 _IS_WORD = re.compile(r"[a-z0-9_-]+\Z").match
 _SEPARATORS = bytes(
     code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789_-" else 32 for code in range(256)
@@ -28,30 +30,25 @@ def mark(kind: str) -> str:
 class Sheet:
     """A text, and what is known of it while secrets are taken from it."""
 
-    __slots__ = ("_folded", "_letters", "_places", "_words", "text")
+    __slots__ = ("_folded", "_places", "_pool", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         """The text, with marks where secrets stood."""
         self._folded = text.lower()
-        self._words = _words(self._folded) if len(text) > _LONG else None
-        self._letters = _letters(self._words) if self._words is not None else None
-        self._places: dict[tuple[tuple[str, ...], tuple[int, ...]], list[int]] = {}
+        self._pool = _Pool(self._folded) if len(text) > _LONG else None
+        self._places: dict[tuple[tuple[str, ...], tuple[int, ...]], list[int] | None] = {}
 
     def hinted(self, blocks: tuple[tuple[Pattern, ...], ...]) -> list[list[Pattern]]:
         """Return of every block the patterns of which a hint is there, and no block without any."""
         # Loops and not any(): the generator costs more than all of the looking, on a hundred short texts.
-        folded, words, letters = self._folded, self._words, self._letters
+        folded, pool = self._folded, self._pool
         found: list[list[Pattern]] = []
         for block in blocks:
             mine: list[Pattern] = []
             for pattern in block:
                 for hint in pattern.hints:
-                    if words is None or letters is None:
-                        if hint in folded:
-                            mine.append(pattern)
-                            break
-                    elif _longest_letters(hint) in letters and hint in (words if _IS_WORD(hint) else folded):
+                    if hint in folded if pool is None else pool.has(hint):
                         mine.append(pattern)
                         break
             if mine:
@@ -82,9 +79,10 @@ class Sheet:
         """
         spans: list[_Span] = []
         at = 0
-        if pattern.anchors and len(self._folded) == len(self.text):
+        places = self._starts(pattern) if pattern.anchors and len(self._folded) == len(self.text) else None
+        if places is not None:
             match = pattern.regex().match
-            for place in self._starts(pattern):
+            for place in places:
                 if place >= at and (found := match(self.text, place)):
                     at = _judged(found, pattern, spans)
         else:
@@ -93,21 +91,27 @@ class Sheet:
                 at = _judged(found, pattern, spans)
         return spans
 
-    def _starts(self, pattern: Pattern) -> list[int]:
-        """Return where matches of a pattern can begin, in order."""
+    def _starts(self, pattern: Pattern) -> list[int] | None:
+        """Return where matches of a pattern can begin, in order; None where that is nearly everywhere."""
         key = (pattern.anchors, pattern.leads)
-        found = self._places.get(key)
-        if found is None:
-            folded = self._folded
-            places: list[int] = []
-            for anchor in pattern.anchors:
-                at = folded.find(anchor)
-                while at >= 0:
-                    places.append(at)
-                    at = folded.find(anchor, at + 1)
-            found = sorted(at - lead for at in places for lead in pattern.leads if at >= lead)
-            self._places[key] = found
-        return found
+        if key not in self._places:
+            self._places[key] = self._found(pattern)
+        return self._places[key]
+
+    def _found(self, pattern: Pattern) -> list[int] | None:
+        folded, pool = self._folded, self._pool
+        most = max(_LONG, len(folded) // _DENSE)
+        places: list[int] = []
+        for anchor in pattern.anchors:
+            if pool is not None and not pool.has(anchor):
+                continue
+            at = folded.find(anchor)
+            while at >= 0:
+                places.append(at)
+                at = folded.find(anchor, at + 1)
+                if len(places) > most:
+                    return None
+        return sorted(at - lead for at in places for lead in pattern.leads if at >= lead)
 
     def _put(self, marks: list[tuple[_Span, str]]) -> None:
         is_in_step = len(self._folded) == len(self.text)
@@ -152,21 +156,44 @@ def _without(text: str, marks: list[tuple[_Span, str]]) -> str:
     return "".join(pieces)
 
 
-def _words(folded: str) -> str:
-    """Return every different word of a long text once: much less to look for two hundred hints in.
+class _Pool:
+    """What a long text is made of, each piece once: much less to look for two hundred hints in.
 
-    A text that is scrubbed meanwhile only loses words, so this stays true of it.
+    A text that is scrubbed meanwhile only loses pieces, so this stays true of it.
     """
-    data = folded.encode("utf-8", "surrogatepass").translate(_SEPARATORS)
-    return b" ".join(dict.fromkeys(data.split())).decode("ascii")
+
+    __slots__ = ("_folded", "_known", "_letters", "_pieces", "_signs", "_words")
+
+    def __init__(self, folded: str) -> None:
+        self._folded = folded
+        self._pieces = " ".join(dict.fromkeys(folded.split()))
+        self._signs = {*self._pieces, " "}
+        words = self._pieces.encode("utf-8", "surrogatepass").translate(_SEPARATORS)
+        self._words = _each_once(words)
+        # Less still, where most of the words are keys.
+        self._letters = _each_once(self._words.encode().translate(_NO_LETTERS))
+        self._known: dict[str, bool] = {}
+
+    def has(self, part: str) -> bool:
+        """Whether the text held this when it was new."""
+        known = self._known.get(part)
+        if known is None:
+            known = self._known[part] = self._signs.issuperset(part) and self._holds(part)
+        return known
+
+    def _holds(self, part: str) -> bool:
+        if _longest_letters(part) not in self._letters:
+            return False
+        if _IS_WORD(part):
+            return part in self._words
+        return part in (self._folded if " " in part else self._pieces)
 
 
-def _letters(words: str) -> str:
-    """Return every different run of letters of some words: less still, where most of them are keys."""
-    return b" ".join(dict.fromkeys(words.encode().translate(_NO_LETTERS).split())).decode("ascii")
+def _each_once(words: bytes) -> str:
+    return b" ".join(dict.fromkeys(words.split())).decode("ascii")
 
 
 @cache
 def _longest_letters(hint: str) -> str:
-    """Return the longest run of letters in a hint; without it the hint is not there either."""
+    """Return the longest run of letters in a text; without it the text is not there either."""
     return max(re.findall("[a-z]*", hint), key=len)

@@ -58,3 +58,20 @@ def test_what_changes_its_length_when_folded_is_scrubbed_as_well():
     assert (
         shown == "\u0130" * 3 + " x ⟨secret: github-token⟩ ⟨secret: google-key⟩ password: ⟨secret: password⟩"
     )
+
+
+@pytest.mark.spec(202)
+def test_a_flood_of_places_costs_a_plain_search_and_hides_no_key():
+    pattern = next(pattern for pattern in PATTERNS if pattern.kind == "twitter-token")
+    flood, key = "a" * 60_000, "A" * 22 + "made%UpOnly" * 8
+    text = f"{flood} {key} {flood}"
+    assert Sheet(text)._starts(pattern) is None
+    assert Sheet(key)._starts(pattern) == [0, 1, 2]
+    assert scrub(text).text == f"{flood} ⟨secret: twitter-token⟩ {flood}"
+
+
+@pytest.mark.spec(202)
+def test_a_form_is_found_in_a_long_text_as_by_itself():
+    filler = "\n".join("lorem ipsum\u2028dolor\u00a0sit" for _ in range(100))
+    for form in FORMS.split("\n"):
+        assert scrub(f"{filler}\n\n{form}\n\n{filler}").found == scrub(form).found, form
