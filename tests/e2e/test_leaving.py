@@ -86,3 +86,19 @@ def test_a_screen_whose_terminal_is_gone_ends_though_no_signal_comes(shop, opene
     terminal._master = os.open(os.devnull, os.O_RDWR)
     assert terminal.process.wait(20) is not None
     assert not list((shop.home / "run").glob("*.screen-*"))
+
+
+def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_locale_names(shop, tmp_path):
+    log, env = tmp_path / "errors.log", {**shop.env(), "LC_ALL": "C"}
+    argv = ["sh", "-c", f'exec "$0" "$@" 2>"{log}"', *shop.argv()]
+    terminal = Heard(argv, cwd=shop.project, env=env)
+    try:
+        assert terminal.until("1 Conversation").isascii()
+        terminal.press("\x11")
+        terminal.until("q leaves")
+        terminal.press("q")
+        assert terminal.wait() == 0
+    finally:
+        terminal.close()
+    assert log.read_bytes() == b""
+    assert all(sequence in terminal.written for sequence in GIVEN_BACK)

@@ -252,9 +252,9 @@ def test_leaving_says_what_goes_on_and_the_second_key_leaves(tmp_path):
 
     async def body(shown):
         await shown.press("q")
-        assert "3 wait. Open workbench again" in shown.said
+        assert "3 asks wait. Open workbench again" in shown.said
         await shown.press("escape", "q")
-        assert shown.app.is_running and "3 wait" in shown.said
+        assert shown.app.is_running and "3 asks wait" in shown.said
         await shown.pilot.press("q")
         assert shown.app.return_code == 0
 

@@ -79,6 +79,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         glyphs: Glyphs | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         depth: Depth = "full",
+        encoding: str | None = None,
     ) -> None:
         """Compose the screen of a workspace.
 
@@ -92,6 +93,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             glyphs: The signs; None follows the settings and the terminal.
             monotonic: The clock that arms keys.
             depth: How many colours the terminal shows.
+            encoding: Which characters it has; None believes standard output.
         """
         self._theme: Theme | None = None
         self._depth: Depth = depth
@@ -108,9 +110,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._typed = TypeAhead(self, self._handle)
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = False
-        encoding = getattr(sys.__stdout__, "encoding", None)
+        wish = ui.glyphs if ui else "auto"
+        if encoding is None or wish == "unicode":
+            encoding = getattr(sys.__stdout__, "encoding", None)
         self._encodable = None if is_unicode(encoding) else Encodable(encoding or "ascii")
-        self.glyphs = glyphs or glyphs_for(ui.glyphs if ui else "auto", encoding)  # type: ignore[arg-type]
+        self.glyphs = glyphs or glyphs_for(wish, encoding)  # type: ignore[arg-type]
         self.set_class(self.glyphs.is_ascii, "-ascii")
         self.painter: Painter | None = None
         self.when_drawn: Callable[[], object] | None = None

@@ -46,7 +46,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             remark: What is said when it begins; empty for nothing.
             beside: Another session, and where it is, that is shown in step with it at first.
             services: What reaches outside; only its clipboard and its fork are used.
-            more: The colours of the terminal; what a test sets: signs, the clock.
+            more: The colours and characters of the terminal; what a test sets: signs, the clock.
         """
         self._reaching, self._beside = services, beside
         super().__init__(journal, Services(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]

@@ -86,3 +86,18 @@ def terminal_title(facts: HeaderFacts) -> str:
         return folder
     left = [countdown(facts.first_left)] if facts.first_left is not None else []
     return " · ".join([f"◆ {facts.waiting}", *left, folder])
+
+
+def leaving(working: int, waiting: int, *, is_wide: bool) -> str:
+    """Return what goes on without a screen, and which key leaves.
+
+    Args:
+        working: how many agents are at work.
+        waiting: how many questions are open.
+        is_wide: whether there are 100 columns for it.
+    """
+    agents = f"{working} agents go on working" if working > 1 else "1 agent goes on working"
+    asks = f"{waiting} asks wait" if waiting > 1 else "1 ask waits"
+    parts = [words for words, count in ((agents, working), (asks, waiting)) if count]
+    again = " to answer" if waiting and is_wide else ""
+    return f"{', '.join(parts)}. Open workbench again{again}. q leaves, esc stays."

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.errors import Refusal
-from workbench.cli.screen.terminal import colours, is_drawable
+from workbench.cli.screen.terminal import colours, drawing, encoding, why_not_drawable
 from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
 from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
@@ -88,9 +88,9 @@ def require_terminal() -> None:
     Raises:
         Refusal: standard input or output is no terminal, or one that cannot be drawn on.
     """
-    if not is_drawable():
+    if why := why_not_drawable():
         remedy = "use workbench approvals watch, or workbench run in a script"
-        raise Refusal("The screen was not opened", "this is no terminal that can be drawn on", remedy)
+        raise Refusal("The screen was not opened", why, remedy)
 
 
 def settings(home: Home, journal: Journal, workspace: str) -> Config:
@@ -166,7 +166,16 @@ def show(
 
     lock = FileLock(screen_lock(home, workspace))
     lock.try_acquire()
-    app = WorkbenchApp(journal, services, workspace, ui=config.ui, home=str(Path.home()), depth=colours())
+    app = WorkbenchApp(
+        journal,
+        services,
+        workspace,
+        ui=config.ui,
+        home=str(Path.home()),
+        depth=colours(),
+        encoding=encoding(),
+    )
+    app.driver_class = drawing(app.driver_class)
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
     call_off: list[Callable[[], None]] = []

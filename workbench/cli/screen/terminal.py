@@ -1,4 +1,4 @@
-"""Whether this process has a terminal that can be drawn on, and in how many colours.
+"""Whether this process has a terminal that can be drawn on, where, in which signs and in how many colours.
 
 Asked before anything of the screen is loaded; only counting colours loads a part of what draws.
 """
@@ -9,15 +9,30 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from workbench.draw.depth import Depth
 
 _DEPTHS: Final[Mapping[str, "Depth"]] = {"standard": "16", "windows": "16", "256": "256", "truecolor": "full"}
 """What Rich calls them."""
 
 
+_COERCED: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+"""What Python sets `LC_CTYPE` to where the locale is C (PEP 538)."""
+
+
 def is_drawable() -> bool:
     """Return whether standard input and output are a terminal that takes more than lines."""
-    return _is_terminal() and not _is_dumb()
+    return not why_not_drawable()
+
+
+def why_not_drawable() -> str:
+    """Return what keeps the screen from being drawn here; empty where nothing does."""
+    if not sys.stdin.isatty():
+        return "standard input is no terminal, and keys come from there"
+    if not sys.stdout.isatty():
+        return "standard output is no terminal that can be drawn on"
+    return "this terminal takes lines only (TERM is dumb)" if _is_dumb() else ""
 
 
 def takes_lines_only() -> bool:
@@ -40,3 +55,40 @@ def colours() -> "Depth":
 
     system = Console(color_system=cast("Any", COLOR_SYSTEM), force_terminal=True).color_system
     return _DEPTHS.get(system or "", "full")
+
+
+def encoding(env: Mapping[str, str] = os.environ, *, is_utf8_mode: bool = bool(sys.flags.utf8_mode)) -> str:
+    """Return which characters the terminal has, by the locale that its user named.
+
+    Python takes UTF-8 where the locale is C, named or not. Where somebody named it, their terminal may not.
+
+    Args:
+        env: The environment; LC_ALL goes before LC_CTYPE, which goes before LANG.
+        is_utf8_mode: Whether Python takes UTF-8 whatever the locale says.
+    """
+    ctype = env.get("LC_CTYPE", "")
+    is_coerced = is_utf8_mode and ctype in _COERCED
+    name = env.get("LC_ALL") or ("" if is_coerced else ctype) or env.get("LANG") or ""
+    if name in ("C", "POSIX"):
+        return "ascii"
+    named = name.partition(".")[2].partition("@")[0]
+    return named or getattr(sys.__stdout__, "encoding", None) or "ascii"
+
+
+def drawing(driver: "type[Driver]") -> "type[Driver]":
+    """Return the driver that draws on the terminal, also where standard error, its usual way, does not.
+
+    Args:
+        driver: What draws on standard error.
+    """
+    if sys.__stderr__ is not None and sys.__stderr__.isatty():
+        return driver
+
+    class OnOutput(driver):
+        """Draws on standard output."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self._file = sys.__stdout__
+
+    return OnOutput

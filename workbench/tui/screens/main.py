@@ -41,6 +41,7 @@ from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
 from workbench.tui.widgets.toast import ToastBox
+from workbench.views.header import leaving
 
 if TYPE_CHECKING:
     from workbench.tui.panes.composer import Composer
@@ -49,6 +50,8 @@ _BY_CLICK: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
 _LOOK_AT_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
+_WIDE: Final = 100
+"""Columns from which sentences are whole."""
 
 
 class MainScreen(AwayScreen, inherit_bindings=False):
@@ -354,9 +357,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             return True
         self.is_leaving = True
         self.set_timer(Rule.SECONDS, self._stay)
-        parts = [f"{working} at work go on"] if working else []
-        parts += [f"{waiting} wait"] if waiting else []
-        self.say(f"{', '.join(parts)}. Open workbench again to answer. q leaves, esc stays.")
+        self.say(leaving(working, waiting, is_wide=self.size.width >= _WIDE))
         return False
 
     def _stay(self) -> None:
