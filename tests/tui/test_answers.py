@@ -6,6 +6,7 @@ from textual import events
 from tests.tui.screens import CHANGED, play, staged
 from workbench.domain.values import Actor, Decision, Taken
 from workbench.journal.decide import decide
+from workbench.tui.services import NotDone
 
 OTHER = Actor(kind="user", pid=77, via="cli")
 
@@ -244,6 +245,20 @@ def test_a_proposal_changed_in_an_editor_is_what_is_approved(tmp_path):
         assert shown.stage.journal.blobs.read(decided.edited["router.py"]) == mine
 
     play(stage, body, size=(160, 60), open_editor=lambda name, data: mine)
+
+
+def test_an_editor_that_is_not_there_is_said_and_nothing_is_decided(tmp_path):
+    stage = staged(tmp_path)
+
+    def missing(_name, _data):
+        raise NotDone("Nothing was changed: there is no editor “vy”. Set EDITOR to one.")
+
+    async def body(shown):
+        await shown.press("e")
+        assert shown.said == "Nothing was changed: there is no editor “vy”. Set EDITOR to one."
+        assert len(shown.main.state.pending) == 3 and not shown.approvals.choosing.edits
+
+    play(stage, body, open_editor=missing)
 
 
 def test_extending_keeps_the_cursor_and_what_was_chosen(stage):

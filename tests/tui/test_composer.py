@@ -353,6 +353,14 @@ def test_words_said_twice_count_once():
     assert [history.earlier(""), history.earlier(""), history.earlier("")] == ["b", "a", None]
 
 
+def test_what_was_said_before_stands_before_what_is_written_now():
+    history = History()
+    history.add("cleared")
+    history.add("sent")
+    history.put_before(["older", "sent"])
+    assert [history.earlier("") for _ in range(4)] == ["cleared", "sent", "older", None]
+
+
 # --- completion -----------------------------------------------------------------------------------------
 
 

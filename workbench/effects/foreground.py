@@ -4,6 +4,7 @@ Owns starting them and waiting. What an agent asks for never comes through here:
 """
 
 import contextlib
+import shlex
 import signal
 import subprocess
 import threading
@@ -11,6 +12,10 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from workbench.effects.private import private_folder, read_bounded, write_atomic
+from workbench.effects.refusal import FileRefused
+
+_MISSING = 127
+"""What a shell and `run` say where there is no such program."""
 
 
 def run(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
@@ -20,7 +25,7 @@ def run(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | No
             list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
         ).returncode
     except OSError:
-        return 127
+        return _MISSING
 
 
 @contextlib.contextmanager
@@ -59,23 +64,41 @@ def capture(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000
     return done.stdout[:most]
 
 
-def edit(argv: Sequence[str], folder: Path, name: str, data: bytes) -> bytes | None:
-    """Let the user edit bytes in a private file; return what was saved, None if the editor failed.
+class EditorFailed(Exception):
+    """An editor did not do its work; the message says why, and what to do."""
+
+
+def edit(command: str, folder: Path, name: str, data: bytes) -> bytes | None:
+    """Let the user edit bytes in a private file; return what was saved, None if the file is gone.
 
     Args:
-        argv: the editor's words; the path is put behind them.
+        command: the editor's words as in `$EDITOR`; the path is put behind them.
         folder: a private folder for the file.
         name: last part of the file's name, so that the editor knows its kind.
         data: what it starts with.
+
+    Raises:
+        EditorFailed: it is not there or ended with an error, or its file cannot be written or read.
     """
-    place = private_folder(folder / "edit")
-    path = place / name.rpartition("/")[2]
+    try:
+        argv = shlex.split(command)
+    except ValueError:
+        raise EditorFailed(f"EDITOR is {command}, which is no command. Mend its quotes.") from None
+    try:
+        return _edited(argv, private_folder(folder / "edit") / name.rpartition("/")[2], data)
+    except FileRefused as error:
+        raise EditorFailed(str(error)) from None
+
+
+def _edited(argv: Sequence[str], path: Path, data: bytes) -> bytes | None:
     write_atomic(path, data)
     try:
         with ctrl_c_is_theirs():
             code = run([*argv, str(path)])
+        if code == _MISSING:
+            raise EditorFailed(f"there is no editor “{argv[0]}”. Set EDITOR to one.")
         if code != 0:
-            return None
+            raise EditorFailed(f"the editor “{argv[0]}” ended with {code}.")
         return read_bounded(path, 64_000_000)
     finally:
         with contextlib.suppress(OSError):

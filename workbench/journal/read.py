@@ -42,6 +42,7 @@ NEWEST: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position D
 """When the newest event was stored."""
 
 _KEPT: Final = 4
+_SESSIONS_OF_PROMPTS: Final = 20
 STREAMED: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
 """Kinds that are pieces of something; no row changes with them."""
 _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
@@ -234,6 +235,14 @@ class Reader:
         return self._rows(
             Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.given, *page
         )
+
+    def prompts(self, workspace: str, limit: int) -> list[Event]:
+        """Return what people said last in the newest sessions of a workspace, oldest first."""
+        newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"
+        where = f"WHERE session_id IN ({newest}) AND {WAKE} AND kind = 'prompt.submitted'"
+        order = "ORDER BY position DESC LIMIT ?"
+        found = self._all(f"{EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
+        return [decode(values) for values in reversed(found)]
 
     def call(self, key: str) -> Call | None:
         """Return a call by id."""

@@ -331,6 +331,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             loop.call_soon_threadsafe(self.exit)
 
     @property
+    def draft(self) -> str:
+        """Return what was written on the screen and not sent."""
+        return self.main.composer.draft if self._has_frame else ""
+
+    @property
     def failure(self) -> Exception | None:
         """Return the error that ended the screen, None if it ended in order."""
         return self._exception

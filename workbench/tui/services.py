@@ -179,6 +179,12 @@ class Services:
 
     submit: Callable[[str, str], None] = _not_here
     """Session id and prompt: say something to its agent."""
+    said: Callable[[str], Sequence[str]] = lambda _session_id: ()
+    """Session id: what was said in this workspace before, oldest first, in that session last. In a thread."""
+    draft: Callable[[], str] = lambda: ""
+    """Return what stood in the composer when the screen was left. Called in a thread."""
+    keep_draft: Callable[[str], None] = lambda _text: None
+    """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""
     interrupt: Callable[[str], None] = _not_here
     """Session id: stop the running turn."""
     go_on: Callable[[str], None] = _not_here

@@ -1,3 +1,5 @@
+import re
+import shlex
 import signal
 import sys
 
@@ -8,14 +10,27 @@ from workbench.effects import foreground
 SCRIPT = "import sys, pathlib; p = pathlib.Path(sys.argv[1]); p.write_bytes(p.read_bytes().upper())"
 
 
+def quoted(*words):
+    return shlex.join([sys.executable, "-c", *words])
+
+
 def test_what_the_editor_saved_comes_back_and_no_file_is_left(tmp_path):
-    assert foreground.edit([sys.executable, "-c", SCRIPT], tmp_path, "src/a.py", b"text\n") == b"TEXT\n"
+    assert foreground.edit(quoted(SCRIPT), tmp_path, "src/a.py", b"text\n") == b"TEXT\n"
     assert list((tmp_path / "edit").iterdir()) == []
 
 
-@pytest.mark.parametrize("argv", [["/nonexistent/editor"], [sys.executable, "-c", "raise SystemExit(1)"]])
-def test_an_editor_that_fails_saves_nothing(tmp_path, argv):
-    assert foreground.edit(argv, tmp_path, "a.py", b"text\n") is None
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("/nonexistent/editor -w", "there is no editor “/nonexistent/editor”. Set EDITOR to one."),
+        (quoted("raise SystemExit(3)"), f"the editor “{sys.executable}” ended with 3."),
+        ("vim 'x", "EDITOR is vim 'x, which is no command. Mend its quotes."),
+    ],
+)
+def test_an_editor_that_fails_saves_nothing_and_says_why(tmp_path, command, why):
+    with pytest.raises(foreground.EditorFailed, match=re.escape(why)):
+        foreground.edit(command, tmp_path, "a.py", b"text\n")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_command_is_fed(tmp_path):

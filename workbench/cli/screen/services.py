@@ -5,7 +5,6 @@ Owns the wiring and nothing else: every callable is one call into a lower floor,
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,7 +12,9 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.screen.drafts import Draft
 from workbench.cli.screen.wished import Wished
+from workbench.domain.events import PromptSubmitted
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from workbench.host.choosing import Choice
 
 MOST_FILES = 20_000
+MOST_SAID = 200
+"""Prompts that the composer brings back."""
 LOG_TAIL, LOG_LINES = 65_536, 400
 """Bytes and lines that are read of a host's log."""
 
@@ -46,6 +49,9 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
     steering, launching, ruling = _late(wiring.steering), _late(wiring.launching), _late(wiring.ruling)
     return Services(
         submit=lambda session_id, text: asking().submit(journal, session_id, text, person()),
+        said=wiring.said,
+        draft=wiring.draft.read,
+        keep_draft=wiring.draft.keep,
         interrupt=lambda session_id: asking().interrupt(journal, session_id, person()),
         go_on=lambda session_id: asking().continue_(journal, session_id, person()),
         refresh=lambda action_id: asking().refresh(journal, action_id, person()),
@@ -119,6 +125,7 @@ class Wiring:
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
         self.wished = Wished()
+        self.draft = Draft(home, workspace)
 
     def steering(self) -> "Steering":
         """Return what chooses models and what is asked about."""
@@ -137,6 +144,12 @@ class Wiring:
         from workbench.cli.screen.ruling import Ruling
 
         return Ruling(self._home, self._journal)
+
+    def said(self, session_id: str) -> Sequence[str]:
+        """Return what was said in this workspace before, oldest first, in one session last."""
+        found = self._journal.reader.prompts(self._workspace, MOST_SAID)
+        found.sort(key=lambda event: event.session_id == session_id)
+        return [event.body.text for event in found if isinstance(event.body, PromptSubmitted)]
 
     def undo(self, action_id: str) -> None:
         """Ask for an applied change to be taken back."""
@@ -344,10 +357,13 @@ class Wiring:
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
         """Let the user edit bytes in their editor."""
-        from workbench.effects.foreground import edit
+        from workbench.effects.foreground import EditorFailed, edit
 
-        words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-        return edit(words, self._home.run, name, data)
+        command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            return edit(command, self._home.run, name, data)
+        except EditorFailed as error:
+            raise NotDone(f"Nothing was changed: {error}") from None
 
     def pipe_to(self, command: str, text: str) -> str:
         """Run a command of the user's with a text as its input."""

@@ -197,6 +197,7 @@ def show(
             raise app.failure
         return code
     finally:
+        services.keep_draft(app.draft)
         following.close()
         for call in call_off:
             call()

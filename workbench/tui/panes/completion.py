@@ -181,8 +181,9 @@ def mistyped(text: str) -> str:
 class History:
     """What was said before, and the draft that was left for it."""
 
-    def __init__(self, entries: Sequence[str] = ()) -> None:
-        self._entries = [*entries]
+    def __init__(self) -> None:
+        self._entries: list[str] = []
+        self._own: list[str] = []
         self._at: int | None = None
         self._draft = ""
 
@@ -190,6 +191,13 @@ class History:
         """Remember what was sent; the same words twice in a row count once."""
         if text and self._entries[-1:] != [text]:
             self._entries.append(text)
+            self._own.append(text)
+        self._at = None
+
+    def put_before(self, said: Sequence[str]) -> None:
+        """Take over what was said before, oldest first; words that are in both stand where they were said."""
+        self._own = [text for text in self._own if text not in said]
+        self._entries = [*said, *self._own]
         self._at = None
 
     def earlier(self, current: str) -> str | None:

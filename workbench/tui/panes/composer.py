@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import work
-from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -17,6 +17,7 @@ from textual.widgets import Static
 from workbench.draw.cells import content, shorten
 from workbench.text.safe import safe
 from workbench.tui import theme
+from workbench.tui.editing import in_editor
 from workbench.tui.messages import (
     BackToPane,
     CommandTyped,
@@ -183,8 +184,20 @@ class Composer(Vertical):
         return self._pastes.mark_before(text)
 
     def remember(self, said: Sequence[str]) -> None:
-        """Take over what was said in this session before, oldest first."""
-        self._history = History(said)
+        """Take over what was said before, oldest first; what was written on this screen comes behind it."""
+        self._history.put_before(said)
+
+    def put_back(self, text: str) -> None:
+        """Let words stand here again that were not sent, unless something else stands here by now."""
+        if self.text.strip():
+            self._history.add(text)
+        else:
+            self._put(text)
+
+    @property
+    def draft(self) -> str:
+        """Return what is written, in full."""
+        return self._pastes.expand(self.text)
 
     # --- what it says ---------------------------------------------------------------------------
 
@@ -416,16 +429,9 @@ class Composer(Vertical):
         """Write in the user's editor; what was saved there replaces the text."""
         try:
             given = self._pastes.expand(self.text).encode()
-            data = self._in_editor(given)
+            data = in_editor(self._textual, self._services, _EDITED_NAME, given)
         except NotDone as error:
             self.post_message(Said(str(error), is_error=True))
             return
         if data is not None and data != given:
             self._put(safe(data.decode(errors="replace")).rstrip("\n"))
-
-    def _in_editor(self, data: bytes) -> bytes | None:
-        try:
-            with self._textual.suspend():
-                return self._services.open_editor(_EDITED_NAME, data)
-        except SuspendNotSupported:
-            return self._services.open_editor(_EDITED_NAME, data)

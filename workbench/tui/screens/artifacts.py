@@ -7,11 +7,11 @@ import json
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
-from textual.app import SuspendNotSupported
-
 from workbench.domain.runs import ArtifactStored
 from workbench.text.safe import one_line
+from workbench.tui.editing import in_editor
 from workbench.tui.messages import LineAsked
+from workbench.tui.services import NotDone
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
@@ -92,11 +92,10 @@ def _open(screen: "MainScreen", name: str, ref: str) -> None:
         screen.say(f"{name} was not opened: its bytes are not kept any more. R does its step again.")
         return
     data = text.encode("utf-8", "replace")
-    editor = screen.services.open_editor
     try:
-        with screen.textual.suspend():
-            saved = editor(name.rpartition("/")[2] or "artifact", data)
-    except SuspendNotSupported:
-        saved = editor(name.rpartition("/")[2] or "artifact", data)
+        saved = in_editor(screen.textual, screen.services, name.rpartition("/")[2] or "artifact", data)
+    except NotDone as error:
+        screen.say(str(error), is_error=True)
+        return
     if saved is not None and saved != data:
         screen.say(f"{name} is as it was: what you changed was a copy.")

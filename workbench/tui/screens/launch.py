@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on
-from textual.app import SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.strip import Strip
@@ -20,8 +19,9 @@ from workbench.draw.launchrows import LaunchRows
 from workbench.draw.wrapping import hard_wrap
 from workbench.tui import keymap
 from workbench.tui.arming import TOO_QUICK, Arming
+from workbench.tui.editing import in_editor
 from workbench.tui.screens.roomy import RoomyScreen
-from workbench.tui.services import words_of
+from workbench.tui.services import NotDone, words_of
 from workbench.tui.theme import drawing, glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.views.launch import LaunchPlan, LaunchWish, PipelineChoice
@@ -360,12 +360,12 @@ class LaunchScreen(RoomyScreen, inherit_bindings=False):
 
     def edit(self) -> None:
         """Write the input in an editor."""
-        data, app = self.input_text.encode("utf-8", "surrogatepass"), self._main.textual
+        data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
         try:
-            with app.suspend():
-                found = self._main.services.open_editor("input.md", data)
-        except SuspendNotSupported:
-            found = self._main.services.open_editor("input.md", data)
+            found = in_editor(main.textual, main.services, "input.md", data)
+        except NotDone as error:
+            self._tell(str(error))
+            return
         if found is not None:
             self._take(found.decode("utf-8", "replace").rstrip("\n"))
 

@@ -177,6 +177,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
         self.requests.read_branch()
+        self.requests.read_draft()
+        self.requests.read_said(self.state.current.id if self.state.current else "")
         if not self.state.runs.rows:
             self.requests.read_pipelines()
         if not self.state.sessions:

@@ -6,13 +6,12 @@ Owns that the screen never waits for a disk or a process, and that every refusal
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual.app import SuspendNotSupported
-
 from workbench.changes.answer import ImagesGone
 from workbench.text.human import countdown
 from workbench.text.safe import one_line
 from workbench.tui import messages
-from workbench.tui.services import words_of
+from workbench.tui.editing import in_editor
+from workbench.tui.services import NotDone, words_of
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
@@ -180,6 +179,25 @@ class Requests:
 
         self.file(done)
 
+    def read_said(self, session_id: str) -> None:
+        """Read what was said here before, which the composer brings back."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.textual.call_from_thread(screen.composer.remember, screen.services.said(session_id))
+
+        self._thread(work, "said", "read what was said")
+
+    def read_draft(self) -> None:
+        """Read what stood in the composer when the screen was left."""
+        screen = self._screen
+
+        def work() -> None:
+            if draft := screen.services.draft():
+                screen.textual.call_from_thread(screen.composer.put_back, draft)
+
+        self._thread(work, "draft", "read the draft")
+
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
         screen = self._screen
@@ -194,6 +212,7 @@ class Requests:
                     screen.services.submit(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
                 self._say(words_of(error), is_error=True)
+                screen.textual.call_from_thread(screen.composer.put_back, text)
                 return
             self._host(screen.workspace)
 
@@ -334,7 +353,12 @@ class Requests:
             return
         edits = screen.approvals.choosing.edits
         before = edits.get(action_id, {}).get(change.path, change.after)
-        data = self._in_editor(change.path, before)
+        name = change.path.rpartition("/")[2]
+        try:
+            data = in_editor(screen.textual, screen.services, name, before)
+        except NotDone as error:
+            self._say(str(error), is_error=True)
+            return
         if data is None or data == before:
             self._say("Nothing was changed.")
             return
@@ -346,11 +370,3 @@ class Requests:
         screen.showing.detail(action_id)
         screen.approvals.disarm()
         self._say("This is your text. a approves it; e changes it again.")
-
-    def _in_editor(self, path: str, data: bytes) -> bytes | None:
-        name = path.rpartition("/")[2]
-        try:
-            with self._screen.textual.suspend():
-                return self._screen.services.open_editor(name, data)
-        except SuspendNotSupported:
-            return self._screen.services.open_editor(name, data)

@@ -26,7 +26,6 @@ from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.title import PaneTitle
-from workbench.views.blocks import Prompt
 from workbench.views.sessions import title_of
 
 if TYPE_CHECKING:
@@ -119,8 +118,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     def _session_chosen(self, message: messages.SessionChosen) -> None:
         self.state.choose(message.session_id)
         self.showing.everything()
-        said = (block.text for block in self.state.transcript.blocks if isinstance(block, Prompt))
-        self.composer.remember(list(said))
+        self.requests.read_said(message.session_id)
 
     @on(messages.ReplayWanted)
     def _replay_wanted(self, message: messages.ReplayWanted) -> None:

@@ -1,0 +1,33 @@
+"""The user's own editor, with the terminal given to it for as long as it runs.
+
+Owns that the screen comes back. Which editor it is, and what goes wrong with it, is the service's.
+"""
+
+from typing import Any, cast
+
+from textual.app import App, SuspendNotSupported
+
+from workbench.tui.services import Services
+
+
+def in_editor(app: object, services: Services, name: str, data: bytes) -> bytes | None:
+    """Let the user change bytes in their editor.
+
+    Args:
+        app: Whose terminal it is.
+        services: What opens it.
+        name: Last part of a file's name, which says its kind.
+        data: What it begins with.
+
+    Returns:
+        What was saved; None if nothing was.
+
+    Raises:
+        NotDone: It did not start, or failed; says why.
+    """
+    try:
+        # Textual leaves the type of an app's return value open; nothing here depends on it.
+        with cast("App[Any]", app).suspend():
+            return services.open_editor(name, data)
+    except SuspendNotSupported:
+        return services.open_editor(name, data)
