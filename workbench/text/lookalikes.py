@@ -11,7 +11,7 @@ from functools import cache
 
 PLACEHOLDER = (
     r"\$\{?\w*\}?|\$\{[^{}]*\}|\$\(.*|!\w+|%\w*%?|\{.*|<.*|\*+|[xX]{2,}|\.+|…+|[\W_]+"
-    r"|(?i:none|null|nil|undefined|true|false|string|str|text|object|bytes|required|optional|redacted"
+    r"|(?i:none|null|nil|undefined|true|false|(?:string|id|int)!?|str|text|object|bytes|required|optional|redacted"
     r"|\S*your[_-]\S*|\S*[_-]here|change[_-]?me\d*|placeholder|dummy\S{0,9}|insert[_-]\S*|replace[_-]\S*"
     r"|(?:use-credentials|include|omit|same-origin|yes|no|on|off|n/a)|\S{0,40}%(?:[sd]|\()\S*"
     r"|u?int\d*|float\d*|bytes\d+|pass(?:word|wd|phrase|code)?|pwd|secret|token|(?:api)?[_-]?key|credentials?)"
@@ -87,57 +87,22 @@ def is_dense(found: re.Match[str]) -> bool:
     return any(compiled("[0-9]").search(run) and compiled("[A-Za-z]").search(run) for run in runs)
 
 
-def is_assigned(found: re.Match[str]) -> bool:
-    """What stands right of a password is taken unless it is a name, a template or a type."""
-    if is_environment(found) and secret(found) == "secret" and "PASS" in _key(found):
-        return True
-    if found.lastgroup != "bare":
-        return is_closed(found) and is_literal(found)
-    if _is_reference(found):
-        return False
-    if is_bare_secret(found, _PASSWORD) or _is_only_line(found) or _is_composed(found):
-        return True
-    return is_passphrase(secret(found), 3 if "phrase" in _key(found).lower() else 4)
-
-
-def _key(found: re.Match[str]) -> str:
+def key_of(found: re.Match[str]) -> str:
+    """Return what stands before the value in a match."""
     return found.string[found.start() : found.start(found.lastgroup or 0)]
 
 
-def _is_reference(found: re.Match[str]) -> bool:
-    """A secret is named, not given: `existingSecret: db-auth`, the end of an ARN, a shell's complaint."""
-    before = found.string[max(0, found.start() - 14) : found.start()]
+def is_plain_value(text: str) -> bool:
+    """No type, no variable and no word of an interface: what a password of one word may be."""
     return (
-        before.endswith("existing")
-        or bool(compiled(r":\d{12}:\Z").search(before))
-        or (secret(found)[0] == "?" and found.string[found.end() : found.end() + 1] == "}")
+        bool(compiled(r"[a-z0-9].*").fullmatch(text))
+        and text.rstrip(".!?") not in _STOP
+        and not _is_dotted(text)
     )
 
 
-def _is_composed(found: re.Match[str]) -> bool:
-    """`NAME: value` as a whole line below `environment:`."""
-    line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.end()]
-    whole = compiled(r"\s*[A-Z][A-Z0-9_]*: \S+").fullmatch(line)
-    ends = found.string[found.end() : found.end() + 1] in ("", "\n", "\r")
-    above = found.string[max(0, found.start() - 400) : found.start()]
-    return bool(whole) and ends and "environment:" in above and is_literal(found)
-
-
-def is_assigned_pass(found: re.Match[str]) -> bool:
-    """`pass` is a word of tests, too: `PASS: test_x1` names one, `DB_PASS: x1y2z3` is none."""
-    before = found.string[max(0, found.start() - 1) : found.start()]
-    if before in ("_", "-", ".") or is_environment(found):
-        return is_assigned(found)
-    return not _key(found).startswith("PASS") and is_assigned_token(found)
-
-
-def _is_only_line(found: re.Match[str]) -> bool:
-    """`password=letmein` as a whole line, as in a file of properties: no program is written like that."""
-    begin = found.string.rfind("\n", 0, found.start()) + 1
-    line = found.string[begin : begin + 200].split("\n", 1)[0].rstrip("\r")
-    is_whole = compiled(r"(?:export )?[\w.-]{0,80}=\S{4,}").fullmatch(line)
-    is_name_of_code = compiled(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z]+(?:_[a-z]+)+").fullmatch(secret(found))
-    return bool(is_whole) and found.end() - begin == len(line) and is_literal(found) and not is_name_of_code
+def _is_dotted(text: str) -> bool:
+    return bool(compiled(rf"[a-z_]\w*(?:\.\w+)+|{_PATH}|\w+=\S*").fullmatch(text))
 
 
 def is_assigned_token(found: re.Match[str]) -> bool:
@@ -153,7 +118,7 @@ def is_closed(found: re.Match[str]) -> bool:
     return found.string[found.end() : found.end() + 1] in ("\\", '"' if found.lastgroup == "double" else "'")
 
 
-_PASSWORD = 6
+SHORTEST = 6
 """Characters of the shortest password that is taken without quotes; for keys it is 8."""
 
 
@@ -164,14 +129,14 @@ def is_bare_secret(found: re.Match[str], shortest: int) -> bool:
         return False
     if is_environment(found):
         names = rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH}|\d{{1,5}}"
-        least = 2 if shortest <= _PASSWORD else 4
+        least = 2 if shortest <= SHORTEST else 4
         return len(text) >= least and not compiled(names).fullmatch(text) and is_literal(found)
     return len(text) >= shortest and not is_name(text) and is_literal(found)
 
 
 def is_environment(found: re.Match[str]) -> bool:
     """`NAME=value` as in an environment file: what stands there is a value, whatever it looks like."""
-    key = _key(found).rstrip("\"'")
+    key = key_of(found).rstrip("\"'")
     return key.endswith("=") and key.isupper()
 
 
@@ -208,7 +173,7 @@ def is_flag_value(found: re.Match[str]) -> bool:
         return False
     if not is_password:
         return is_assigned_token(found)
-    return is_bare_secret(found, _PASSWORD) if found.lastgroup == "bare" else is_stated_pass(found)
+    return is_bare_secret(found, SHORTEST) if found.lastgroup == "bare" else is_stated_pass(found)
 
 
 _PATH = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
@@ -267,8 +232,19 @@ def is_quoted_secret(found: re.Match[str]) -> bool:
     """Between quotes, with blanks or escapes in it."""
     text = secret(found)
     if " " in text or "\t" in text:
-        return has_signs(found) or is_passphrase(text, 3)
+        return has_signs(found) or is_passphrase(text, 3) or _is_spaced(found, text)
     return "\\" in text and is_literal(found) and bool(compiled("[0-9]").search(text))
+
+
+def _is_spaced(found: re.Match[str], text: str) -> bool:
+    """A variable's value of some words with a digit, and none of them of an interface."""
+    is_value = compiled("[a-z]").search(text) and compiled(r".*(?:[0-9][a-z]|[a-z][0-9]).*").fullmatch(text)
+    return (
+        is_environment(found)
+        and bool(is_value)
+        and _STOP.isdisjoint(text.lower().split())
+        and is_literal(found)
+    )
 
 
 def is_key_block(found: re.Match[str]) -> bool:
@@ -318,13 +294,13 @@ def is_login_of_client(found: re.Match[str]) -> bool:
 def is_setting(found: re.Match[str]) -> bool:
     """A variable that is set by a command; for a password any word will do, if it ends the line."""
     ends = found.string[found.end() : found.end() + 1] in ("", "\n", "\r")
-    name = compiled(r"[A-Z0-9_]*PASS(?:W(?:OR)?D)?").fullmatch(_key(found).split()[-1])
+    name = compiled(r"[A-Z0-9_]*PASS(?:W(?:OR)?D)?").fullmatch(key_of(found).split()[-1])
     return is_stated(found) or bool(name and ends and is_literal(found))
 
 
 def is_spoken(found: re.Match[str]) -> bool:
     """Small words up to the end of the line; three are enough where a passphrase was announced."""
-    return is_passphrase(secret(found), 3 if "phrase" in _key(found).lower() else 4)
+    return is_passphrase(secret(found), 3 if "phrase" in key_of(found).lower() else 4)
 
 
 def is_store_rule(found: re.Match[str]) -> bool:

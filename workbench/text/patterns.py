@@ -16,13 +16,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from workbench.text.assigned import is_assigned, is_assigned_pass
+from workbench.text.beside import BESIDE
 from workbench.text.clients import CLIENTS
 from workbench.text.dialects import DIALECTS
 from workbench.text.given import EARLY, GIVEN, SAID
 from workbench.text.lookalikes import (
     compiled,
-    is_assigned,
-    is_assigned_pass,
     is_assigned_token,
     is_call_value,
     is_database_password,
@@ -56,7 +56,7 @@ _PEM = (
 )
 
 _SUFFIX = r"(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|hash|base64|[0-9]{1,2}))?"
-_ANNOTATION = r"(?>(?::[ \t]{0,4}[A-Za-z][A-Za-z0-9_.| \[\]]{0,40}(?==))?)"
+_ANNOTATION = r"(?>(?::[ \t]{0,4}&?[A-Za-z'][A-Za-z0-9_.| \[\]<>]{0,40}(?==))?)"
 _VALUE = (
     r"""(?:"(?P<double>[^"\s\\⟨⟩]{3,}+)|'(?P<single>[^'\s\\⟨⟩]{3,}+)"""
     r"""|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\⟨⟩=][^\s"'`,;&|<>(){}\[\]\\⟨⟩]{1,}+))"""
@@ -103,7 +103,7 @@ _PASSWORD_WORDS = "pass(?:word|wd|phrase|code)|pwd"
 _SECRET_WORDS = "secret|credentials?|creds"
 _KEYS = (
     "api", "access", "account", "subscription", "private", "signing", "encryption", "master", "auth",
-    "service", "shared", "application", "unseal", "secret",
+    "service", "shared", "application", "unseal", "secret", "fernet",
 )  # fmt: skip
 _KEY_WORDS = f"(?:{'|'.join(_KEYS)})[_.-]?key"
 _KEY_HINTS = tuple(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-", "."))
@@ -194,6 +194,7 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     *(Pattern(*row) for row in GIVEN),
     *(Pattern(*row) for row in CLIENTS),
     *(Pattern(*row) for row in DIALECTS),
+    *(Pattern(*row) for row in BESIDE),
     Pattern(
         "url-token",
         r"[?&#](?i:key|auth|sig|signature|x-amz-signature|x-goog-signature|code|session|sessionid|sid|jwt)="
@@ -206,7 +207,8 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     ),
     Pattern(
         "named-value",
-        rf"""(?i:(?<![A-Za-z])(?:name|key))["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?(?i:{_NAMES})"""
+        rf"""(?i:(?<![A-Za-z])(?:name|key))["']?[ \t]{{0,4}}:[ \t]{{0,4}}["']?[\w.-]{{0,60}}?"""
+        rf"""(?i:{_NAMES}|_pass)"""
         r"""["']?(?:,|\s)\s{0,40}"""
         rf"""["']?(?i:value)["']?[ \t]{{0,4}}:[ \t]{{0,4}}{_VALUE}""",
         ("value:", '"value"', "'value'"),
@@ -347,10 +349,11 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
     ),
     Pattern(
         "password",
-        rf"(?:{_PASSWORD_WORDS}|(?<=-)pass|{_SECRET_WORDS}|api-key|token)[ \t]{{1,4}}{_VALUE}",
+        rf"(?:{_PASSWORD_WORDS}|(?<=-)pass|{_SECRET_WORDS}|(?:api|account|access)-key|token)"
+        rf"[ \t]{{1,4}}{_VALUE}",
         ("-",),
         is_flag_value,
-        ("pass", "pwd", "secret", "cred", "api-key", "token"),
+        ("pass", "pwd", "secret", "cred", "api-key", "account-key", "access-key", "token"),
     ),
     *(Pattern(*row) for row in SAID),
 )

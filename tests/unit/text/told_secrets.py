@@ -216,10 +216,38 @@ WHOLE = [
     ("app.secret_key = '@@'", 's3cr3tS1gn'), ("SECRET_KEY = 'django-insecure-@@'", 'x9#k2l@m8p$alHTlLPRMYNYEENjsGD7'),
     ("app.use(session({ secret: '@@' }))", 'keyboard-cat9'), ("cookieParser('@@')", 'k3yb0ard'),
     ('ssl_password_file; ssl_password @@', 'Tr0ub4dor&3'), ('pw: @@', 'Tr0ub4dor&3'), ('The password is @@', 'Tr0ub4dor&3'),
+    # A plain word, where no code is written like that.
+    ("POSTGRES_PASSWORD: @@\n", "marmot"), ("env:\n  DB_PASSWORD: @@", "letmein"), ("+  MYSQL_ROOT_PASSWORD: @@\n   X: y", "correct"),
+    ("- name: DB_PASS\n  value: @@", "letmein"), ("- name: DB_PASSWORD\n  value: @@\n", "marmot"),
+    ("jdbc:postgresql://h:5432/db?user=bob&password=@@&ssl=true", "swordfish"), ("psql 'host=h user=u password=@@ dbname=d'", "swordfish"),
+    ("kubectl create secret generic x --from-literal=password=@@", "swordfish"), ("tool --docker-password=@@ -v", "swordfish"),
+    ("vault kv put secret/x password=@@", "swordfish"), ("vault write auth/userpass/users/bob password=@@", "swordfish"),
+    ("--data 'grant_type=password&username=b&password=@@'", "swordfish"), ("password: |\n  @@\n", "swordfish"),
+    ("  password: >-\n    @@\n", "swordfish"), ("users:\n- user:\n    username: admin\n    password: @@", "swordfish"),
+    ("[pypi]\nusername = __token__\npassword = @@", "swordfish"), ("smtp_host: mail.x.io\nsmtp_password: @@\n", "swordfish"),
+    ("a/b.env:12:password=@@", "swordfish"), ('variable "db_password" {\n  type = string\n  default = "@@"\n}', "swordfish"),
+    ("ssh-keygen -t ed25519 -N @@ -f k", "swordfish"), ("ssh-keygen -N '@@' -f k", "swordfish at sea"), ("PRAGMA key = '@@';", "swordfish"),
+    # A value that looks like one, below its name or behind another.
+    ("api_key:\n  '@@'", "Xk9mQ2vL7pRt4WzB8nYc"), ("+secret:\n+    \"@@\"\n", "Xk9mQ2vL7pRt4WzB8nYc"), ("token: |\n  @@\n", "Xk9mQ2vL7pRt4WzB8nYc"),
+    ("x = process.env.TOKEN || '@@'", "Xk9mQ2vL7pRt4WzB8nYc"), ("os.getenv('API_KEY') or \"@@\"", "Xk9mQ2vL7pRt4WzB8nYc"),
+    ("AIRFLOW__CORE__FERNET_KEY=@@", "cGFzc3dvcmRwYXNzd29yZHBhc3N3b3JkcGFzc3dvcmQ="), ("az storage blob list --account-key @@", "Xk9mQ2vL7pRt4WzB8nYc"),
+    ('MAIL_PASSWORD="@@"', "sw0rd f1sh"), ('let password: &str = "@@";', "swordfish"), ('.password("@@")', "Sw0rdf1shX"),
+    (".withPassword('@@')", "Sw0rdf1shX"),
 ]  # fmt: skip
 """With a value of their own."""
 
 HARMLESS = [
+    'POSTGRES_PASSWORD: ${PG}', 'INVALID_PASSWORD: wrong', '  RESET_PASSWORD: reset', 'DB_PASSWORD: Secret', 'username: String!\npassword: String!',
+    'username: user\npassword: pass', 'user: User\npassword: Password', 'username: string\npassword: pwd', 'username = user\npassword = word',
+    '{\n  username: user,\n  password: pw\n}', '[x]\nusername = none\npassword = none', 'host: localhost\nport: 5432', '/reset?password=&a=1',
+    'url?password={password}', '?user=a&password=password&', '--password=PASSWORD', '--password=<password>', '--password=$PW', '--password=file.txt',
+    '--from-literal=password=$PW', 'host=a user=b password=$PW', 'connect(host=h, user=u, password=pw)', 'password: |\n  {{ .Values.password }}',
+    'token:\n  type: string', 'secret:\n  name: db', 'password:\n    required\n', 'api_key:\n  from_env\n', 'if not password:\n    return false\n',
+    "process.env.TOKEN || 'development'", "os.getenv('KEY') or 'default'", "token || ''", 'variable "db_password" {\n  type = string\n}',
+    'variable "db_password" {\n  default = ""\n}', 'variable "token_ttl" {\n  default = "3600"\n}', 'variable "key_name" {\n default = "deployer"\n}',
+    '.password("Password")', '.password()', 'PRAGMA foreign_keys = ON', 'PRAGMA key = ?', "ssh-keygen -t ed25519 -f k -N ''", 'ssh-keygen -N "$PASS"',
+    '--account-key $KEY', 'MAIL_PASSWORD="your password here 1"', 'let password: &str = args.pw;', '- name: DB_PASS\n  value: $(PW)',
+    '- name: BY_PASS\n  value: true', 'name: COMPASS\n  value: north', "const STORAGE_KEY = 'my-app-state-2024';", 'fernet_key = Fernet.generate_key()',
     'password: Password', '"password": "Passwort"', '"password": "Mot de passe"', '"password": "Contraseña"',
     '"passwordAgain": "Passwort wiederholen"', '"password_reset": "Reset your password"', '"password": "passwort erneut eingeben"',
     '"password": "wachtwoord niet geldig"', '"password": "must contain digits"', '"password": "enter your password"',
