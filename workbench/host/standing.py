@@ -12,12 +12,11 @@ from typing import Literal
 
 from workbench import __version__
 from workbench.domain.rows import Host, Session
-from workbench.effects.locks import holder
+from workbench.effects.locks import holder, is_held
 from workbench.effects.proctable import process
 from workbench.host.places import host_lock, live_host, workspace_hash
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import is_live
 from workbench.journal.schema import SCHEMA_VERSION
 
 State = Literal["absent", "starting", "running", "stopped"]
@@ -60,7 +59,8 @@ def standing(home: Home, journal: Journal, workspace: str, variables: Sequence[s
     host = live_host(home, journal, workspace)
     if host is None:
         return Standing(workspace=workspace, state="starting", pid=pid)
-    driven = tuple(_driven(home, journal, host))
+    # Each look of a screen asks for this: not for all sessions of the workspace.
+    driven = tuple(journal.reader.driven(host.id, workspace)) if is_held(home.driver_lock(host.id)) else ()
     log = home.logs / f"host-{host.id}.log"
     return Standing(
         workspace=workspace, state="stopped" if is_stopped(host.pid) else "running", pid=host.pid, host=host,
@@ -117,10 +117,3 @@ def hosted(home: Home, journal: Journal | None) -> dict[Path, str]:
     known = {workspace_hash(host.workspace): host.workspace for host in rows if host.driver == "host"}
     locks = sorted(path for path in home.run.glob("*.lock") if _LOCK.fullmatch(path.name))
     return {path: known.get(path.stem, "") for path in locks if holder(path) is not None}
-
-
-def _driven(home: Home, journal: Journal, host: Host) -> Iterable[Session]:
-    for session in journal.sessions(workspace=host.workspace):
-        lease = journal.lease(session.id)
-        if lease is not None and lease.host_id == host.id and is_live(home, lease):
-            yield session

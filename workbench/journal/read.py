@@ -244,6 +244,13 @@ class Reader:
         found = self._all(f"{EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
         return [decode(values) for values in reversed(found)]
 
+    def driven(self, host_id: str, workspace: str) -> list[Session]:
+        """Return the sessions of a workspace that a driver has not given back, the last changed first."""
+        # The plus has SQLite begin with the few leases and not with all sessions of a workspace.
+        held = "id IN (SELECT session_id FROM lease WHERE host_id = ? AND NOT released)"
+        where = f"WHERE {held} AND +workspace = ? ORDER BY updated_at DESC, id"
+        return self._rows(Session, where, host_id, workspace)
+
     def call(self, key: str) -> Call | None:
         """Return a call by id."""
         return self._row(Call, key)

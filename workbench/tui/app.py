@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from textual import events
 from textual._compositor import ChopsUpdate
 from textual.app import App
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
@@ -37,6 +38,7 @@ from workbench.tui.messages import SourceChanged
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.services import Services
 from workbench.tui.state import State
+from workbench.tui.straight import go_straight
 from workbench.tui.typeahead import TypeAhead
 from workbench.tui.widgets.lines import LineView
 from workbench.views.source import Source
@@ -134,6 +136,15 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
         self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return what reads and writes the terminal, ours where the framework would take its own."""
+        found = super().get_driver_class()
+        if found.__name__ != "LinuxDriver":
+            return found
+        from workbench.tui.terminal import FrameDriver
+
+        return FrameDriver
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what everything passes on its way to the terminal."""
@@ -362,11 +373,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._typed.take(event)
         else:
-            await self._handle(event)
+            await super().on_event(event)
 
-    async def _handle(self, event: events.Event) -> None:
+    async def _handle(self, event: events.Event, is_quiet: bool) -> None:
         if isinstance(event, events.Key):
             self._arrived = self.monotonic() - max(0.0, time.monotonic() - event.time)
+            if is_quiet and await go_straight(self, event):
+                return
         await super().on_event(event)
 
     def set_terminal_title(self, title: str) -> None:

@@ -16,7 +16,7 @@ from workbench.host import control
 from workbench.host.log import LONGEST, HostLog
 from workbench.host.places import host_lock, identity, provider_variables
 from workbench.host.standing import differences, hosted, remarks, standing
-from workbench.journal.lease import DriverLock, take
+from workbench.journal.lease import DriverLock, release, take
 from workbench.journal.schema import SCHEMA_VERSION
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
@@ -39,12 +39,20 @@ def held(staged, monkeypatch):
 def test_a_host_says_what_it_is_and_what_it_drives(held, monkeypatch):
     stage, place, driver = held
     stage.begin()
-    take(stage.journal, stage.session_id, driver)
+    lease = take(stage.journal, stage.session_id, driver)
     log = stage.home.logs / f"host-{driver.host_id}.log"
     log.write_text("12345")
     found = standing(stage.home, stage.journal, place, ("SHOP_API_KEY",))
     assert (found.state, found.pid, found.log, found.log_bytes) == ("running", os.getpid(), log, 5)
     assert [one.id for one in found.sessions] == [stage.session_id]
+    other = f"{place}/other"
+    assert (
+        stage.journal.reader.driven(driver.host_id, other)
+        == stage.journal.reader.driven("other", place)
+        == []
+    )
+    release(stage.journal, lease)
+    assert standing(stage.home, stage.journal, place, ("SHOP_API_KEY",)).sessions == ()
     assert (found.host.schema, found.host.variables) == (SCHEMA_VERSION, ("SHOP_API_KEY",))
     assert found.differences == ()
     assert hosted(stage.home, stage.journal) == {host_lock(stage.home, place): place}

@@ -1,0 +1,106 @@
+"""What goes to the terminal: a frame with its beginning and end in one piece, and at once where it can.
+
+Owns the way of bytes from the screen to the terminal. The framework hands them to a thread, which gets its
+turn when the loop has nothing left to do, and hands the two ends of a frame over on their own. The loop never
+waits for a terminal that is behind: then the thread writes.
+"""
+
+import os
+import select
+import sys
+from collections.abc import Callable
+from threading import Lock
+from typing import IO, Any, Final, Protocol, cast
+
+from textual._ansi_sequences import SYNC_END, SYNC_START
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+_MOST: Final = 16_384
+"""Letters that are written at once: a pseudo-terminal that takes any takes more than these."""
+
+
+class Room(Protocol):
+    """Says whether a terminal takes more."""
+
+    def poll(self, timeout: float = 0, /) -> list[tuple[int, int]]:
+        """Return something if it does."""
+        ...
+
+
+class Terminal:
+    """A terminal that a thread writes to, as to a file; past it while the thread has nothing to do."""
+
+    def __init__(self, file: IO[str], room: Room | None) -> None:
+        """Write to a file.
+
+        Args:
+            file: The terminal.
+            room: What says whether it takes more; None has everything written by the thread.
+        """
+        self._file, self._room = file, room
+        self.flush, self.fileno, self.isatty = file.flush, file.fileno, file.isatty
+        self._handed = self._written = 0
+        self._lock = Lock()
+        self._frame: list[str] | None = None
+
+    def write(self, text: str) -> None:
+        """Write what was handed to the thread."""
+        self._file.write(text)
+        self._written += 1
+
+    def send(self, data: str, hand_over: Callable[[str], None]) -> None:
+        """Write a text in its turn; of a frame nothing until its end.
+
+        Args:
+            data: Text and escape sequences.
+            hand_over: Gives a text to the thread.
+        """
+        with self._lock:  # what reads keys is a thread as well, and writes
+            if data == SYNC_START:
+                self._frame = []
+            if self._frame is not None:
+                self._frame.append(data)
+                if data != SYNC_END:
+                    return
+                data, self._frame = "".join(self._frame), None
+            self._write_or(hand_over, data)
+
+    def _write_or(self, hand_over: Callable[[str], None], data: str) -> None:
+        is_next = self._handed == self._written and len(data) <= _MOST
+        if is_next and self._room is not None and self._room.poll(0):
+            self._file.write(data)
+            self._file.flush()
+        else:
+            self._handed += 1
+            hand_over(data)
+
+
+def room_of(file: IO[str]) -> Room | None:
+    """Return what says whether a pseudo-terminal of Linux takes more; None for anything else."""
+    if sys.platform != "linux" or not file.isatty() or not os.ttyname(file.fileno()).startswith("/dev/pts/"):
+        return None
+    found = select.poll()
+    found.register(file.fileno(), select.POLLOUT)
+    return found
+
+
+class FrameDriver(LinuxDriver):
+    """The framework's driver of Linux and macOS, which writes whole frames."""
+
+    def __init__(
+        self,
+        app: "App[Any]",
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
+        file = cast("IO[str]", self._file)
+        self._terminal = Terminal(file, room_of(file))
+        self._file = cast("Any", self._terminal)
+
+    def write(self, data: str) -> None:
+        """Write to the terminal."""
+        self._terminal.send(data, super().write)
