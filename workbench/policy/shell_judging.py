@@ -17,6 +17,7 @@ from workbench.policy.shell_lists import (
     HARMLESS_VARIABLES,
     INTERPRETER_OPTIONS,
     INTERPRETERS,
+    MODULES,
     OPTIONS,
     READING_CONFIG,
     REMOTE,
@@ -90,7 +91,7 @@ def _judge(words: Sequence[str], layers: int) -> Judged:
     if name in SHELL_LIKE and not only_looks(words):
         return Judged(reasons=(f"{name} has commands of its own",))
     if name in INTERPRETERS:
-        return _interpreted(name, words)
+        return _interpreted(name, words, layers)
     if name in RUNNERS and (inner := _inner(name, words)) is not None:
         return _run(words, inner, layers)
     return Judged(reasons=tuple(_reasons(name, words)))
@@ -123,7 +124,7 @@ def only_looks(words: Sequence[str]) -> bool:
 # --- interpreters and runners ------------------------------------------------------------------------
 
 
-def _interpreted(name: str, words: Sequence[str]) -> Judged:
+def _interpreted(name: str, words: Sequence[str], layers: int) -> Judged:
     """Judge an interpreter: a script or module that the pattern spells out may run, text may not."""
     if len(words) == 2 and words[1] in _VERSION_WORDS:
         return Judged()
@@ -132,10 +133,20 @@ def _interpreted(name: str, words: Sequence[str]) -> Judged:
         if not word.startswith("-"):
             return Judged(spelled=at + 1)
         if name in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word) and at + 1 < len(words):
-            return Judged(spelled=at + 2)
+            return _module(words, at + 1, layers)
         if word in ("-", "--") or _gives_code(word, letters):
             return Judged(reasons=(f"{name} {word} runs text or loads code",))
     return Judged(reasons=(f"{name} runs what it reads",))
+
+
+def _module(words: Sequence[str], at: int, layers: int) -> Judged:
+    """Judge `python -m pytest -q` as `pytest -q`, spelled out as far as the module."""
+    if words[at] in MODULES:
+        return Judged(reasons=(f"{words[at]} runs text or what it is given",))
+    if layers == 0 or words[at] in INTERPRETERS or words[at] in SHELL_LIKE or words[at] in WRAPPERS:
+        return Judged(spelled=at + 1)
+    found = _judge(words[at:], layers - 1)
+    return Judged(reasons=found.reasons, spelled=at + max(found.spelled, 1))
 
 
 def _gives_code(word: str, letters: Sequence[str]) -> bool:
@@ -299,8 +310,12 @@ def _git(words: Sequence[str]) -> str | None:
 _FOLDER_OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "make": ("-C", "--directory"), "ninja": ("-C",), "npm": ("--prefix", "-C"), "pnpm": ("-C", "--dir"),
     "yarn": ("--cwd",), "go": ("-C",), "just": ("-d", "--working-directory"),
+    "pytest": ("-c", "--config-file", "--rootdir", "--confcutdir"), "tox": ("-c", "--conf", "--root"),
+    "jest": ("-c", "--config", "--rootDir"), "vitest": ("-c", "--config", "-r", "--root"),
+    "mypy": ("--config-file",), "nox": ("-f", "--noxfile"), "ant": ("-f", "-file", "-buildfile"),
+    "task": ("-t", "--taskfile", "-d", "--dir"),
 }  # fmt: skip
-"""Options that name the folder whose files say what is run; one below this folder is as good as this one."""
+"""Options that name the folder, or file, that says what is run; below this folder any is as good as this."""
 
 
 def _elsewhere(words: Sequence[str]) -> str | None:
@@ -317,6 +332,16 @@ def _elsewhere(words: Sequence[str]) -> str | None:
             if folder.startswith(("/", "~")) or ".." in folder.split("/"):
                 return f"{name} {option} runs what the files of another folder say"
     return None
+
+
+def _pytest(words: Sequence[str]) -> str | None:
+    """Say whether a module is loaded that no file of the project names; `-p no:cacheprovider` loads none."""
+    for at, word in enumerate(words[1:], 1):
+        if found := re.match(r"-[vqxsl]*p(.*)", word):
+            plugin = found[1] or "".join(words[at + 1 : at + 2])
+            if not plugin.startswith("no:"):
+                return f"pytest -p loads {plugin or 'a module'}"
+    return _elsewhere(words)
 
 
 def _response_file(words: Sequence[str]) -> str | None:
@@ -408,5 +433,7 @@ _SPECIAL: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {
     "test": _test, "uniq": _writes_operand, "xxd": _writes_operand, "cpp": _writes_operand, "npm": _elsewhere,
     "pnpm": _elsewhere, "yarn": _elsewhere, "ninja": _elsewhere, "just": _elsewhere, "gcc": _response_file,
     "clang": _response_file, "ld": _response_file, "nasm": _response_file, "javac": _response_file,
-    "mvn": _settings, "gradle": _settings, "cmake": _settings,
+    "mvn": _settings, "gradle": _settings, "cmake": _settings, "pytest": _pytest, "tox": _elsewhere,
+    "jest": _elsewhere, "vitest": _elsewhere, "mypy": _elsewhere, "nox": _elsewhere, "ant": _elsewhere,
+    "task": _elsewhere,
 }  # fmt: skip

@@ -83,6 +83,12 @@ INTERPRETER_OPTIONS: Final = frozenset({
 })  # fmt: skip
 """Long options of interpreters that run text or load code."""
 
+MODULES: Final = frozenset({
+    "asyncio", "bdb", "cProfile", "code", "debugpy", "idlelib", "ipdb", "IPython", "pdb", "profile", "pudb",
+    "runpy", "timeit", "trace", "line_profiler", "memory_profiler", "pyinstrument", "xonsh",
+})  # fmt: skip
+"""Modules of Python that run text or another script: a grant of `python -m` never covers one."""
+
 SHELL_LIKE: Final = frozenset({
     "vi", "vim", "nvim", "view", "vimdiff", "ex", "ed", "red", "emacs", "emacsclient", "nano", "pico", "dc",
     "bc", "sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo", "redis-cli", "duckdb", "ftp", "telnet",
@@ -208,8 +214,8 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "ss": ("-D", "--diag"), "msgattrib": ("-o", "--output-file"), "yarn": ("--use-yarnrc",),
     "ag": ("--pager",), "ack": ("--pager", "--output-file", "--ackrc"),
     "sort": ("-o", "--output", "--compress-program"), "tree": ("-o", "--output", "-R"),
-    "tar": ("-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--info-script",
-        "--new-volume-script", "--rsh-command", "--rmt-command"),
+    "tar": ("-I", "-F", "-P", "--absolute-names", "--to-command", "--checkpoint-action",
+        "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"),
     "bsdtar": ("--use-compress-program",), "zip": ("-TT", "-T", "--unzip-command"),
     "cpio": ("--rsh-command",), "split": ("--filter",),
     "man": ("-P", "-H", "-C", "--pager", "--html", "--preprocessor", "--config-file"),
@@ -292,7 +298,7 @@ SUBCOMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "kubectl": ("config set", "config set-credentials", "config set-cluster", "config set-context"),
     "aws": ("configure set", "configure import"), "gcloud": ("compute ssh", "config set"),
     "pnpm": ("config set", "env use"), "yarn": ("config set", "plugin import"),
-    "pip": ("config set", "config edit", "config debug"), "go": ("generate", "env -w"),
+    "pip": ("config set", "config edit", "config debug"), "go": ("generate", "env -w"), "uv": ("tool run",),
 }  # fmt: skip
 """Subcommands that run programs by what they are told, or write configuration that later runs some."""
 

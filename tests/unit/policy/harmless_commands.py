@@ -479,6 +479,8 @@ npm test 2>&1 | tail -50
 npm test 2>&1 | grep -E 'FAIL|PASS'
 pytest
 pytest -q
+pytest -p no:cacheprovider -kpass -c pytest.ini --rootdir=.
+python -m pytest -p no:cacheprovider
 pytest -x -q tests/test_a.py::test_b
 pytest -k "a and not b"
 pytest -k 'a or b' -v

@@ -341,6 +341,22 @@ ls 2>&1 >x
 ls >/dev/null >x
 pytest --pdbcls=x:y
 pytest --basetemp=/x
+pytest -p evil
+pytest -vp evil
+pytest -p=evil
+pytest -c /elsewhere/pytest.ini
+pytest --rootdir=../other
+python -m pytest -p evil
+python -m pytest --pdbcls=x:y
+python -m coverage run evil.py
+python -m pip config set a b
+uv tool run x
+jest --config /elsewhere/jest.config.js
+mypy --config-file /elsewhere/mypy.ini src
+nox -f /elsewhere/noxfile.py
+ant -f /elsewhere/build.xml
+tar xPf a.tar
+tar -xf a.tar --absolute-names
 eslint --resolve-plugins-relative-to x .
 eslint --rulesdir x .
 eslint -o x .

@@ -9,6 +9,7 @@ from workbench.policy.shell_lists import (
     EVALUATORS,
     HARMLESS_VARIABLES,
     INTERPRETERS,
+    MODULES,
     OPTIONS,
     REMOTE,
     RESERVED,
@@ -87,6 +88,10 @@ def test_an_option_that_writes_or_runs_is_never_plain(table, option):
         assert not plain(f"{table} {option}=x")
         assert not plain(f"{table} '{option}' x")
         assert not plain(f"{table} {option[:-1]}=x") or len(option) < 5
+
+
+def test_a_module_that_runs_text_is_never_plain():
+    assert [name for name in MODULES if plain(f"python -m {name} x")] == []
 
 
 @pytest.mark.parametrize(
