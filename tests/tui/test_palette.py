@@ -5,7 +5,7 @@ import pytest
 from tests.tui.screens import play, staged
 from workbench.domain.values import Actor
 from workbench.host import sessions
-from workbench.tui.screens.palette import PaletteScreen, fitting
+from workbench.tui.screens.palette import PaletteScreen
 
 FILES = ("router.py", "docs/routes.md", "a/b.txt")
 
@@ -118,10 +118,3 @@ def test_hostile_titles_and_words_are_one_safe_line(tmp_path):
         assert sum("needle" in row for row in rows(shown)) >= 3
 
     play(stage, body)
-
-
-@pytest.mark.parametrize("width", [20, 34, 40, 52, 60, 69, 70, 100])
-def test_the_way_back_is_never_cut(width):
-    line = fitting(width)
-    assert len(line) <= width
-    assert line.endswith("esc back")

@@ -126,11 +126,11 @@ def _usual(
         return [Column(content=state, align="right", gap=2, drop=1), _clock(row, ink, now, gap=3)]
     title = content(row.session_title, ink.of("muted"), ink)
     size = sizes(row.added, row.removed, ink, glyphs)
-    room = max(6, size.cell_length) if size.plain or not state.plain else None
+    room = max(6, size.cell_length) if size.plain else None
     return [
         Column(content=size, width=room, align="right", drop=2),
         Column(content=state, drop=1, gap=2),
-        Column(content=title, width=_title_cells(width), drop=3, gap=2),
+        Column(content=title, width=_title_cells(width) if title.plain else None, drop=3, gap=2),
         *left,
     ]
 

@@ -44,6 +44,25 @@ def rule_strip(
     return cells.row(columns, width, style, glyphs=glyphs)
 
 
+def rule_heads(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return the column heads over rules of the same width."""
+    faint = ink.of("faint")
+    columns = [
+        Column(content=Content(" "), gap=0),
+        Column(content=styled("rule", faint), width=6, gap=0),
+        Column(content=styled("effect", faint), width=7),
+        Column(content=styled("calls it is about", faint), grows=True, least=18),
+        Column(content=styled("tool", faint), width=16, drop=5),
+        Column(content=styled("where", faint), width=16, drop=2),
+        Column(content=styled("by", faint), width=6, drop=4),
+        Column(content=styled("used", faint), width=8, align="right"),
+        Column(content=styled("last", faint), width=15, align="right", drop=3),
+        Column(content=styled("until", faint), width=16, align="right", drop=1),
+        Column(content=Content(" "), gap=0),
+    ]
+    return cells.row(columns, width, glyphs=glyphs)
+
+
 def rule_detail(row: RuleRow, width: int, ink: Ink, extra: Sequence[Content] = ()) -> list[Content]:
     """Return everything that is known of a rule, wrapped."""
     room, lines = max(8, width - NAME - 2), list[Content]()

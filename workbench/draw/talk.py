@@ -45,6 +45,8 @@ _PARTS: Final = "   "
 """Between what is said at the end of a step's line."""
 _STEP_GAPS: Final = 5
 """Cells between the columns of a step, and at the end of its line."""
+_LEAST_WHAT: Final = 6
+"""Cells from which a cut word on what a step is says something."""
 _NOTE_LINES: Final = 3
 """Of why a step failed or waits; the whole is one key away."""
 
@@ -172,10 +174,13 @@ def _step(block: StepLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content
         words = words.partition(_PARTS)[2]
     right = styled(words, _right_style(block.right_meaning, ink))
     items = block.items if len(block.items) + 2 + right.cell_length <= room else ""
+    rest = room - right.cell_length - 2 - (len(items) + 1 if items else 0)
+    # A letter or two of what does it would say nothing.
+    what = block.what if rest >= min(_LEAST_WHAT, cells(block.what)) else ""
     columns = [
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
         Column(content=content(block.name, ink.of("foreground", bold=not block.step), ink), width=name),
-        Column(content=content(block.what, ink.of("muted"), ink), grows=True, least=1),
+        Column(content=content(what, ink.of("muted"), ink), grows=True, least=1),
         Column(content=styled(items, ink.of("muted")), align="right"),
         Column(content=right, align="right", gap=2),
         Column(content=Content(""), width=0),

@@ -15,6 +15,9 @@ from workbench.graph.glyphs import ACROSS, ASCII, DOWNWARD, ROUND, D, L, R, U
 from workbench.graph.layout import Layout
 from workbench.graph.picture import Cell, Picture, Place, lined_up
 
+_PASSING = frozenset((0, DOWNWARD))
+"""Cells of a row that holds nothing but lines on their way down."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
@@ -59,7 +62,7 @@ class WrapTracer:
         first, last = min(x for x, _, _ in found), max(x for x, _, _ in found)
         for part in self.slices:
             for x, y, arms in found:
-                if part.start <= x < part.end:
+                if part.start <= x < part.end and y in part.lines:
                     yield x + part.shift, part.lines[y], arms
         for part, after in pairwise(self.slices):
             if first < part.end and last >= after.start:
@@ -154,11 +157,14 @@ def _slices(
 
 
 def _kept(at: Frame, grid: Sequence[bytearray], found: Sequence[Place], start: int, end: int) -> list[int]:
-    """List the lines on which anything is drawn between two cells."""
+    """List the lines between two cells that say something: a step, or more than lines on their way down.
+
+    Where a step of another band is tall, lines only pass by; those rows would be empty room here.
+    """
     held = {
         y for place in found if start <= place.sign_x < end for y in range(place.y, place.y + place.below + 1)
     }
-    return [y for y in range(at.height) if y in held or any(grid[y][start:end])]
+    return [y for y in range(at.height) if y in held or not _PASSING.issuperset(grid[y][start:end])]
 
 
 def _apart(grid: Sequence[bytearray], kept: Sequence[int], start: int, end: int) -> list[int]:

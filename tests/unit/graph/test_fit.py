@@ -1,5 +1,7 @@
 """The ladder: what fits is drawn in full, then wrapped, then cut, at last listed; nothing is ever wider than asked."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +35,19 @@ def test_no_line_is_wider_than_the_pane(graph, width, kind):
     picture = fit(arrange(graph), width, wanted=kind)
     facts = {v: Facts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
     assert max(map(cells, picture.lines(facts))) <= picture.width <= width
+
+
+@pytest.mark.parametrize("width", [50, 60, 70, 80])
+def test_a_tall_step_leaves_no_empty_rows_in_the_bands_below_it(width):
+    needs = {"plan": "", "api": "plan", "web": "plan", "docs": "plan", "tests": "api web docs",
+             "release": "tests", "deploy": "release", "notes": "release", "summary": "deploy notes"}  # fmt: skip
+    items = tuple(f"py3{n}" for n in range(12))
+    steps = [Step(id=name, needs=tuple(of.split())) for name, of in needs.items()]
+    steps[4] = replace(steps[4], is_matrix=True, is_open=True, items=items)
+    picture = fit(arrange(build(steps)), width, wanted="wrapped")
+    assert picture.kind == "wrapped"
+    held = {y for place in picture.places for y in range(place.y, place.y + place.below + 1)}
+    assert all(y in held or set(line) - set(" │") for y, line in enumerate(picture.lines({})))
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -54,6 +54,14 @@ class Offers(LineView, can_focus=False):
         offer, ink, glyphs = self.offer, theme.ink(self), theme.glyphs(self)
         if offer is None:
             return Strip.blank(width)
+        if width == self.screen.size.width:
+            return self._row(offer, line, width)
+        # Beside it the panes go on: without an edge their words would read as the end of its own.
+        edge = Content.styled(glyphs.line("┐" if line == 0 else "│"), ink.of("rule"))
+        return Strip.join([self._row(offer, line, width - 1), cells.strip(edge, 1, ink.on("surface"))])
+
+    def _row(self, offer: Offer, line: int, width: int) -> Strip:
+        ink, glyphs = theme.ink(self), theme.glyphs(self)
         if line == 0:
             return self._title(offer, width)
         if line > len(offer.candidates):

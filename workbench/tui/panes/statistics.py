@@ -191,7 +191,10 @@ class StatisticsPane(Pane):
             words, where = "this session", f"“{title_of(current)}”" if current else "there is none"
         line = glyphs(self).line
         facts = Content.assemble((words, ink(self).of("foreground")), " ", cells.content(line(where), muted))
-        self.set_title(facts, Content.styled("h l period  w where", muted))
+        key = ink(self).of("info", bold=True)
+        self.set_title(
+            facts, Content.assemble(("h l", key), (" period  ", muted), ("w", key), (" where", muted))
+        )
 
     def _widths(self) -> tuple[int, int]:
         return self.left.width, self.right.width if self.right.display else 0

@@ -17,6 +17,7 @@ from textual.widgets import Static
 
 from workbench.draw import cells
 from workbench.draw.comparerows import compare_heads, compare_strip, compare_words, total_strip
+from workbench.draw.keyrow import key_part, key_row
 from workbench.draw.wrapping import hard_wrap
 from workbench.tui import keymap
 from workbench.tui.theme import glyphs, ink
@@ -159,14 +160,12 @@ class CompareScreen(ModalScreen[None], inherit_bindings=False):
         text = compare_words(row) if row is not None else "Neither run has a step."
         lines = hard_wrap([cells.content(text, colours.of("muted"), colours)], width)[:_MOST_WORDS]
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
-        info = colours.of("info", bold=True)
         pairs = (
-            ("j k", "step"), ("n N", "next that differs"), ("{ }", f"other run ({len(self._others)})"),
-            ("o", "order"), ("enter", "its step"), ("esc", "back"),
+            ("j k", "step"), ("n N", "next that differs"), ("enter", "its step"),
+            ("{ }", f"other run ({len(self._others)})"), ("o", "order"), ("esc", "back"),
         )  # fmt: skip
-        parts = [Content.assemble((keys, info), f" {words}") for keys, words in pairs]
-        line = Content.assemble(" ", Content("  ").join(parts))
-        self._keys.update(cells.shorten(line, max(8, self._keys.size.width), glyphs(self)))
+        parts = [key_part(keys, words, colours) for keys, words in pairs]
+        self._keys.update(key_row(parts, max(8, self._keys.size.width)))
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:

@@ -37,6 +37,8 @@ _MEANS: Final[Mapping[str, str]] = {
 """Longer words than those of the line mode."""
 _SAID_BY_PANE: Final = frozenset({"approvals.approve", "approvals.reject"})
 _KEYS_CELLS: Final = 9
+_REASON_MARGIN: Final = 2
+"""Cells before a reason that several keys share; it stands out to the left of them."""
 _THREE_FROM: Final = 90
 """Cells from which the groups stand in three columns."""
 
@@ -147,12 +149,12 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
             return []
         lines = [Content.styled("Not now", ink(self).of("foreground", bold=True))]
         reasons = dict.fromkeys(self._why(key) for key in keys)
-        for reason in reasons:
+        for reason in sorted(reasons, key=lambda one: sum(self._why(key) == one for key in keys) > 1):
             same = [key for key in keys if self._why(key) == reason]
             if len(same) > 1:
                 # Said once: of twelve keys that are off in a replay all are for one reason.
-                texts = plain_wrap(glyphs(self).line(reason), max(8, width - _KEYS_CELLS - 2))
-                tone, margin = ink(self).of("muted"), " " * (_KEYS_CELLS + 2)
+                texts = plain_wrap(glyphs(self).line(f"{reason}:"), max(8, width - _REASON_MARGIN))
+                tone, margin = ink(self).of("muted"), " " * _REASON_MARGIN
                 lines += [Content.assemble(margin, text.stylize(tone)) for text in texts]
             for key in same:
                 words = (key.help or key.tooltip) if len(same) > 1 else reason

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.draw import cells
+from workbench.draw.keyrow import key_part, key_row
 from workbench.draw.launchrows import LaunchRows
 from workbench.draw.wrapping import hard_wrap
 from workbench.tui import keymap
@@ -250,24 +251,20 @@ class LaunchScreen(RoomyScreen, inherit_bindings=False):
 
     def _key_line(self, plan: LaunchPlan | None) -> Content:
         colours = ink(self)
-        info, faint = colours.of("info", bold=True), colours.of("faint")
         if self.focused is self._input:
             pairs = [("enter", "done"), ("ctrl+o", "editor"), ("esc", "back to the form")]
         else:
-            pairs = [("tab", "field"), ("i", "input"), ("j k", "row")]
-            if plan is not None and plan.grants:
-                pairs += [("space", "grant"), ("T", "all")]
+            has_grants = plan is not None and bool(plan.grants)
+            pairs = [("space", "grant")] if has_grants else []
+            pairs += [("tab", "field"), ("i", "input"), ("j k", "row")]
+            pairs += [("T", "all")] if has_grants else []
             pairs += [("esc", "back, nothing is run")]
-        parts = [Content.assemble((keys, info), f" {words}") for keys, words in pairs]
+        parts = [key_part(keys, words, colours) for keys, words in pairs]
         if self.focused is not self._input:
             can_start = plan is not None and not plan.why_not and not self._is_starting
-            start = Content.assemble(("enter", info), " start") if can_start else Content.styled(
-                "enter start", faint
-            )  # fmt: skip
-            parts.insert(0, start)
-        return cells.shorten(
-            Content.assemble(" ", Content("  ").join(parts)), max(8, self._keys.size.width), glyphs(self)
-        )
+            off = Content.styled("enter start", colours.of("faint"))
+            parts.insert(0, key_part("enter", "start", colours) if can_start else off)
+        return key_row(parts, max(8, self._keys.size.width))
 
     def _drawn(self) -> None:
         if self.is_active and self.plan is not None:

@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from workbench.draw import cells
 from workbench.draw.cells import Column
+from workbench.draw.keyrow import key_part, key_row
 from workbench.journal.library import shelf
 from workbench.tui import keymap
 from workbench.tui.screens.entries import Entry, doing, matches, ranked
@@ -108,7 +109,9 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Say as much of the hint as there is room for; the way back always."""
-        self._hint.update(Content(glyphs(self).line(fitting(self._list.size.width))))
+        line, colours = glyphs(self).line, ink(self)
+        parts = [key_part(line(keys), words, colours) for keys, words in _HINTS]
+        self._hint.update(key_row(parts, self._list.size.width))
 
     @on(Input.Changed)
     def _changed(self, message: Input.Changed) -> None:
@@ -277,21 +280,14 @@ def setattr_theme(app: object) -> Callable[[str], None]:
     return put
 
 
-_HINTS: Final = ("↑ ↓ choose", "@ files", "# sessions", "## anywhere")
-"""Dropped one by one where there is no room for all: first the last, then the first."""
+_HINTS: Final = (
+    ("enter", "do it"), ("@", "files"), ("#", "sessions"), ("↑ ↓", "choose"), ("##", "anywhere"),
+    ("esc", "back"),
+)  # fmt: skip
 _KINDS: Final = {
     "action": "approvals", "step": "steps", "session": "sessions", "file": "files", "words": "messages",
     "search": "",
 }  # fmt: skip
-
-
-def fitting(width: int) -> str:
-    """Return the hint for a width: what enter does and the way back always, of the others as many as fit."""
-    for some in (_HINTS, _HINTS[:3], _HINTS[1:3], ()):
-        line = "  ".join((" enter do it", *some, "esc back"))
-        if len(line) <= width:
-            return line
-    return " esc back"
 
 
 def _kind(entry: Entry) -> str:

@@ -17,9 +17,11 @@ from textual.widgets import Input, Static
 
 from workbench.domain.rows import Rule
 from workbench.draw import cells
-from workbench.draw.rulerows import rule_detail, rule_strip
+from workbench.draw.keyrow import key_part, key_row
+from workbench.draw.rulerows import rule_detail, rule_heads, rule_strip
 from workbench.tui import keymap, rulewords
 from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
 from workbench.views.rulelist import RuleRow, rule_rows
 
@@ -70,6 +72,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         super().__init__(id="rules-screen")
         self._main = main
         self._list, self._detail = RuleList(), Static(id="rules-detail")
+        self._heads = Heads(lambda width: rule_heads(width, ink(self), glyphs(self)))
         self._said, self._keys = Static(id="rules-said"), Static(id="rules-keys")
         self._input = Input(id="rules-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
@@ -82,6 +85,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """Yield list, detail, line, keys."""
         with Vertical(id="rules-box"):
+            yield self._heads
             yield self._list
             yield self._detail
             yield self._said
@@ -121,7 +125,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         wanted = line(f"filter “{self._wanted}”") if self._wanted else "in force first"
         box.border_subtitle = cells.content(wanted)  # type: ignore[assignment]
         self._list.show_rules(rows)
-        self._list.display = bool(rows)
+        self._list.display = self._heads.display = bool(rows)
         self._detail.set_class(not rows, "-alone")
         if rows and not self._input.display:
             self._list.focus()
@@ -142,7 +146,6 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         self._detail.update(Content("\n").join([Content(""), *rule_detail(row, width, colours, extra)]))
 
     def _show_keys(self) -> None:
-        info = ink(self).of("info", bold=True)
         rule = [("e", "edit"), ("D", "revoke"), ("b", "the past")]
         pairs = [("j k", "rule"), ("A", "add"), *rule] if self._row else [("A", "add")]
         pairs += [("u", "undo")] if self._revoked else []
@@ -152,10 +155,8 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
         always = [("esc", "back")] if self._input.display else [("?", "all keys"), ("esc", "back")]
         room = self._keys.size.width or self._main.size.width
-        while len(pairs) > 1 and _cells([*pairs, *always]) > room:
-            pairs.pop()
-        parts = [Content.assemble((keys, info), f" {words}") for keys, words in [*pairs, *always]]
-        self._keys.update(Content.assemble(" ", Content("   ").join(parts)))
+        parts = [key_part(keys, words, ink(self)) for keys, words in [*pairs, *always]]
+        self._keys.update(key_row(parts, room, keeps=len(always), gap=3))
 
     @property
     def _row(self) -> RuleRow | None:
@@ -349,7 +350,3 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             self._show()
         else:
             self.dismiss()
-
-
-def _cells(pairs: Sequence[tuple[str, str]]) -> int:
-    return sum(len(keys) + len(words) + 4 for keys, words in pairs)

@@ -19,6 +19,7 @@ from workbench.views.toasts import Toast
 
 WIDEST = 64
 LEAST_WIDTH, LEAST_HEIGHT = 30, 4
+_WHAT_LINES = 2
 _WHY_LINES = 2
 _EDGES = 4
 """Cells of a row that are not words: both borders and the blanks beside them."""
@@ -93,13 +94,17 @@ class ToastBox(Widget, can_focus=False):
     def _drawn(self, toast: Toast, room: int, rows: int) -> list[Content]:
         colours, signs = ink(self), glyphs(self)
         sign = Content.assemble((signs.of("failed"), colours.of("failed")), " ")
-        what = cells.shorten(cells.content(toast.what, colours.of("foreground", bold=True)), room - 2, signs)
+        what = wrap(cells.content(toast.what, colours.of("foreground", bold=True)), room - 2)
+        last = min(_WHAT_LINES, rows - 1) - 1
+        if what[last + 1 :]:
+            what = [*what[:last], cells.shorten(Content(" ").join(what[last:]), room - 2, signs)]
         where = self._where(toast)
         why = wrap(cells.content(toast.why, colours.of("muted")), room - 2) if toast.why else []
-        shown = why[: min(_WHY_LINES, rows - 1)]
+        shown = why[: min(_WHY_LINES, rows - len(what))]
         if len(why) > len(shown):
             shown[-1] = cells.shorten(shown[-1] + Content("  …"), room - 2, signs)
-        return [sign + what, *self._with_place(shown, where, room)]
+        first = [sign + what[0], *(Content("  ") + line for line in what[1:])]
+        return [*first, *self._with_place(shown, where, room)]
 
     def _with_place(self, why: list[Content], where: Content, room: int) -> list[Content]:
         """Put the place at the end of the last line of the reason, which is cut for it."""
