@@ -23,6 +23,7 @@ NOT_AT_START = {
     "workbench.tui.screens.replay", "workbench.tui.screens.palette", "workbench.tui.screens.help",
     # What nobody asked for yet, and what begins when the start is over.
     "workbench.cli.screen.launching", "workbench.cli.screen.ruling", "workbench.cli.screen.steering",
+    "workbench.journal.inlet", "workbench.journal.writer", "workbench.journal.live", "workbench.journal.decide",
     "workbench.journal.importing", "workbench.host.config_watch", "workbench.host.pipeline_watch",
     "workbench.tui.screens.batch", "workbench.tui.screens.always", "workbench.tui.screens.rules",
 }  # fmt: skip

@@ -1,13 +1,14 @@
-"""The journal as everybody uses it: one object that composes writer, reader, blobs and doorbell.
+"""The journal as everybody uses it: one object that composes inlet, reader, blobs and doorbell.
 
 Owns nothing of its own but their lifetimes. Appending is its only way to change events; a caller that must
-look before it appends does both in one transaction with `transact`.
+look before it appends does both in one transaction with `transact`. What writes is loaded, and its thread
+begun, with the first thing that is to be written: most commands only read.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from workbench.domain.events import Body, Event
 from workbench.domain.machines import ActionState, CallState
@@ -26,13 +27,17 @@ from workbench.domain.values import Actor
 from workbench.effects.clock import Clock, SystemClock
 from workbench.journal.blobs import Blobs
 from workbench.journal.doorbell import Doorbell
-from workbench.journal.entry import Guard, enter_all, is_durable, is_outcome, prepare
+from workbench.journal.errors import JournalClosed
 from workbench.journal.home import Home
-from workbench.journal.live import Kept, LiveTables
 from workbench.journal.read import Reader
-from workbench.journal.sql import Database
 from workbench.journal.store import prepare as prepare_database
-from workbench.journal.writer import Job, Writer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from workbench.journal.entry import Guard
+    from workbench.journal.inlet import Inlet
+    from workbench.journal.live import LiveTables
 
 T = TypeVar("T")
 
@@ -46,8 +51,9 @@ class Journal:
         self.reader = Reader(home.database)
         self.doorbell = Doorbell(home)
         self._newest = self.reader.newest()
-        self._kept = Kept()
-        self._writer = Writer(home, self._begin, self.doorbell.announce)
+        self._inlet: Inlet | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()
 
     @classmethod
     def open(cls, home: Home, clock: Clock | None = None) -> Self:
@@ -63,7 +69,10 @@ class Journal:
         """Commit what is queued and let everything go; twice is harmless."""
         self.doorbell.close()
         self.reader.close()
-        self._writer.close()
+        with self._lock:
+            self._is_closed = True
+        if self._inlet is not None:
+            self._inlet.close()
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +102,7 @@ class Journal:
         )  # fmt: skip
 
     def append(
-        self, events: Sequence[Event], *, guard: Guard | None = None, strict: bool = True
+        self, events: Sequence[Event], *, guard: "Guard | None" = None, strict: bool = True
     ) -> list[int]:
         """Store events in one transaction and return their positions, when it is committed.
 
@@ -111,25 +120,13 @@ class Journal:
         return self.submit(events, guard=guard, strict=strict).result()
 
     def submit(
-        self, events: Sequence[Event], *, guard: Guard | None = None, strict: bool = True
+        self, events: Sequence[Event], *, guard: "Guard | None" = None, strict: bool = True
     ) -> "Future[list[int]]":
         """Do as `append` without waiting; events are stored in the order they were submitted."""
-        is_validated = guard is not None and guard.is_validating
-        many = [prepare(event, is_validated=is_validated) for event in events]
-
-        def run(live: LiveTables) -> list[int]:
-            if guard is not None:
-                guard.check(live)
-            return [event.position for event in enter_all(many, live, strict=strict)]
-
-        job = Job(
-            run=run, is_durable=is_durable(events), size=sum(len(one.body) for one in many),
-            is_outcome=is_outcome(events),
-        )  # fmt: skip
-        return cast("Future[list[int]]", self._writer.submit(job))
+        return self._writing().submit(events, guard, strict=strict)
 
     def transact(
-        self, work: Callable[[LiveTables, int], Sequence[Event]], durable: bool = True
+        self, work: "Callable[[LiveTables, int], Sequence[Event]]", durable: bool = True
     ) -> list[Event]:
         """Look at the tables and append in one transaction.
 
@@ -145,32 +142,34 @@ class Journal:
             Exception: Whatever `work` raised; nothing was written.
             JournalError: As `append`.
         """
+        return self._writing().transact(work, is_durable=durable)
 
-        def run(live: LiveTables) -> list[Event]:
-            return enter_all([prepare(event) for event in work(live, live.now)], live, strict=True)
-
-        return self._do(run, durable)
-
-    def change(self, work: Callable[[LiveTables], T]) -> T:
+    def change(self, work: "Callable[[LiveTables], T]") -> T:
         """Run a function in a durable transaction: for rows that are no events, such as hosts."""
-        return self._do(work, True)
+        return self._writing().change(work).result()
 
-    def change_later(self, work: Callable[[LiveTables], T], size: int) -> "Future[T]":
+    def change_later(self, work: "Callable[[LiveTables], T]", size: int) -> "Future[T]":
         """Run a function in a transaction that a power loss may take back, without waiting: for imports.
 
         Args:
             work: What to do.
             size: Bytes that it will store, roughly.
         """
-        return cast("Future[T]", self._writer.submit(Job(run=work, is_durable=False, size=size)))
+        return self._writing().change(work, is_durable=False, size=size)
 
-    def _do(self, run: Callable[[LiveTables], T], is_durable: bool) -> T:
-        return cast("T", self._writer.submit(Job(run=run, is_durable=is_durable)).result())
+    def _writing(self) -> "Inlet":
+        with self._lock:
+            if self._is_closed:
+                raise JournalClosed("nothing was written to the journal", "it is closed", "open it again")
+            if self._inlet is None:
+                from workbench.journal.inlet import Inlet
 
-    def _begin(self, database: Database) -> LiveTables:
-        live = LiveTables(database, self.clock.now(), self.blobs.has, self._kept)
-        self._newest = max(self._newest, live.newest)
-        return live
+                self._inlet = Inlet(self.home, self.clock, self.blobs, self.doorbell.announce, self._note)
+            return self._inlet
+
+    def _note(self, newest: int) -> None:
+        """Note the time of the newest event: what is made from now on is not older."""
+        self._newest = max(self._newest, newest)
 
     # --- reading -------------------------------------------------------------------------------
 

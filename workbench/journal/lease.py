@@ -5,7 +5,7 @@ the epoch, and what an earlier owner still appends is refused in its own transac
 """
 
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from workbench.domain.events import Event, LeaseReleased, LeaseTaken
 from workbench.domain.rows import Host, Lease, Session
@@ -15,9 +15,11 @@ from workbench.effects.locks import FileLock, is_held, remove_unheld
 from workbench.journal.errors import Driven, GuardFailed, LeaseLost
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.live import LiveTables
 from workbench.journal.schema import SCHEMA_VERSION
 from workbench.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from workbench.journal.live import LiveTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +76,7 @@ class DriverLock:
                 self._lock.release()
                 remove_unheld(self._lock.path)
 
-    def _end(self, live: LiveTables) -> None:
+    def _end(self, live: "LiveTables") -> None:
         if row := live.host(self.driver.host_id):
             live.put(replace(row, ended_at=live.now))
 
@@ -98,7 +100,7 @@ class LeaseGuard:
         """Drivers carry what agents and tools said, so their events pass the parse boundary."""
         return True
 
-    def check(self, live: LiveTables) -> None:
+    def check(self, live: "LiveTables") -> None:
         """Raise `LeaseLost` unless the lease stands as named."""
         lease = live.lease(self.session_id)
         mine = (self.host_id, self.epoch, False)
@@ -134,7 +136,7 @@ def take(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
         GuardFailed: The session does not exist or has ended.
     """
 
-    def work(live: LiveTables, now: int) -> Sequence[Event]:
+    def work(live: "LiveTables", now: int) -> Sequence[Event]:
         _refuse_imported(live, session_id)
         lease = live.lease(session_id)
         if lease and not lease.released and lease.host_id == driver.host_id:
@@ -157,7 +159,7 @@ def take(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
     return lease
 
 
-def _refuse_imported(live: LiveTables, session_id: str) -> None:
+def _refuse_imported(live: "LiveTables", session_id: str) -> None:
     """Refuse to go on with what came from a file: its words are not those of this human."""
     first = "SELECT recorded_at FROM event WHERE session_id = ? AND sequence_number = 1"
     if live.value(first, session_id) is not None:
@@ -179,7 +181,7 @@ def release(journal: Journal, lease: Lease, seen: int | None = None) -> bool:
     """
     mine, missed = guard(lease), list[int]()
 
-    def work(live: LiveTables, now: int) -> Sequence[Event]:
+    def work(live: "LiveTables", now: int) -> Sequence[Event]:
         missed.clear()
         try:
             mine.check(live)

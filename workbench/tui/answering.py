@@ -12,7 +12,6 @@ from workbench.changes.hunks import hunks
 from workbench.changes.model import FileChange
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, Hunk
-from workbench.journal.decide import decide, expire_due, extend
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 from workbench.tui.messages import Decide, Decided
@@ -57,8 +56,17 @@ class Answering:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
+    @staticmethod
+    def prepare() -> None:
+        """Load what answers take, so that the first one finds it; takes a while, in any thread."""
+        from workbench.journal import decide, inlet
+
+        del decide, inlet
+
     def decide(self, message: Decide, opened: ActionOpened | None) -> Decided:
         """Decide an action for the digest that was drawn; says why where it did not count."""
+        from workbench.journal.decide import decide
+
         if opened is None:
             return self._not(message.action_id, message.verdict, "Not decided. It is not there any more.")
         try:
@@ -80,6 +88,8 @@ class Answering:
 
     def extend(self, action_id: str) -> Decided:
         """Give an action a new window."""
+        from workbench.journal.decide import extend
+
         try:
             return Decided(action_id, "extend", extend(self._journal, action_id, person()))
         except JournalError as error:
@@ -87,6 +97,8 @@ class Answering:
 
     def expire(self) -> None:
         """Expire what is due; writes nothing when nothing is."""
+        from workbench.journal.decide import expire_due
+
         expire_due(self._journal)
 
     def _not(self, action_id: str, verdict: str, why: str) -> Decided:

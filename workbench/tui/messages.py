@@ -4,17 +4,19 @@ They say what the user wants or what was drawn; they never carry widgets.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.message import Message
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Approval, Taken
-from workbench.journal.decide import DecisionResult
 from workbench.records import dataclass
 from workbench.views.blocks import Block, ErrorBlock
 from workbench.views.detail import ActionDetail
 from workbench.views.finding import Hit
+
+if TYPE_CHECKING:
+    from workbench.journal.decide import DecisionResult
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Decided(Message):
 
     action_id: str
     verdict: str
-    result: DecisionResult | None
+    result: "DecisionResult | None"
     error: str = ""
 
 

@@ -31,7 +31,7 @@ def test_a_table_has_one_column_for_each_field(journal: Journal, row: type) -> N
 
 
 def test_the_connections_are_set_up_as_designed(journal: Journal) -> None:
-    store = journal._writer._store
+    store = journal._writing()._writer._store
     with journal.reader.snapshot() as reader:
         found = [
             tuple(

@@ -3,12 +3,14 @@
 Pure: made from the action that is drawn and what was chosen of it.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from workbench.journal.decide import DecisionResult
 from workbench.tui.panes.choosing import Choosing
 from workbench.views import detail as details
 from workbench.views.detail import ActionDetail
+
+if TYPE_CHECKING:
+    from workbench.journal.decide import DecisionResult
 
 NO_ROW: Final = "nothing is under the cursor"
 REJECTING: Final = frozenset({"reject", "not_now"})
@@ -130,7 +132,7 @@ _RESULTS: Final = {
 }
 
 
-def result_sentence(result: DecisionResult) -> str:
+def result_sentence(result: "DecisionResult") -> str:
     """Return why an answer did not count, in words; empty when it did."""
     if result.ok or result.why is None:
         return ""

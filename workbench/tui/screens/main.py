@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from workbench.config.values import Notify
@@ -157,6 +158,12 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             self.call_later(self.after_first_frame)
             # Whoever begins to listen is rung once: what came meanwhile is seen. Last, as it loads a watcher.
             self.call_later(self._feed.start)
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay out once while the app starts: the terminal says its size three times, and it is the same."""
+        is_again = size is not None and size == self._compositor.size
+        if self.has_frame or not is_again or not self.drawing.is_held:
+            super()._refresh_layout(size, scroll)
 
     def load(self) -> None:
         """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
