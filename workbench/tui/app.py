@@ -300,7 +300,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.when_drawn()
 
     def _load_painter(self) -> None:
-        """Colour code from the second frame on: what paints it, and answers, takes longer to load than to draw."""
+        """Colour code from the second frame on: what paints it, and what answers, takes longer to load."""
         self.run_worker(self._paint, thread=True, group="painter", description="load the painter")
 
     def _paint(self) -> None:
