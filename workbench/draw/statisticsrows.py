@@ -17,7 +17,7 @@ from workbench.records import dataclass
 from workbench.text.human import duration, tokens
 from workbench.views.remarks import Remark
 from workbench.views.signs import Meaning
-from workbench.views.statistics import Deciding, Statistics, ToolCount
+from workbench.views.statistics import Deciding, Statistics, ToolCount, unfinished_words
 
 Line = tuple[str, Content]
 
@@ -75,6 +75,7 @@ def tool_lines(found: Sequence[ToolCount], frame: Frame) -> list[Line]:
         frame.blank("tools"),
         ("-tools-head", head),
         *((f"tool:{one.tool}", _tool(one, most, frame)) for one in found),
+        *([frame.plain("unfinished", words)] if (words := unfinished_words(found)) else []),
     ]
 
 

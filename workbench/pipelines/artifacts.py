@@ -39,8 +39,8 @@ class Collected:
     stored: list[ArtifactStored] = field(default_factory=list[ArtifactStored])
     missing: list[str] = field(default_factory=list[str])
     """Required ones that are not there, in words."""
-    absent: int = 0
-    """Others that are not there."""
+    left_out: list[str] = field(default_factory=list[str])
+    """Others that are there and were not taken, in words."""
 
 
 def collect(
@@ -58,8 +58,8 @@ def collect(
             found.stored.append(stored)
         elif output.is_required:
             found.missing.append(_missing(output, outcome))
-        else:
-            found.absent += 1
+        elif output.kind == "stdout" and outcome.stdout_bytes:
+            found.left_out.append(_missing(output, outcome))
     return found
 
 

@@ -6,7 +6,7 @@ the coordinator's. What a failure means is said by `failing`.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 from workbench.domain.rows import PipelineState
@@ -78,7 +78,8 @@ class Result:
     is_retryable: bool = True
     is_empty: bool = False
     failed_contract: Contract | None = None
-    details: tuple[str, ...] = field(default_factory=tuple[str, ...])
+    details: tuple[str, ...] = ()
+    """What is worth knowing although nothing failed."""
 
 
 class Attempt:
@@ -357,8 +358,9 @@ class Attempt:
                 )  # fmt: skip
         is_empty = bool(step.outputs) and not collected.stored
         return Result(
-            outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty
-        )
+            outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
+            details=tuple(collected.left_out),
+        )  # fmt: skip
 
     async def _collected(self, outputs: Sequence[ArtifactSpec], outcome: StepOutcome) -> artifacts.Collected:
         if self.step.kind == "pipeline":

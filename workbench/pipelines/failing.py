@@ -3,6 +3,7 @@
 Pure but for the times and ids that the ledger gives to events.
 """
 
+import itertools
 from dataclasses import replace
 
 from workbench.domain.events import Event
@@ -58,8 +59,9 @@ def _moved(attempt: Attempt, result: Result, spent: int, ledger: Ledger) -> Step
     )  # fmt: skip
     if not result.failure:
         is_warned = any(check.outcome == "warned" for check in result.contracts)
-        why = next((c for c in result.contracts if c.outcome == "warned"), None)
-        detail = f"contract {why.contract}: {'; '.join(why.problems)}" if why else ""
+        warned = (c for c in result.contracts if c.outcome == "warned")
+        said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]
+        detail = "; ".join((*said, *result.details))
         state = "completed_empty" if result.is_empty else "completed"
         return replace(plain, state=state, is_warned=is_warned, detail=ledger.scrubbed(detail))
     policy, why_text = attempt.step.failing, ledger.scrubbed(result.failure)

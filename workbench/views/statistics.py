@@ -30,6 +30,8 @@ class ToolCount:
     ok: int
     failed: int
     """It ran and did not succeed."""
+    unfinished: int
+    """It began, and nothing says how it ended: cut off, or its file holds no result."""
     not_run: int
     """Rejected, expired, cancelled, denied, or waiting still."""
     p50_ms: int | None
@@ -107,13 +109,22 @@ def tools(calls: Iterable[CallFact]) -> tuple[ToolCount, ...]:
 
 def _tool(name: str, calls: list[CallFact]) -> ToolCount:
     ok = sum(call.state == "succeeded" for call in calls)
-    failed = sum(call.state in ("failed", "interrupted") for call in calls)
+    failed = sum(call.state == "failed" for call in calls)
+    unfinished = sum(call.state == "interrupted" for call in calls)
     times = sorted(call.run_ms for call in calls if call.run_ms is not None)
     return ToolCount(
-        tool=name, calls=len(calls), ok=ok, failed=failed, not_run=len(calls) - ok - failed,
-        p50_ms=percentile(times, 50), p95_ms=percentile(times, 95), run_ms=sum(times),
-        waited_ms=sum(call.waited_ms or 0 for call in calls),
+        tool=name, calls=len(calls), ok=ok, failed=failed, unfinished=unfinished,
+        not_run=len(calls) - ok - failed - unfinished, p50_ms=percentile(times, 50),
+        p95_ms=percentile(times, 95), run_ms=sum(times), waited_ms=sum(call.waited_ms or 0 for call in calls),
     )  # fmt: skip
+
+
+def unfinished_words(found: Iterable[ToolCount]) -> str:
+    """Return what is said of calls of which nobody knows how they ended; empty if there are none."""
+    count = sum(one.unfinished for one in found)
+    if not count:
+        return ""
+    return f"{count:,} {'call has' if count == 1 else 'calls have'} no result: cut off, or not in the file"
 
 
 def percentile(ordered: Sequence[int], share: int) -> int | None:

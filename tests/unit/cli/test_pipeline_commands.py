@@ -2,6 +2,8 @@
 
 import io
 import json
+import threading
+import time
 from argparse import Namespace
 from dataclasses import replace
 
@@ -165,6 +167,32 @@ def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     monkeypatch.setattr(status, "run_named", lambda *words: replace(real(*words), status="running"))
     monkeypatch.setattr("workbench.journal.journal.Journal.pipeline_state", lambda *_: None)
     assert "Its driver is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]
+
+
+def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_names_the_answer(place):
+    choices = "[{key: y, label: go on}, {key: n, label: stop}]"
+    project(
+        place, f"- {{id: g, gate: {{prompt: go?, choices: {choices}}}}}\n" + command("z", dependencies="[g]")
+    )
+    said(place, "trust")
+    said(place, "pipeline", "run", "p.yaml", "--on-approval", "park")
+    out, err, told = io.StringIO(), io.StringIO(), []
+
+    def answer():
+        end = time.monotonic() + 60
+        while time.monotonic() < end and "approvals show" not in err.getvalue():
+            threading.Event().wait(0.01)
+        action = err.getvalue().split("approvals show ")[1].split(".")[0]
+        told.append(said(place, "approvals", "approve", action))
+        remedy = told[0][2].split("workbench ")[1].split(" answers")[0]
+        told.append(said(place, *remedy.split()))
+
+    human = threading.Thread(target=answer)
+    human.start()
+    code = dispatch(["pipeline", "resume", "-C", str(place)], Console(out, err))
+    human.join()
+    assert (code, told[0][0], told[1][0]) == (0, 1, 0), (told, err.getvalue())
+    assert err.getvalue().count("--on-approval park") == 1
 
 
 def test_the_log_of_a_running_step_is_what_it_has_printed_so_far(place):

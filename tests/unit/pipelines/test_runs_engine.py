@@ -254,7 +254,13 @@ def test_a_standard_output_that_is_too_long_is_not_handed_on_in_part(runs, monke
         "is no JSON: Expecting value: line 1 column 1 (char 0)"
     )
     row = here.run(NOISY.replace("echo '[1]'", "yes | head -c 1025"))
-    assert "no more than 1 KB are kept of a standard output; write it to a file" in row.error_message
+    words = "no more than 1 KB are kept of a standard output; write it to a file"
+    assert words in row.error_message
+    # One that nothing needs is left out, and said so.
+    unchecked = NOISY.split("    handover:")[0].replace("stdout, type: json", "stdout, required: false")
+    row = here.run(unchecked.replace("echo '[1]'", "yes | head -c 1025"))
+    (ended,) = [b for _, b in here.bodies(row.pipeline_id, "step.changed") if b.attempt and b.detail]
+    assert (row.status, ended.state, words in ended.detail) == ("completed", "completed_empty", True)
 
 
 MATRIX = """

@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
-from workbench.views.statistics import BUCKETS, percentile, statistics
+from workbench.views.statistics import BUCKETS, percentile, statistics, unfinished_words
 
 
 def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, is_by_rule=False):
@@ -43,8 +43,19 @@ def test_time_run_and_time_waited_stay_apart():
     )  # fmt: skip
     run, read = counts.tools
     assert (run.tool, run.calls, run.ok, run.failed, run.not_run) == ("run", 3, 1, 1, 1)
+    assert unfinished_words(counts.tools) == ""
     assert (run.run_ms, run.waited_ms, run.p50_ms, run.p95_ms, run.success) == (400, 10_000, 100, 300, 0.5)
     assert (read.tool, read.waited_ms) == ("read", 0)
+
+
+@pytest.mark.spec(210)
+def test_a_call_without_a_result_did_not_fail():
+    counts = statistics(
+        [call("run"), call("run", "interrupted", run_ms=None), call("run", "cancelled")], [], [], []
+    )
+    run = counts.tools[0]
+    assert (run.ok, run.failed, run.unfinished, run.not_run, run.success) == (1, 0, 1, 1, 1.0)
+    assert unfinished_words(counts.tools) == "1 call has no result: cut off, or not in the file"
 
 
 def test_every_outcome_has_its_own_count():

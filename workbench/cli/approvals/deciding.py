@@ -119,10 +119,18 @@ def _reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[
         ),
         "digest": ("it is not what was shown", show),
         "limit": (limit, "answer it, or let the agent ask again"),
-        "choice": (f"it offers {', '.join(now.choices) or 'no choice'}", "answer with one of these"),
+        "choice": _offered(now),
         "unknown": ("there is no such action any more", "workbench approvals list shows what waits"),
     }
     return table.get(str(result.why), ("the journal refused it", show))
+
+
+def _offered(action: Action) -> tuple[str, str]:
+    """Return why a plain yes or no answers nothing here, and the command that does."""
+    answer = f"workbench approvals answer {action.id}"
+    if not action.choices:
+        return "it offers no choice", f"{answer} --text WORDS answers it"
+    return f"it offers {', '.join(action.choices)}", f"{answer} --choice {action.choices[0]} answers it"
 
 
 def wake(home: Home, journal: Journal, console: Console, session_ids: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ Owns when a driven run is over for the command, what ctrl+c does, and the exit c
 
 import asyncio
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -38,7 +39,7 @@ def carried_out(
         return DONE
     is_interrupted = False
     try:
-        is_interrupted = _driven(home, journal, workspace, run_id, options, printer)
+        is_interrupted = _driven(home, journal, workspace, run_id, options, printer, console)
     except Driven as held:
         console.note(f"Driven by pid {held.pid}; following it.")
         is_interrupted = _followed(journal, run_id, options, printer)
@@ -81,14 +82,24 @@ def last_words(row: PipelineState, waiting: tuple[str, ...], code: int) -> list[
 
 
 def _driven(
-    home: Home, journal: Journal, workspace: str, run_id: str, options: Namespace, printer: RunPrinter
+    home: Home,
+    journal: Journal,
+    workspace: str,
+    run_id: str,
+    options: Namespace,
+    printer: RunPrinter,
+    console: Console,
 ) -> bool:
     """Drive the run here; return whether it was interrupted."""
     kit = open_kit(home, journal, workspace, provider=provider_of, can_ask=options.on_approval != "deny")
     driver = identity(journal, workspace, "run")
     stop = [False]
 
+    waiting = _Waiting(console, journal, run_id, options)
+
     def until(coordinator: Coordinator) -> bool:
+        if coordinator.is_waiting:
+            waiting.say()
         return stop[0] or (options.on_approval == "park" and coordinator.is_waiting)
 
     async def run() -> None:
@@ -103,6 +114,24 @@ def _driven(
     finally:
         kit.root.close()
     return stop[0]
+
+
+class _Waiting:
+    """Says once, where nobody sits at a terminal, what a run waits for and how not to wait."""
+
+    def __init__(self, console: Console, journal: Journal, run_id: str, options: Namespace) -> None:
+        self._console, self._journal, self._run = console, journal, run_id
+        self._is_said = options.on_approval != "wait" or sys.stdin.isatty()
+
+    def say(self) -> None:
+        """Say it, the first time."""
+        ids = () if self._is_said else pending_below(self._journal, self._run)
+        if ids:
+            self._is_said = True
+            self._console.note(
+                f"Waits for an answer: workbench approvals show {ids[0]}. "
+                "With --on-approval park it ends here instead, and the answer lets it go on."
+            )
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from workbench.journal.counting import Scope, counted
 from workbench.journal.home import Home
 from workbench.text.human import duration, tokens
 from workbench.text.safe import one_line
-from workbench.views.statistics import BUCKETS, Price, Statistics, ToolCount, statistics
+from workbench.views.statistics import BUCKETS, Price, Statistics, ToolCount, statistics, unfinished_words
 
 EXAMPLE = """workbench sessions stats
 workbench sessions stats --days 7 --here --json
@@ -94,7 +94,8 @@ def facts(counts: Statistics, since: int) -> Facts:
 
 def _tool_facts(one: ToolCount) -> Facts:
     return {
-        "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed, "not_run": one.not_run,
+        "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed,
+        "unfinished": one.unfinished, "not_run": one.not_run,
         "success": one.success, "p50_ms": one.p50_ms, "p95_ms": one.p95_ms, "run_ms": one.run_ms,
         "waited_ms": one.waited_ms,
     }  # fmt: skip
@@ -111,6 +112,8 @@ def _lines(counts: Statistics, console: Console) -> Iterable[str]:
     yield ""
     yield f"{'tool':<28} {'calls':>7} {'ok':>5} {'p50':>8} {'p95':>8} {'run':>10} {'waited':>10}"
     yield from (_tool_line(one) for one in counts.tools)
+    if words := unfinished_words(counts.tools):
+        yield words
     yield ""
     yield from _bars("how asks ended", counts.outcomes)
     if counts.deciding.answers:
