@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
 from textual.strip import Strip
 
-from workbench.tui.frames import Changes, Pen, Shown, changed_cells
+from workbench.tui.frames import Changes, Pen, Shown, Whole, changed_cells
 
 STYLES = [
     Style(), Style(bold=True), Style(color="red"), Style(color="#102030", bgcolor="#405060"),
@@ -94,9 +95,9 @@ def test_what_the_terminal_shows_already_is_not_written_again():
 TERMINAL = Console(color_system="truecolor", force_terminal=True)
 
 
-def drawn(*sequences):
+def drawn(*sequences, rows=3):
     """Return every cell that a terminal shows; on a blank one no colour of letters is seen."""
-    screen = pyte.Screen(24, 3)
+    screen = pyte.Screen(30, rows)
     stream = pyte.Stream(screen)
     for one in sequences:
         stream.feed(one)
@@ -159,3 +160,94 @@ def test_a_row_that_scrolled_by_one_writes_its_number_and_its_words():
         for number in (41, 42)
     ]
     assert sent[1] == ("\x1b[1;6H\x1b[38;2;118;121;129;48;2;15;18;23m2 \x1b[38;2;216;222;231mv42\x1b[0m")
+
+
+ROWS, MANY = 12, 40
+LINES = [Strip([Segment(f"{n:02d} line".ljust(24), STYLES[n % len(STYLES)])]) for n in range(MANY)]
+
+
+def frame(shown, picture, rows=range(ROWS), width=24):
+    """Write some rows of a picture."""
+    chops = [{0: strip} for strip in picture]
+    update = ChopsUpdate(chops, [(y, 0, width) for y in rows], [[24]] * ROWS)
+    return Changes(update, shown).render_segments(TERMINAL)
+
+
+def window(top, head=None):
+    """Return a picture: a head that stands still, and lines from one on."""
+    return [*(() if head is None else LINES[head : head + 1]), *LINES[top:]][:ROWS]
+
+
+PICTURES = st.lists(
+    st.one_of(
+        st.builds(window, st.integers(0, MANY - ROWS), st.sampled_from([None, 0, 39])),
+        st.lists(st.sampled_from(LINES[:15]), min_size=ROWS, max_size=ROWS),
+    ),
+    min_size=2,
+    max_size=6,
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(PICTURES, st.data())
+def test_rows_that_the_terminal_moves_make_the_same_screen(pictures, data):
+    shown, sent, now = Shown(), [], [Strip.blank(24)] * ROWS
+    for picture in pictures:
+        first = data.draw(st.sampled_from([0, 0, 3]))
+        rows = range(first, data.draw(st.sampled_from([ROWS, ROWS, 9])))
+        now = [*now[:first], *picture[rows.start : rows.stop], *now[rows.stop :]]
+        sent.append(frame(shown, now, rows))
+    whole = [f"\x1b[{y + 1};1H{strip.render(TERMINAL)}" for y, strip in enumerate(now)]
+    assert drawn(*sent, rows=ROWS) == drawn(*whole, rows=ROWS)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        (window(5), window(6), "\x1b[1;12r\x1b[1;1H\x1b[1M\x1b[r"),
+        (window(5, 0), window(6, 0), "\x1b[2;12r\x1b[2;1H\x1b[1M\x1b[r"),
+        (window(5), window(2), "\x1b[1;12r\x1b[1;1H\x1b[3L\x1b[r"),
+        (window(5), window(5), ""),
+        (window(5), window(14), ""),
+    ],
+    ids=["down", "below a head", "up", "not at all", "too far"],
+)
+def test_rows_that_only_moved_are_moved_by_the_terminal(before, after, wanted):
+    shown = Shown()
+    frame(shown, before)
+    sent = frame(shown, after)
+    assert sent[: len(wanted)] == wanted
+    assert ("r" in sent.replace("line", "")) == bool(wanted)
+    written = [n for n in range(MANY) if f"{n:02d} line" in sent]
+    assert len(written) <= (3 if wanted else 12)
+
+
+def beside(rail, top):
+    """Return chops of rows with something beside them."""
+    return [{0: rail[y], 6: LINES[top + y]} for y in range(ROWS)]
+
+
+def both(shown, rail, top, first):
+    update = ChopsUpdate(beside(rail, top), [(y, first, 30) for y in range(ROWS)], [[6, 30]] * ROWS)
+    return Changes(update, shown).render_segments(TERMINAL)
+
+
+@pytest.mark.parametrize(("words", "is_moved"), [(1, True), (12, False)])
+def test_what_stands_beside_is_put_back_and_little_of_it_only(words, is_moved):
+    blank = Strip([Segment(" " * 6)])
+    rail = [Strip([Segment(f"rail{y:02d}")]) if y < words else blank for y in range(ROWS)]
+    shown = Shown()
+    sent = [both(shown, rail, 3, 0), both(shown, rail, 4, 6)]
+    assert ("\x1b[1M" in sent[1], "rail00" in sent[1]) == (is_moved, is_moved)
+    whole = [f"\x1b[{y + 1};1H{rail[y].text}{LINES[4 + y].render(TERMINAL)}" for y in range(ROWS)]
+    assert drawn(*sent, rows=ROWS) == drawn(*whole, rows=ROWS)
+
+
+def test_all_of_the_screen_is_written_and_noted():
+    shown, picture = Shown(), window(7)
+    update = Whole(LayoutUpdate([[strip] for strip in picture], Region(0, 0, 24, ROWS)), shown)
+    sent = update.render_segments(TERMINAL)
+    whole = [f"\x1b[{y + 1};1H{strip.render(TERMINAL)}" for y, strip in enumerate(picture)]
+    assert drawn(sent, rows=ROWS) == drawn(*whole, rows=ROWS)
+    assert update.render_segments(TERMINAL) == sent
+    assert frame(shown, picture) == ""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, cast
 
 from rich.console import RenderableType
 from textual import events
-from textual._compositor import ChopsUpdate
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.driver import Driver
 from textual.filter import LineFilter
@@ -31,7 +31,7 @@ from workbench.draw.tokens import Ink, house_theme
 from workbench.journal.journal import Journal
 from workbench.tui import keymap, ways_out
 from workbench.tui.answering import Answering
-from workbench.tui.frames import Changes, Shown
+from workbench.tui.frames import Changes, Shown, Whole
 from workbench.tui.keys import CHAINS
 from workbench.tui.live import Feed, JournalSource
 from workbench.tui.messages import SourceChanged
@@ -321,6 +321,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         display = cast("Callable[[object, object], None]", super()._display)  # type: ignore[misc]
         if type(renderable) is ChopsUpdate:
             renderable = Changes(renderable, self._shown)
+        elif type(renderable) is LayoutUpdate:
+            renderable = Whole(renderable, self._shown)
         elif renderable is not None:
             self._shown.forget()
         display(screen, renderable)

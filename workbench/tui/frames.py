@@ -13,13 +13,29 @@ from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
+from workbench.tui.rolling import Row, roll_between
+
 _MOST_PARTS: Final = 16
 """With more parts that changed, the rectangle around all of them is drawn."""
+
+
+_FEWEST_ROWS: Final = 6
+"""With fewer rows nobody looks whether they moved."""
+
+
+class Piece(NamedTuple):
+    """What stands in some cells of a row."""
+
+    y: int
+    start: int
+    stop: int
+    """The cell behind the last."""
+    strip: Strip
 
 
 class Shown:
@@ -32,6 +48,43 @@ class Shown:
         """Know nothing any more: the next piece of every row is written whole."""
         self._rows.clear()
 
+    def roll(self, pieces: Sequence[Piece], width: int) -> tuple[str, Sequence[Piece]]:
+        """Have the terminal move rows that only moved.
+
+        Args:
+            pieces: What is to be shown.
+            width: Cells of a row.
+
+        Returns:
+            Escape sequences, empty if nothing moved; and what is to be written then, which is in place for
+            the most part: what stood beside is in it.
+        """
+        if len(pieces) < _FEWEST_ROWS:
+            return "", pieces
+        after: dict[int, dict[tuple[int, int], Strip]] = {}
+        for y, start, stop, strip in pieces:
+            after.setdefault(y, {})[start, stop] = strip
+        for y, row in after.items():
+            row |= _beside(self._rows.get(y, {}), row)
+        whole = {y: row for y, row in after.items() if sum(stop - start for start, stop in row) == width}
+        found = roll_between(self._rows, whole)
+        if found is None:
+            return "", pieces
+        moved = {y: found.source(y) for y in range(found.top, found.bottom + 1)}
+        before = {y: self._rows.pop(y, {}) for y in moved}
+        self._rows |= {y: before[source] for y, source in moved.items() if source is not None}
+        wanted = [Piece(y, *place, strip) for y, row in after.items() for place, strip in row.items()]
+        return found.sequence(), wanted
+
+    def note(self, rows: Iterable[Iterable[Strip]]) -> None:
+        """Note that all of the screen was written."""
+        self._rows.clear()
+        for y, strips in enumerate(rows):
+            row, start = self._rows.setdefault(y, {}), 0
+            for strip in strips:
+                row[start, start + strip.cell_length] = strip
+                start += strip.cell_length
+
     def put(self, y: int, start: int, stop: int, piece: Strip) -> tuple[int, int]:
         """Note that a piece stands in cells of a row; return which cells of it must be written."""
         row = self._rows.setdefault(y, {})
@@ -41,6 +94,15 @@ class Shown:
                 del row[first, last]
         row[start, stop] = piece
         return (0, piece.cell_length) if before is None else changed_cells(before, piece)
+
+
+def _beside(before: Row, row: Row) -> Row:
+    """Return the pieces of a row that others do not write over."""
+    return {
+        (start, stop): strip
+        for (start, stop), strip in before.items()
+        if not any(first < stop and start < last for first, last in row)
+    }
 
 
 class Parts(Compositor):
@@ -185,18 +247,40 @@ class Changes(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """Return the escape sequences of the update; what they write is noted as shown."""
-        found: list[str] = []
-        pen = Pen(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        move, pieces = self._shown.roll(list(self._pieces()), max(ends[-1] for ends in self.chop_ends))
+        found, pen = [move], Pen(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        for y, start, stop, strip in pieces:
+            begin, until = self._shown.put(y, start, stop, strip)
+            if begin < until:
+                found.append(f"\x1b[{y + 1};{start + begin + 1}H")
+                found += pen.write(strip.crop(begin, until))
+        return "".join((*found, pen.lift()))
+
+    def _pieces(self) -> Iterator[Piece]:
+        """Yield what is drawn."""
         for y, first, last in self.spans:
             for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 start, stop = max(x, first), min(end, last)
-                if strip is None or start >= stop:
-                    continue
-                piece = strip.crop(start - x, stop - x)
-                begin, until = self._shown.put(y, start, stop, piece)
-                if begin < until:
-                    found.append(f"\x1b[{y + 1};{start + begin + 1}H")
-                    found += pen.write(piece.crop(begin, until))
+                if strip is not None and start < stop:
+                    yield Piece(y, start, stop, strip.crop(start - x, stop - x))
+
+
+class Whole(LayoutUpdate):
+    """An update of all of the screen; all of it is written, whatever the terminal shows."""
+
+    def __init__(self, update: LayoutUpdate, shown: Shown) -> None:
+        super().__init__(update.strips, update.region)
+        self._shown = shown
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences of the update; what they write is noted as shown."""
+        self._shown.note(self.strips)
+        pen = Pen(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        found: list[str] = []
+        for y, strips in enumerate(self.strips):
+            found.append(f"\x1b[{y + 1};1H")
+            for strip in strips:
+                found += pen.write(strip)
         return "".join((*found, pen.lift()))
 
 
