@@ -5,6 +5,7 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
+from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import THREE, play, staged
 from tests.tui.test_screen import play_golden
 
@@ -26,14 +27,17 @@ async def walk(shown, keys, monkeypatch):
 
     def display(app, screen, renderable):
         if renderable is not None:
-            stream.feed(renderable.render_segments(console))
+            sent.append(renderable.render_segments(console))
+            stream.feed(sent[-1])
 
+    sent = []
     monkeypatch.setattr(App, "_display", display)
     shown.main.refresh()
     await shown.settle()
     for key in keys:
         await shown.press(key)
         assert rows(screen) == shown.text.split("\n"), key
+    return "".join(sent)
 
 
 @pytest.mark.parametrize("size", [(160, 48), (80, 24)], ids=str)
@@ -64,3 +68,19 @@ def test_what_is_covered_is_not_drawn(tmp_path):
         assert [(pane.id, crop.y, crop.height) for pane, crop in asked] == [("detail", 4, 1)]
 
     play(staged(tmp_path, THREE), body)
+
+
+@pytest.mark.parametrize("size", [(160, 48), (80, 24)], ids=str)
+def test_a_long_diff_that_scrolls_is_moved_by_the_terminal_and_is_the_whole(tmp_path, monkeypatch, size):
+    async def body(shown):
+        keys = ("2", "enter", *"jjjkkj", "ctrl+d", *"jj", "ctrl+u", *"GkkgJJ]j[kzj", "escape", *"jk")
+        sent = await walk(shown, keys, monkeypatch)
+        assert "\x1b[1M\x1b[r" in sent
+        assert "\x1b[1L\x1b[r" in sent
+
+    long = call("c1", "create_file", path="long.py", content="".join(f"line {n}\n" for n in range(300)))
+    play(
+        staged(tmp_path, recording(exchange(text("I write."), long), exchange(text("Done.")))),
+        body,
+        size=size,
+    )
