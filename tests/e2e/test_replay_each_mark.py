@@ -1,19 +1,18 @@
-"""What is recorded by the installed program is on its screens again: at each mark, and in a fork from the middle.
+"""What the installed program records is on its screens again: at each mark, and in a fork from the middle.
 
-A session with approvals and a run with a gate are recorded. A live screen is handed a second journal that grows
-mark by mark, and the replay in another terminal goes from mark to mark: they have to come to the same.
+A session with approvals and a run with a gate go on in front of a live screen. Wherever they stand still, a replay
+that follows them has to come to the same cells, and a later one, that is told to go there.
 """
 
 import json
 import re
-import shutil
 import time
-from itertools import chain
+from itertools import zip_longest
 
 import pytest
 
 from tests.e2e.conftest import SCRIPT, opened
-from tests.e2e.test_replay_journey import BODY, CONVERSATION, MORE_ROWS, graph, panes
+from tests.e2e.test_replay_journey import BODY, CONVERSATION, MORE_ROWS
 from tests.support.stage import call, exchange, recording, result, text
 from tests.support.terminal import Terminal
 from workbench.journal.home import Home
@@ -39,8 +38,10 @@ GOES_ON = recording(
 """What the agent says, and what it says once it goes on in a fork: a session keeps its recording."""
 _TIMES = re.compile(r"\d+(?:\.\d+)? ?(?:ms|s|min|h)\b|\d+:\d\d(?::\d\d)?")
 """What something took, what is left of it, and when it was: they go on in a live screen."""
-_LINES = re.compile(r"[\u2500-\u257f\s]+")
-"""Lines of a graph: which of them is the longest way is a matter of time as well."""
+SIZE = 120, 48
+WAITS, RESTS = "2 Approvals  ◆ 1", "2 Approvals  ✓ nothing waits"
+ONLY_LIVE = ("No pipeline", "None was found", "go on    i say")
+"""Words on how things are begun, which a replay leaves out."""
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +50,12 @@ def shop(tmp_path_factory):
         yield made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def terminals(shop):
     made = []
 
-    def open_(*words, home=None, **size):
-        env = shop.env(**({"WORKBENCH_HOME": str(home)} if home else {}))
-        made.append(Terminal(shop.argv(*words), cwd=shop.project, env=env, **size))
+    def open_(*words, **size):
+        made.append(Terminal(shop.argv(*words), cwd=shop.project, env=shop.env(), **size))
         return made[-1]
 
     yield open_
@@ -64,24 +64,49 @@ def terminals(shop):
 
 
 @pytest.fixture(scope="module")
-def recorded(shop):
-    """Record both, and return what has to be known of them."""
+def recorded(shop, terminals):
+    """Record both before a live screen; return their ids, and what it showed at which event."""
     shop.recording.write_text(json.dumps(GOES_ON))
     folder = shop.project / ".workbench" / "pipelines"
     folder.mkdir(parents=True)
     (folder / "ship.yaml").write_text(PIPELINE)
     shop.call("trust", str(shop.project))
-    talk = shop.run("--on-approval", "wait")
-    (write, run) = shop.waiting(2)
-    shop.call("approvals", "approve", write["id"])
-    shop.call("approvals", "reject", run["id"], "--reason", "not here")
-    talk.communicate(timeout=60)
+    found = {"pipeline": run_recorded(shop, terminals), "chat": talk_recorded(shop, terminals)}
+    shop.call("host", "stop")
+    return found
+
+
+def run_recorded(shop, terminals):
+    """Record a run that fails in one step and stops at a gate."""
     ship = shop.start("pipeline", "run", "ship", "--on-approval", "wait")
     gate = waiting(shop, "gate")
-    shop.call("approvals", "answer", gate["id"], "--choice", "y")
-    ship.communicate(timeout=60)
-    shop.call("host", "stop")
-    return {one["kind"]: one["id"] for one in shop.json("sessions", "list", "--all")}
+    (session,) = [one["id"] for one in shop.json("sessions", "list", "--all") if one["kind"] == "pipeline"]
+    with Witness(shop, session, terminals) as witness:
+        witness.look(WAITS, "Ship it?")
+        shop.call("approvals", "answer", gate["id"], "--choice", "y")
+        ship.communicate(timeout=60)
+        witness.look(RESTS, "4 of 4 steps")
+    return session, witness.seen
+
+
+def talk_recorded(shop, terminals):
+    """Record a session in which one is approved, one rejected, and that goes on after its run has ended."""
+    talk = shop.run("--on-approval", "wait")
+    (write, run) = shop.waiting(2)
+    with Witness(shop, write["session_id"], terminals) as witness:
+        witness.look("2 Approvals  ◆ 2")
+        shop.call("approvals", "approve", write["id"])
+        witness.look(WAITS, "✓ create_file")
+        shop.call("approvals", "reject", run["id"], "--reason", "not here")
+        talk.communicate(timeout=60)
+        witness.look(RESTS, "you said no", "So be it.")
+        more = shop.start("run", "-p", "go on", "--session", write["session_id"], "--on-approval", "wait")
+        (other,) = shop.waiting(1)
+        witness.look(WAITS, "I go another way.", "◆ create_file")
+        shop.call("approvals", "approve", other["id"])
+        more.communicate(timeout=60)
+        witness.look(RESTS, "The other way is written.")
+    return write["session_id"], witness.seen
 
 
 def waiting(shop, kind, *where):
@@ -94,82 +119,121 @@ def waiting(shop, kind, *where):
     raise AssertionError(f"no {kind} came to wait")
 
 
-def told(home, session_id):
-    """Return all events of a journal, and the moments of the marks of a session with their positions."""
+class Witness:
+    """A live screen, and a replay that follows: what both show wherever the session stands still."""
+
+    def __init__(self, shop, session_id, terminals):
+        self._shop, self._session_id, self.seen = shop, session_id, []
+        self._live = terminals(str(shop.project), columns=SIZE[0], rows=SIZE[1] - MORE_ROWS)
+        self._replay = terminals("replay", session_id, "--at", "#1", columns=SIZE[0], rows=SIZE[1])
+
+    def __enter__(self):
+        self._live.until("1 Conversation", "2 Approvals", seconds=60)
+        self._replay.until("REPLAY", "event 1 of", seconds=60)
+        self._replay.press("f")
+        return self
+
+    def look(self, *wanted):
+        """Wait for words on the live screen and until the replay shows the same cells; remember them."""
+        self._live.until(*wanted, seconds=60)
+        before, now = None, self._look_once(wanted)
+        while before != now:
+            # Colours and parts of commands come after the words; a process takes as long as they do, or longer.
+            self._shop.call("sessions", "list")
+            before, now = now, self._look_once(wanted)
+        self.seen.append((now[0], wanted, now[1]))
+
+    def _look_once(self, wanted):
+        moment = last_moment(self._shop.home, self._session_id)
+        self._replay.until(f"event {moment} of {moment}", "live", *wanted, seconds=60)
+        for terminal in (self._live, self._replay):
+            to_first(terminal)
+            terminal.pump(0.5)
+        return moment, same(self._replay, lambda: shown(self._live), self._live)
+
+    def __exit__(self, *_):
+        for terminal in (self._live, self._replay):
+            terminal.process.kill()
+
+
+def to_first(terminal):
+    """Put the cursor on what waits first, or on what was decided last: it is where its user left it."""
+    terminal.press("2g" if RESTS in terminal.text() else "\x07")
+    until = time.monotonic() + 60
+    while not has_cursor(terminal):
+        assert time.monotonic() < until, terminal.text()
+        terminal.pump(0.05)
+
+
+def has_cursor(terminal):
+    """Return whether the cursor is where `to_first` puts it."""
+    if RESTS in terminal.text():
+        return terminal.screen.display[BODY.start + 1][CONVERSATION.stop + 1] == "▌"
+    return "│▌◆" in terminal.text()
+
+
+def last_moment(home, session_id):
+    """Return the number of a session's last event."""
     with Journal.open(Home.open(home)) as journal:
-        source = ReplaySource(journal, journal.session(session_id))
-        moments = sorted({mark.index for mark in source.reel.marks})
-        return journal.events(), [(index, source.reel.position(index)) for index in moments]
+        return len(ReplaySource(journal, journal.session(session_id)).reel)
 
 
-def shown(terminal, kind):
-    """Return what has to be the same, without the times; None while it is being drawn."""
-    try:
-        if kind == "pipeline":
-            return [_LINES.sub(" ", _TIMES.sub("t", row)).rstrip() for row in graph(terminal)]
-        # An empty queue says in a live screen what one may do, in a replay only that nothing waited.
-        rows = talk(terminal) if "Nothing waits." in terminal.text() else [*chain(*panes(terminal))]
-    except (StopIteration, ValueError):
-        return None
-    return [_TIMES.sub("t", row).rstrip() for row in rows]
+def shown(terminal):
+    """Return the four panes as styled cells, row by row, without the times."""
+    screen = terminal.screen
+    rows = [
+        runs([screen.buffer[y][x] for x in range(screen.columns)]) for y in range(BODY.start, SIZE[1] - 5)
+    ]
+    return [row for row in rows if not any(words in text for text, _ in row for words in ONLY_LIVE)]
 
 
-def talk(terminal):
-    """Return the conversation as text."""
-    said = [row[CONVERSATION].rstrip() for row in terminal.screen.display[BODY]]
-    end = next(n for n, row in enumerate(said) if "3 Tool invocations" in row)
-    return [row.lstrip("▌") for row in said[1:end]]
+def runs(cells):
+    """Return a row as texts with their styles; times, and the room that they take, are the same."""
+    found, style = [], None
+    for cell in cells:
+        # Nobody sees in which ink a space is written.
+        is_seen = cell.data != " " or style is None or cell.reverse or cell.bg != style[1]
+        if is_seen and cell[1:] != style:
+            style = cell[1:]
+            found.append(["", style])
+        found[-1][0] += cell.data
+    texts = ((re.sub(r"\s+", " ", _TIMES.sub("t", text)).strip(), style) for text, style in found)
+    return [one for one in texts if one[0]]
 
 
-def same(live, replay, kind, moment):
-    """Wait until both screens show the same, and return it."""
-    until = time.monotonic() + 40
-    while (found := shown(live, kind)) is None or found != shown(replay, kind):
-        assert time.monotonic() < until, f"event {moment}\nlive\n{live.text()}\nreplay\n{replay.text()}"
-        live.pump(0.05)
-        replay.pump(0.05)
+def same(terminal, wanted, other=None):
+    """Wait until a screen shows what is wanted, and return it."""
+    until = time.monotonic() + 60
+    while (found := shown(terminal)) != (then := wanted()):
+        if time.monotonic() > until:
+            differ = [pair for pair in zip_longest(found, then) if pair[0] != pair[1]]
+            pytest.fail(f"{terminal.text()}\n{differ}\n{other.text() if other else then}")
+        for one in filter(None, (terminal, other)):
+            one.pump(0.05)
     return found
 
 
-@pytest.mark.spec(140, 218)
-@pytest.mark.parametrize(("kind", "size"), [("chat", (120, 36)), ("pipeline", (160, 48))])
-def test_each_mark_shows_what_a_live_screen_showed_then(shop, recorded, terminals, kind, size):
-    session_id = recorded[kind]
-    every, moments = told(shop.home, session_id)
-    begins = next(event.position for event in every if event.session_id == session_id)
-    second = shop.root / f"second-{kind}"
-    second.mkdir(mode=0o700)
-    shutil.copy(shop.home / "key", second / "key")
-    shutil.copytree(shop.home / "blobs", second / "blobs")
-    seen = []
-    with Journal.open(Home.open(second)) as journal:
-        journal.append([event for event in every if event.position <= begins], strict=False)
-        live = terminals(str(shop.project), home=second, columns=size[0], rows=size[1])
-        live.until("1 Conversation", "4 Pipeline")
-        replay = terminals("replay", session_id, "--at", "#1", columns=size[0], rows=size[1] + MORE_ROWS)
-        replay.until("REPLAY", "event 1 of")
-        at = begins
-        for moment, position in moments:
-            journal.append([event for event in every if at < event.position <= position], strict=False)
-            at = max(at, position)
-            replay.press("n")
-            replay.until(f"event {moment} of")
-            seen.append(same(live, replay, kind, moment))
-    assert len({tuple(one) for one in seen}) > len(moments) // 2
-    for (moment, _), then in reversed(list(zip(moments, seen, strict=True))[:-1]):
-        replay.press("N")
-        replay.until(f"event {moment} of")
-        until = time.monotonic() + 40
-        while shown(replay, kind) != then:
-            assert time.monotonic() < until, f"back at event {moment}\n{replay.text()}"
-            replay.pump(0.05)
-    assert {live.process.poll(), replay.process.poll()} == {None}
+@pytest.mark.spec(140, 150, 218)
+@pytest.mark.parametrize("kind", ["chat", "pipeline"])
+def test_each_mark_shows_what_the_live_screen_showed_then(recorded, terminals, kind):
+    session_id, seen = recorded[kind]
+    assert len({repr(cells) for *_, cells in seen}) == len(seen)
+    replay = terminals("replay", session_id, "--at", "#1", columns=SIZE[0], rows=SIZE[1])
+    replay.until("REPLAY", "event 1 of", seconds=60)
+    for moment, wanted, cells in [*seen, *reversed(seen[:-1])]:
+        replay.press("t")
+        replay.until("Go to", seconds=60)
+        replay.press(f"#{moment}\r")
+        replay.until(f"event {moment} of", *wanted, seconds=60)
+        to_first(replay)
+        same(replay, lambda cells=cells: cells)
 
 
 def test_a_fork_from_the_middle_goes_on_with_a_recorded_agent(shop, recorded, terminals):
     target = shop.root / "fork"
     before = (shop.project / "hello.py").read_text()
-    replay = terminals("replay", recorded["chat"], "--at", "#1", columns=120, rows=36)
+    (shop.project / "other.py").unlink()
+    replay = terminals("replay", recorded["chat"][0], "--at", "#1", columns=120, rows=36)
     replay.until("REPLAY", "event 1 of")
     replay.press("e")
     replay.until("next: ", gone=("event 1 of",))
