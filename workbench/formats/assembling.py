@@ -168,8 +168,8 @@ class Assembler:
             origin_status=cleaning.line(head.status, 80) if head.status else None,
         )  # fmt: skip
         yield self._event(created, _SYSTEM, head.at)
-        # It stays so until its end was read: an import that dies on the way shows.
         yield self._status("initializing")
+        yield self._status("ready", key="ready")
 
     def _alone(self, key: str) -> str:
         """Return a key that no session above in this file has: attempts of one task may share theirs."""
@@ -262,6 +262,8 @@ class Assembler:
         self._round += 1
         started = e.TurnStarted(provider=self._provider, model=model, round=self._round)
         yield self._event(started, _AGENT, item.at)
+        if self._round == 1:
+            yield self._status("processing", key=f"turn{self._turns}.processing")
         body = e.ReplyCompleted(
             text=cleaning.clean(item.text), thinking=cleaning.clean(item.thinking), usage=usage, model=model,
             calls=tuple(self._asked(call) for call in item.calls), round=self._round,
@@ -296,16 +298,17 @@ class Assembler:
         body = e.TurnEnded(outcome=outcome, detail=detail)  # type: ignore[arg-type]
         yield self._event(body, _AGENT, at, key=key)
         self._turn = None
+        yield self._status("ready", key=f"{key or f'turn{self._turns}'}.ready")
 
     def _closing(self) -> Iterator[Event]:
-        turn = self._turns
         for name, call in list(self._open.items()):
             lost = Result(call=name, state="interrupted", error="the file holds no result of this call")
             yield from self._answered(call, lost, prefix=f"end.{call.id.rpartition('.')[2]}")
         self._open.clear()
-        yield from self._end_turn("done", key=f"end.turn{turn}")
-        if not self._is_closed:
-            yield self._status("ready", key="end.ready")
+        yield from self._end_turn("done", key=f"end.turn{self._turns}")
+        if self._is_closed:
+            # Only what is at work can fail.
+            yield self._status("processing", key="end.processing")
         yield self._status("failed" if self._is_closed else "completed", key="end.status")
 
     # --- calls --------------------------------------------------------------------------------------

@@ -139,12 +139,13 @@ class Intake:
         return False
 
     def _open_end(self, session_id: str) -> None:
-        """Take out what closed a file that was shorter; statuses alone do no harm where they are."""
+        """Take out what closed a file that was shorter: from a status that ends it none leads on."""
         self._opened.add(session_id)
-        known = self._known[session_id]
-        if any(".end.call" in key or ".end.turn" in key for key in known):
-            closing = f"{session_id}.end."
-            self._bring_back(session_id, next((key for key in known if key.startswith(closing)), ""))
+        closing = [key for key in self._known[session_id] if key.startswith(f"{session_id}.end.")]
+        if closing:
+            self._bring_back(session_id, closing[0])
+            # They come again at the end, and are nothing new.
+            self.added[session_id] = self.added.get(session_id, 0) - len(closing)
 
     def _bring_back(self, session_id: str, first: str) -> None:
         """Take out what was imported from an event on; what was done to the session here stays."""

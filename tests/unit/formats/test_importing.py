@@ -267,7 +267,17 @@ def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
     assert (session.model, session.title, session.workspace) == ("gpt-5-codex", "rename it", "/shop")
 
 
-def test_a_session_is_not_ready_before_its_end_was_read():
-    _, events = made(FILES["codex"][0])
-    half = Tables().fold(events[: len(events) // 2]).sessions.popitem()[1]
-    assert half.status == "initializing"
+@pytest.mark.spec(135, 140)
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_session_is_at_each_moment_what_it_was(name):
+    _, events = made(FILES[name][0])
+    tables, moves = Tables(), {}
+    for event in events:
+        session = tables.fold([event]).sessions[event.session_id]
+        if isinstance(event.body, e.SessionStatusChanged):
+            assert session.status == event.body.status, "a move that no session makes"
+        elif not isinstance(event.body, e.SessionCreated | e.TurnStarted | e.TurnEnded):
+            wanted = "ready" if event.turn_id is None else "processing"
+            assert session.status == wanted, event
+        moves.setdefault(session.id, []).append(session.status)
+    assert {one[-1] for one in moves.values()} <= {"completed", "failed"}
