@@ -49,6 +49,8 @@ def test_a_picture_shows_the_moment(shell, session):
     half = said(shell.out)
     assert shell("sessions", "export", session.id, "--format", "svg") == 0
     assert "rename handler" in half
+    for key in ("esc", "leave", "fork from here", "event ", "all keys"):
+        assert key not in half, "nobody presses keys of a picture"
     assert half != said(shell.out)
     assert shell("sessions", "export", session.id, "--format", "svg", "--theme", "workbench-light") == 0
     assert 'fill="#fbfbfa"' in shell.out

@@ -93,7 +93,7 @@ class Camera:
         """Wait for the first frame and for what colours code, and take off what belongs to the keys."""
         await self._pilot.pause()
         await self._settle()
-        self._screen.show_bottom(is_shown=False)
+        self._screen.pose()
         await self._pilot.pause()
         await self._settle()
 

@@ -33,6 +33,9 @@ _SHORTER: str = "A replay: nothing here can be answered, run or written."
 class ReplayHeader(Header):
     """That it is a replay, of what, and at which moment."""
 
+    has_keys: bool = True
+    """Whether somebody is there to press them: not before a picture."""
+
     def __init__(self, title: str, when: str) -> None:
         super().__init__()
         self._title, self._when, self._at = one_line(title, 60), one_line(when, 80), ""
@@ -54,7 +57,7 @@ class ReplayHeader(Header):
         info, bold = colours.of("info", bold=True), colours.of("foreground", bold=True)
         name = Content.styled(" REPLAY ", colours.reverse("waiting"))
         at = Content.assemble(("at ", colours.of("muted")), (self._at, bold))
-        right = Content.assemble(at, "   ", ("esc", info), " leave ")
+        right = Content.assemble(at, "   ", ("esc", info), " leave ") if self.has_keys else at.append(" ")
         room = max(0, width - name.cell_length - right.cell_length - 3)
         title = cells.shorten(cells.content(self._title, bold), room, glyphs(self))
         when = Content.styled(f"  {self._when}", colours.of("muted"))
@@ -67,6 +70,9 @@ class ReplayHeader(Header):
 
 class ReplaySentence(SessionStrip):
     """That nothing counts here, in place of the sessions."""
+
+    has_keys: bool = True
+    """As of the header."""
 
     def show(self, rows: Sequence[SessionRow]) -> None:
         """Take no sessions: which one is shown stands in the header."""
@@ -81,7 +87,7 @@ class ReplaySentence(SessionStrip):
         line = Content.assemble(sign, (words, colours.of("muted")))
         fork = Content.assemble(("F", colours.of("info", bold=True)), " fork from here ")
         gap = width - line.cell_length - fork.cell_length
-        if gap >= _LEAST_GAP:
+        if self.has_keys and gap >= _LEAST_GAP:
             line = Content.assemble(line, " " * gap, fork)
         return cells.strip(line, width, colours.on("background"))
 

@@ -184,8 +184,9 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._session = session
         self.pipelines_found = 0
         self.player = Player(source.reel)
-        self.header = ReplayHeader(session.title or session.id[:8], span(source))
-        self.strip, self.bar = ReplaySentence(), TransportBar(source.reel)
+        self.header = self._header = ReplayHeader(session.title or session.id[:8], span(source))
+        self.strip = self._sentence = ReplaySentence()
+        self.bar = TransportBar(source.reel)
         self.showing, self.placing = ReplayShowing(self), ReplayPlacing(self)
         self._timer: Timer | None = None
         self._ticked = 0.0
@@ -441,6 +442,13 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show bar and footer, or give their place to a line that is asked for."""
         self.bar.display = self.footer.display = is_shown
+
+    def pose(self) -> None:
+        """Take off what belongs to the keys: a picture of it is looked at where there are none."""
+        self.show_bottom(is_shown=False)
+        self._header.has_keys = self._sentence.has_keys = False
+        self._header.refresh()
+        self._sentence.refresh()
 
 
 def time_asked(screen: Hearing) -> LineAsked:
