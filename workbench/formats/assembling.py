@@ -7,30 +7,25 @@ and file changes that our machines allow. Everything is scrubbed here; nothing i
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from dataclasses import dataclass, field
+from typing import Final
 
 from workbench.domain import events as e
 from workbench.domain.events import Body, Event
 from workbench.domain.machines import SessionStatus
-from workbench.domain.values import Actor, BlobRef, Hunk, Json, JsonObject, ReplyCall, Usage, Verdict
-from workbench.formats import cleaning, editing, foreign, patches
+from workbench.domain.values import Actor, Json, ReplyCall, Usage
+from workbench.formats import cleaning, foreign
+from workbench.formats.calls import CallLife, OpenCall, Store
 from workbench.formats.foreign import Asked, Decision, Head, Item, Prompt, Reply, Result
 
-INLINE: Final = 32_000
-"""Characters of an output that stay in the event; a longer one is stored whole beside it."""
-
 _SPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
-_SHOWN: Final = 8_000
 _TITLE: Final = 80
 _JITTER: Final = 2_000_000
 """Microseconds that records may be out of order: several writers share a file."""
 _AGENT: Final = Actor(kind="agent")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
-_TOOL: Final = Actor(kind="tool")
 
-Store = Callable[[bytes], BlobRef | None]
 Generation = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -53,18 +48,6 @@ class Summary:
     problems: list[foreign.Problem] = field(default_factory=list[foreign.Problem])
 
 
-@dataclass(slots=True)
-class _Open:
-    """A call without its result."""
-
-    id: str
-    asked: Asked
-    arguments: JsonObject
-    """As they are recorded."""
-    at: int
-    decision: Decision | None = None
-
-
 class Assembler:
     """Takes the items of one file and gives back events."""
 
@@ -85,8 +68,8 @@ class Assembler:
             generation: See `Generation`.
             recorded_at: When this is taken in, microseconds; None leaves it to the journal.
         """
-        self._origin, self._now, self._store, self._generation = origin, at, store, generation
-        self._recorded_at = recorded_at
+        self._origin, self._now, self._generation = origin, at, generation
+        self._recorded_at, self._life = recorded_at, CallLife(origin, store)
         self.summaries: list[Summary] = []
         self._keys = Counter[str]()
         self._early: list[Item] = []
@@ -95,7 +78,7 @@ class Assembler:
     def _begin(self, session_id: str) -> None:
         self._id, self._count, self._turns, self._round, self._calls = session_id, 0, 0, 0, 0
         self._turn: str | None = None
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, OpenCall] = {}
         self._counted: dict[str, Usage] = {}
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
@@ -277,7 +260,7 @@ class Assembler:
             # An id that comes twice names the newer call; the older one stays without a result.
             self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
         arguments = cleaning.members(asked.arguments)
-        self._open[asked.id] = _Open(key, asked, arguments, self._last)
+        self._open[asked.id] = OpenCall(key, asked, arguments, self._last)
         return ReplyCall(
             call_id=key, provider_call_id=cleaning.line(asked.id, 200), tool=cleaning.line(asked.tool, 120),
             arguments=arguments,
@@ -327,112 +310,9 @@ class Assembler:
             return
         yield from self._answered(call, item)
 
-    def _answered(self, call: _Open, item: Result, prefix: str = "") -> Iterator[Event]:
-        made = list(self._run(call, item))
+    def _answered(self, call: OpenCall, item: Result, prefix: str = "") -> Iterator[Event]:
+        made = list(self._life.of(call, item))
         for number, (body, actor, action) in enumerate(made):
             key = f"{prefix}.{number}" if prefix else None
             is_end = isinstance(body, e.CallFinished)
             yield self._event(body, actor, item.at if is_end else None, call=call.id, action=action, key=key)
-
-    def _run(self, call: _Open, item: Result) -> Iterator[tuple[Body, Actor, str | None]]:
-        """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
-        if not item.changes and item.state in ("succeeded", "rejected"):
-            item = replace(item, changes=editing.changes(call.asked))
-        shown = cleaning.hunks(patches.hunks(item.changes))
-        decision = call.decision
-        if item.state == "rejected" and decision is None:
-            decision = Decision(call=call.asked.id, is_approved=False, reason=item.reason)
-        is_asked = decision is not None or item.state == "expired"
-        action = f"{call.id}.asked" if is_asked else None
-        yield self._proposed(call, is_asked=is_asked), _AGENT, None
-        if is_asked:
-            yield self._opened(call, shown), _AGENT, action
-        if item.state == "expired":
-            yield e.ActionExpired(), _SYSTEM, action
-        elif decision is not None and not decision.is_approved:
-            reason = cleaning.clean(decision.reason or item.reason, 8_000) or None
-            yield e.ActionRejected(reason=reason), _USER, action
-        else:
-            if decision is not None:
-                yield e.ActionApproved(digest="", approved_until=call.at, result_digest=""), _USER, action
-            yield from self._executed(call, item, shown)
-
-    def _proposed(self, call: _Open, *, is_asked: bool) -> Body:
-        outcome = "ask" if is_asked else "allowed"
-        return e.CallProposed(
-            tool=cleaning.line(call.asked.tool, 120),
-            verdict=Verdict(outcome=outcome, step="ask" if is_asked else "grants", by=self._origin),
-            parameters=call.arguments,
-            provider_call_id=cleaning.line(call.asked.id, 200), target=target(call.asked),
-        )  # fmt: skip
-
-    def _opened(self, call: _Open, shown: tuple[Hunk, ...]) -> Body:
-        added, removed = patches.counts(shown)
-        return e.ActionOpened(
-            action_kind="tool", tool=cleaning.line(call.asked.tool, 120), target=target(call.asked),
-            digest="", created_at=call.at, expires_at=None, verb="edit" if shown else "run", hunks=shown,
-            parameters=call.arguments, added=added, removed=removed,
-        )  # fmt: skip
-
-    def _executed(
-        self, call: _Open, item: Result, shown: tuple[Hunk, ...]
-    ) -> Iterator[tuple[Body, Actor, str | None]]:
-        if item.state == "cancelled":
-            yield self._finished(call, item), _TOOL, None
-            return
-        yield e.CallExecuting(), _AGENT, None
-        if item.state == "succeeded":
-            # Several edits of one file by one call are one change with several hunks.
-            for change in {one.path: one for one in item.changes}.values():
-                mine = tuple(hunk for hunk in shown if hunk.path == cleaning.clean(change.path or "?"))
-                added, removed = patches.counts(mine)
-                yield (
-                    e.FileChanged(
-                        path=cleaning.line(change.path, 1_000), change=change.change,
-                        before=None if change.change == "create" else "", hunks=mine, added=added,
-                        after=None if change.change == "delete" else "", removed=removed,
-                    ),
-                    _TOOL,
-                    None,
-                )  # fmt: skip
-        yield self._finished(call, item), _TOOL, None
-
-    def _finished(self, call: _Open, item: Result) -> Body:
-        took = item.duration_ms
-        if took is None and item.at is not None:
-            took = (item.at - call.at) // 1_000
-        text = cleaning.clean(item.text)
-        ref = None
-        if len(text) > INLINE:
-            ref = self._store(text.encode("utf-8", "replace"))
-            middle = f"\n[… {len(text)} characters in all, the middle is left out …]\n"
-            text = f"{text[:_SHOWN]}{middle}{text[-2_000:]}"
-        state = "succeeded" if item.state in ("rejected", "expired") else item.state
-        error = cleaning.clean(item.error, 8_000) or (item.state if state != "succeeded" else "")
-        return e.CallFinished(
-            state=state, preview=text, output_ref=ref, output_bytes=len(item.text),
-            error="" if state == "succeeded" else error, exit_code=item.exit_code,
-            duration_ms=max(0, took or 0),
-            files_affected=tuple(cleaning.line(change.path, 1_000) for change in item.changes),
-            detail="" if state != "cancelled" else "stopped",
-        )  # fmt: skip
-
-
-_TARGETS: Final = (
-    "command", "cmd", "file_path", "filePath", "path", "absolute_path", "filename", "notebook_path", "url",
-    "pattern", "query", "description", "prompt", "title", "name",
-)  # fmt: skip
-
-
-def target(asked: Asked) -> str:
-    """Return what a call is about, as one line: its command, its file, or what comes nearest."""
-    for name in _TARGETS:
-        found = asked.arguments.get(name)
-        if isinstance(found, list):
-            words = [word for word in cast("list[Json]", found) if isinstance(word, str)]
-            found = (
-                words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
-            )
-        if isinstance(found, str) and found.strip():
-            return cleaning.line(found)
-    return next((cleaning.line(v) for v in asked.arguments.values() if isinstance(v, str)), "")

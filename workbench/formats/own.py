@@ -28,7 +28,8 @@ from workbench.domain.events import (
     SessionStatusChanged,
 )
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Json, JsonObject
-from workbench.formats.assembling import Generation, Store, Summary
+from workbench.formats.assembling import Generation, Summary
+from workbench.formats.calls import Store
 from workbench.formats.cleaning import clean
 from workbench.formats.fields import obj, objs, text, whole
 from workbench.formats.foreign import Problem

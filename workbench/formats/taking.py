@@ -11,7 +11,8 @@ from typing import BinaryIO
 
 from workbench.domain.events import Event
 from workbench.formats import own
-from workbench.formats.assembling import Assembler, Generation, Store, Summary
+from workbench.formats.assembling import Assembler, Generation, Summary
+from workbench.formats.calls import Store
 from workbench.formats.foreign import Problem
 from workbench.formats.recognising import Recognised, recognise
 
