@@ -72,3 +72,24 @@ def test_the_dialog_of_a_rule_has_its_width_at_once_and_its_way_back(tmp_path, s
         assert "esc back" in shown.text
 
     play(stage, body, size=size)
+
+
+@pytest.mark.parametrize("keys", [(":", "r"), ("R", "x"), ("?",), ("M", "a"), ("6",), ()], ids="".join)
+def test_no_bar_stands_in_what_does_not_fit(tmp_path, keys):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press(*keys)
+        before = shown.text
+        for size in ((40, 12), (20, 5)):
+            await shown.pilot.resize_terminal(*size)
+            await shown.settle()
+            for screen in shown.app.screen_stack:
+                assert not screen.show_vertical_scrollbar
+                assert not screen.show_horizontal_scrollbar
+            assert all(len(row) <= size[0] for row in shown.text.split("\n"))
+        await shown.pilot.resize_terminal(120, 36)
+        await shown.settle()
+        assert shown.text == before
+
+    play(stage, body)

@@ -16,7 +16,7 @@ from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.driver import Driver
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import AwaitMount
@@ -59,6 +59,9 @@ def style_files(*, is_later: bool = False) -> list[Path]:
     inside = _HERE.parents[1] / "styles"
     folder = inside if inside.is_dir() else _HERE.parents[2] / "styles"
     return [path for path in sorted(folder.glob("*.tcss")) if (path.name >= _LATER) == is_later]
+
+
+_PLAIN: Final = NoColor()
 
 
 class WorkbenchApp(App[int], inherit_bindings=False):
@@ -149,6 +152,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what everything passes on its way to the terminal."""
         found = super().get_line_filters()
+        if self.no_color and self.native_ansi_color:
+            # The framework chose before there was a theme: a terminal's own colours make no greys but black.
+            found = [_PLAIN if isinstance(one, Monochrome) else one for one in found]
         return found if self._encodable is None else [*found, self._encodable]
 
     @property

@@ -20,6 +20,7 @@ from workbench.domain.values import Approval
 from workbench.draw import cells
 from workbench.draw.cells import Column
 from workbench.draw.glyphs import Glyphs
+from workbench.draw.rows import is_path, sizes
 from workbench.draw.tokens import Ink
 from workbench.text import human
 from workbench.tui import keymap
@@ -105,9 +106,6 @@ class BatchList(RowList):
         is_seen = not self.choosing.unseen(one.detail)
         words = self.choosing.taken_of(one.detail).words()
         does = f"{words} hunks" if words else _ON_APPROVAL.get(one.row.verb, "whole")
-        counts = (
-            signs.line(f"+{one.row.added} −{one.row.removed}") if one.row.added or one.row.removed else ""
-        )
         bar = signs.of("cursor") if placed.is_cursor else " "
         left = "" if one.row.left_seconds is None else human.countdown(one.row.left_seconds)
         seen = (f"{signs.of('ok')} yes", "added") if is_seen else (f"{signs.of('waiting')} no ", "waiting")
@@ -116,8 +114,15 @@ class BatchList(RowList):
             Column(content=Content.styled(signs.of("taken"), colours.of("added")), gap=0),
             Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
             Column(content=Content(one.row.verb), width=5),
-            Column(content=cells.content(one.row.target), grows=True, cut="path", least=16),
-            Column(content=Content.styled(counts, colours.of("muted")), width=9, align="right", drop=2),
+            Column(
+                content=cells.content(one.row.target),
+                grows=True,
+                least=16,
+                cut="path" if is_path(one.row.target) else "end",
+            ),
+            Column(
+                content=sizes(one.row.added, one.row.removed, colours, signs), width=9, align="right", drop=2
+            ),
             Column(
                 content=cells.content(one.row.session_title, colours.of("muted")), width=16, drop=3, gap=2
             ),

@@ -108,7 +108,9 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
         self._find("")
 
     def on_resize(self) -> None:
-        """Say as much of the hint as there is room for; the way back always."""
+        """Stand at the top where there is no room below; of the hint as much as fits, the way back always."""
+        box = self.query_one("#palette-box")
+        box.styles.margin = (max(0, min(4, self.size.height - 18)), 0, 0, 0)
         line, colours = glyphs(self).line, ink(self)
         parts = [key_part(line(keys), words, colours) for keys, words in _HINTS]
         self._hint.update(key_row(parts, self._list.size.width))

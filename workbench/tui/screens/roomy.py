@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.draw import cells
+from workbench.draw.wrapping import wrap
 from workbench.tui import keymap
 from workbench.tui.arrangement import NARROW, SHORT
 from workbench.tui.theme import glyphs, ink
@@ -58,11 +58,13 @@ class RoomyScreen(ModalScreen[None], inherit_bindings=False):
     def _sentences(self) -> Content:
         colours, signs, size = ink(self), glyphs(self), self.size
         lines = [
-            Content(signs.line(f" {size.width}×{size.height} is too small to decide here.")),
-            Content(signs.line(f" Make it {NARROW}×{SHORT} or more; nothing was done.")),
-            Content.assemble(" ", ("esc", colours.of("info", bold=True)), " back"),
+            Content(signs.line(f"{size.width}×{size.height} is too small to decide here.")),
+            Content(signs.line(f"Make it {NARROW}×{SHORT} or more; nothing was done.")),
+            Content.assemble(("esc", colours.of("info", bold=True)), " back"),
         ]
-        return Content("\n").join(cells.shorten(line, size.width, signs) for line in lines)
+        return Content("\n").join(
+            Content(" ") + part for line in lines for part in wrap(line, max(1, size.width - 2))
+        )
 
     def action_do(self, key_id: str) -> None:
         """Do what the table says; on a small screen only go back."""

@@ -19,6 +19,7 @@ from workbench.domain.rows import Rule
 from workbench.draw import cells
 from workbench.draw.keyrow import key_part, key_row
 from workbench.draw.rulerows import rule_detail, rule_heads, rule_strip
+from workbench.draw.wrapping import plain_wrap
 from workbench.tui import keymap, rulewords
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.heads import Heads
@@ -138,8 +139,8 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         if row is None:
             nothing = f"Nothing matches “{self._wanted}”. esc clears the filter."
             lines = (nothing,) if self._wanted else _EMPTY
-            words = [cells.content(f" {glyphs(self).line(line)}") for line in lines]
-            self._detail.update(Content("\n").join([Content(""), *words]))
+            words = [part for line in lines for part in plain_wrap(glyphs(self).line(line), width - 2)]
+            self._detail.update(Content("\n").join([Content(""), *(Content(" ") + part for part in words)]))
             return
         tried = self._tried.get(row.id)
         extra = [cells.content(f" {tried}", colours.of("foreground"), colours)] if tried else []
