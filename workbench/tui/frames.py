@@ -18,7 +18,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 
-from workbench.tui.rolling import Row, roll_between
+from workbench.tui.rolling import roll_between
 
 _MOST_PARTS: Final = 16
 """With more parts that changed, the rectangle around all of them is drawn."""
@@ -61,20 +61,20 @@ class Shown:
         """
         if len(pieces) < _FEWEST_ROWS:
             return "", pieces
-        after: dict[int, dict[tuple[int, int], Strip]] = {}
+        fresh: dict[int, dict[tuple[int, int], Strip]] = {}
         for y, start, stop, strip in pieces:
-            after.setdefault(y, {})[start, stop] = strip
-        for y, row in after.items():
-            row |= _beside(self._rows.get(y, {}), row)
-        whole = {y: row for y, row in after.items() if sum(stop - start for start, stop in row) == width}
-        found = roll_between(self._rows, whole)
+            fresh.setdefault(y, {})[start, stop] = strip
+        found = roll_between(self._rows, fresh, width)
         if found is None:
             return "", pieces
-        moved = {y: found.source(y) for y in range(found.top, found.bottom + 1)}
+        roll, after = found
+        moved = {y: roll.source(y) for y in range(roll.top, roll.bottom + 1)}
         before = {y: self._rows.pop(y, {}) for y in moved}
         self._rows |= {y: before[source] for y, source in moved.items() if source is not None}
-        wanted = [Piece(y, *place, strip) for y, row in after.items() for place, strip in row.items()]
-        return found.sequence(), wanted
+        wanted = [
+            Piece(y, *place, strip) for y, row in {**fresh, **after}.items() for place, strip in row.items()
+        ]
+        return roll.sequence(), wanted
 
     def note(self, rows: Iterable[Iterable[Strip]]) -> None:
         """Note that all of the screen was written."""
@@ -89,20 +89,13 @@ class Shown:
         """Note that a piece stands in cells of a row; return which cells of it must be written."""
         row = self._rows.setdefault(y, {})
         before = row.get((start, stop))
+        if before is piece:
+            return 0, 0
         if before is None:
             for first, last in [key for key in row if key[0] < stop and start < key[1]]:
                 del row[first, last]
         row[start, stop] = piece
         return (0, piece.cell_length) if before is None else changed_cells(before, piece)
-
-
-def _beside(before: Row, row: Row) -> Row:
-    """Return the pieces of a row that others do not write over."""
-    return {
-        (start, stop): strip
-        for (start, stop), strip in before.items()
-        if not any(first < stop and start < last for first, last in row)
-    }
 
 
 class Parts(Compositor):

@@ -5,7 +5,7 @@ into it), which every terminal knows. They move whole rows: what stands beside m
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from textual.strip import Strip
@@ -31,33 +31,71 @@ class Roll(NamedTuple):
         how = f"{self.up}M" if self.up > 0 else f"{-self.up}L"
         return f"\x1b[{self.top + 1};{self.bottom + 1}r\x1b[{self.top + 1};1H\x1b[{how}\x1b[r"
 
+    def holds(self, y: int) -> bool:
+        """Return whether a row is one of those."""
+        return self.top <= y <= self.bottom
+
     def source(self, y: int) -> int | None:
         """Return the row that comes to stand at `y`; None for one that was outside."""
-        return y + self.up if self.top <= y + self.up <= self.bottom else None
+        return y + self.up if self.holds(y + self.up) else None
 
 
-def roll_between(before: Mapping[int, Row], after: Mapping[int, Row]) -> Roll | None:
+def roll_between(
+    before: Mapping[int, Row], fresh: Mapping[int, Row], width: int
+) -> tuple[Roll, Mapping[int, Row]] | None:
     """Return the move that saves most of the writing; None if none saves enough.
 
     Pieces are the same if they are the same strip: views keep those of their lines.
 
     Args:
         before: What the terminal shows.
-        after: What it is to show: all of some rows.
+        fresh: What is drawn.
+        width: Cells of a row.
+
+    Returns:
+        The move, and all that its rows are to show: what stands beside with what is drawn.
     """
-    places = {one: y for y in after for one in _pieces(before.get(y, {}))}
-    moved = [(y, places[one] - y, one) for y, row in after.items() for one in _pieces(row) if one in places]
+    up, ends = _likeliest(before, fresh)
+    if not up:
+        return None
+    roll = Roll(min(ends), max(ends), up)
+    after = {y: {**_beside(before.get(y, {}), row), **row} for y, row in fresh.items() if roll.holds(y)}
+    is_whole = all(sum(stop - start for start, stop in row) == width for row in after.values())
+    if not is_whole or len(after) < roll.bottom - roll.top + 1:
+        return None
+    return (roll, after) if _saved(roll, before, after) >= _WORTH else None
+
+
+def _likeliest(before: Mapping[int, Row], fresh: Mapping[int, Row]) -> tuple[int, list[int]]:
+    """Return the move of most cells, 0 if they are too few, and the rows between which they move."""
+    places = {
+        (place, id(strip)): y
+        for y in fresh
+        for place, strip in before.get(y, {}).items()
+        if place in fresh[y]
+    }
+    moved = [
+        (y, places[place, id(strip)] - y, place[1] - place[0])
+        for y, row in fresh.items()
+        for place, strip in row.items()
+        if (place, id(strip)) in places
+    ]
     counts: Counter[int] = Counter()
-    for _, up, (start, stop, _) in moved:
-        counts[up] += (stop - start) * (up != 0)
+    for _, up, cells in moved:
+        counts[up] += cells * (up != 0)
     up = max(counts, key=counts.__getitem__, default=0)
     if counts[up] < _WORTH:
-        return None
-    ends = [end for y, by, _ in moved if by == up for end in (y, y + up)]
-    roll = Roll(min(ends), max(ends), up)
-    if not all(y in after for y in range(roll.top, roll.bottom + 1)):
-        return None
-    return roll if _saved(roll, before, after) >= _WORTH else None
+        return 0, []
+    return up, [end for y, by, _ in moved if by == up for end in (y, y + up)]
+
+
+def _beside(before: Row, row: Row) -> Row:
+    """Return the pieces of a row that others do not write over."""
+    return {
+        (start, stop): strip
+        for (start, stop), strip in before.items()
+        if not any(first < stop and start < last for first, last in row)
+    }
 
 
 def _saved(roll: Roll, before: Mapping[int, Row], after: Mapping[int, Row]) -> int:
@@ -73,7 +111,3 @@ def _saved(roll: Roll, before: Mapping[int, Row], after: Mapping[int, Row]) -> i
             gain = (comes.get(place) is strip) - (stays.get(place) is strip)
             found += (place[1] - place[0]) * (gain if gain > 0 else 3 * gain)
     return found
-
-
-def _pieces(row: Row) -> Iterator[tuple[int, int, int]]:
-    return ((start, stop, id(strip)) for (start, stop), strip in row.items())

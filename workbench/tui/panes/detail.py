@@ -59,6 +59,8 @@ class DetailView(LineView):
         self._body: list[Content] = []
         self._diff: Diff | None = None
         self._drawn: set[int] = set()
+        self._fresh: set[int] = set()
+        """Rows that were drawn since receipts were sent."""
         self._open: dict[int, range] = {}
         self._told: set[int] = set()
         self._is_telling = False
@@ -98,7 +100,7 @@ class DetailView(LineView):
     def _lay_out(self) -> None:
         detail, width = self.detail, self.width
         self._strips.clear()
-        self._drawn, self._open = set(), {}
+        self._drawn, self._fresh, self._open = set(), set(), {}
         if detail is None or not self.size.width:
             self._above, self._body, self._diff = [], [], None
         else:
@@ -143,6 +145,7 @@ class DetailView(LineView):
         if row in self._drawn:
             return
         self._drawn.add(row)
+        self._fresh.add(row)
         if not self._is_telling:
             self.tell()
 
@@ -158,6 +161,7 @@ class DetailView(LineView):
         if detail is None or not self.screen.is_active:
             return
         shown = frozenset(hunk for hunk in self._hunks_drawn() if hunk not in self._told)
+        self._fresh = set()
         if shown:
             self._told |= shown
             self.post_message(HunksShown(detail.id, shown))
@@ -166,7 +170,7 @@ class DetailView(LineView):
         if self._diff is None or not (self.detail and self.detail.hunks):
             rows = len(self._body) if self._diff is None else len(self._diff)
             return [WHOLE] if self._drawn.issuperset(range(rows)) else []
-        touched = {self._diff.hunk_at(row) for row in self._drawn} - self._told
+        touched = {self._diff.hunk_at(row) for row in self._fresh} - self._told
         return [hunk for hunk in touched if hunk and self._drawn.issuperset(self._rows_of(hunk))]
 
     def _rows_of(self, hunk: int) -> range:
