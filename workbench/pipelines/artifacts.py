@@ -32,6 +32,11 @@ class ArtifactGone(Exception):
     """The sealed bytes of an artifact are missing or are not those that were sealed."""
 
 
+def place(name: str) -> str:
+    """Return where an injected artifact lies, relative to the workspace of the step that it is given to."""
+    return f"artifacts/{name}"
+
+
 @dataclass(slots=True)
 class Collected:
     """What was found in a workspace."""

@@ -153,7 +153,7 @@ class Attempt:
         for wanted in self.step.injections:
             artifact = values.produced(wanted.step, wanted.artifact)
             if artifact is not None:
-                artifacts.put(self.parts.ledger, artifact, self.workspace, f"artifacts/{wanted.name}")
+                artifacts.put(self.parts.ledger, artifact, self.workspace, artifacts.place(wanted.name))
             elif not wanted.is_optional:
                 raise NotReady(f"{wanted.step} left no artifact {wanted.artifact}")
 
@@ -257,7 +257,7 @@ class Attempt:
 
     def _prompt(self, values: Values) -> str:
         parts = [templates.filled(self._source(), values.of)]
-        given = [f"artifacts/{one.name}" for one in self.step.injections]
+        given = [artifacts.place(one.name) for one in self.step.injections]
         if given:
             parts.append(f"In your folder, from earlier steps: {', '.join(given)}.")
         wanted = [one.path for one in self.step.outputs if one.kind != "stdout"]

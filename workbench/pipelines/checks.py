@@ -280,7 +280,8 @@ def _at_text(check: Check, step: Step, path: tuple[str | int, ...]) -> Place:
 def known_names(step: Step) -> frozenset[str]:
     """Return the template names that a step has besides `step/artifact`."""
     injected = {wanted.name for wanted in step.injections}
-    return templates.ALWAYS | injected | {f"artifacts.{name}" for name in injected}
+    named = {f"artifacts.{name}" for name in injected}
+    return templates.ALWAYS | injected | named | {f"{name}.path" for name in named}
 
 
 def unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> str:

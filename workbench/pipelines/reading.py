@@ -50,7 +50,7 @@ _METADATA: Final = {
     "category": "a category", "disabled": "a mark", "tags": "tags", "complexity": "a size",
 }  # fmt: skip
 _STEP: Final = {
-    "thread": "a shared conversation", "fidelity": "how much of it", "outcomes": "outcomes",
+    "thread": "a shared conversation", "fidelity": "how much of it", "outcomes": "what becomes of its branch",
     "max_concurrent_agents": "a limit of agents", "concurrency": "a limit",
     "on_failure": "it stands in retry or in a contract", "output": "values of a context",
     "output_schema": "a schema", "config": "settings of the pipeline below", "skills": "skills",

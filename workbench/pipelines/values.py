@@ -110,6 +110,8 @@ class Values:
             return None if found is None else templates.as_text(found)
         if first == "ontology" and self.manifest is not None:
             return _term(self.manifest.ontology, rest)
+        if first == "artifacts":
+            return self._path(rest)
         if first == "forge":
             return self.definition.forge.get(rest)
         if first == "gate" and "." in rest:
@@ -120,6 +122,12 @@ class Values:
         if name.endswith(".outcome") and name.removesuffix(".outcome") in self.state.steps:
             return outcome(self.state.steps[name.removesuffix(".outcome")])
         return self._facts().get(name.removeprefix("pipeline_context."))
+
+    def _path(self, name: str) -> str | None:
+        """Return where an injected artifact lies for `NAME.path`; None for `NAME`, which is what it holds."""
+        injected = name.removesuffix(".path")
+        names = {one.name for one in self.step.injections}
+        return artifacts.place(injected) if name not in names and injected in names else None
 
     def _answer(self, step: str, what: str) -> str | None:
         """Return what a human said at a gate: its choice, or the words beside it."""

@@ -42,6 +42,13 @@ def test_a_run_goes_through_its_steps_in_order_and_hands_artifacts_on(runs):
     )
 
 
+@pytest.mark.spec(108)
+def test_an_injected_artifact_is_what_it_holds_and_its_path_is_asked_for_by_name(runs):
+    here = runs()
+    row = here.run(TWO.replace("{{ a/x }}", "{{ artifacts.given }} {{ artifacts.given.path }}"))
+    assert artifact(here, row.pipeline_id, "b", "said") == b"one\none\n artifacts/given\n"
+
+
 def test_runs_are_counted_per_pipeline_and_workspace(runs):
     here = runs()
     assert [here.run(TWO).number for _ in range(2)] == [1, 2]
