@@ -63,9 +63,11 @@ def goes_on(here, run):
     """Free the disk, resume, and require the run's end with every step's work done, none done again in vain."""
     here.check()
     before, done = counted(here), {s for s, state in here.states(run).items() if state == "completed"}
-    if here.journal.pipeline_state(run).status not in ("completed", "queued"):
+    status = here.journal.pipeline_state(run).status
+    if status not in ("completed", "queued"):
         resume(here.journal, run, USER)
-    here.drive(run)
+    if status != "completed":
+        here.drive(run)
     assert here.journal.pipeline_state(run).status == "completed"
     assert set(here.states(run).values()) == {"completed"}
     assert (here.root / "c.txt").read_text().strip() == "made"
@@ -92,7 +94,7 @@ def test_a_disk_that_gets_full_under_a_run_lets_it_go_on_once_there_is_space(pro
             disk.heal()
         stopped += error is not None or here.journal.pipeline_state(run).status != "completed"
         goes_on(here, run)
-    assert stopped
+    assert stopped or not lasting
 
 
 @pytest.mark.spec(72, 123)
