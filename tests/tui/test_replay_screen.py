@@ -140,6 +140,42 @@ def test_each_kind_of_mark_has_keys_that_go_to_all_of_them(name, tmp_path):
     replayed(name, tmp_path, body, size=(100, 30))
 
 
+def test_the_cursors_go_to_what_a_mark_is_about_and_to_what_waits(tmp_path):
+    async def body(app, press):
+        main = app.main
+        queue, calls = main.approvals.queue, main.tools.list
+        about = {}
+        for mark in main.source.reel.marks:
+            event = main.source.event_at(mark.index)
+            if mark.index > 1 and mark.jump in ("approval", "edit"):
+                about[mark.index] = event.action_id, event.call_id
+        for _ in main.source.reel.marks:
+            await press("n")
+            if main.player.index in about:
+                action, call = about.pop(main.player.index)
+                assert calls.cursor == call
+                assert (main.state.actions[queue.cursor].call_id, action in (None, queue.cursor)) == (
+                    call,
+                    True,
+                )
+        assert not about
+        await press(*"t#50", "enter")
+        assert queue.current is not None
+        decided = [row.id for row in queue.shown if not row.is_pending]
+        waiting = [row.id for row in queue.shown if row.is_pending]
+        assert (decided[0], queue.cursor in decided, waiting) == (decided[0], True, [])
+        await press(*"t#62", "enter")
+        assert queue.current.is_pending
+        queue.put_cursor(decided[0])
+        main.go(main.player.step(-1))
+        main.go(main.player.step(1))
+        assert queue.cursor == decided[0], "its user chose that row"
+        await press("full_stop", "comma")
+        assert queue.current.is_pending
+
+    replayed("rename-handler", tmp_path, body)
+
+
 @pytest.mark.parametrize("keys", [("n",), ("full_stop", "n"), ("f",), ("t", *"100%", "enter"), ("L",)])
 def test_a_key_that_comes_while_the_rest_is_read_goes_where_it_would_go(keys, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 4)

@@ -72,16 +72,9 @@ class Camera:
         return until_change(state, state.source.now()) is not None
 
     async def go(self, index: int) -> None:
-        """Go to a moment; the queue's cursor goes on to what waits when its own row was decided."""
-        self._screen.player.seek(index)
-        self._screen.go(index)
+        """Go to a moment."""
+        self._screen.went(self._screen.player.seek(index))
         await self._settle()
-        queue = self._screen.approvals.queue
-        is_waiting = queue.current is not None and queue.current.is_pending
-        first = None if is_waiting else next((row.id for row in queue.shown if row.is_pending), None)
-        if first is not None:
-            queue.put_cursor(first)
-            await self._settle()
 
     async def wait(self, played: int) -> None:
         """Let time pass without an event, until microseconds of played time."""

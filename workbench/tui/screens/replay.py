@@ -33,6 +33,7 @@ from workbench.tui.screens.filming import Filming
 from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.screens.placing import Placing
+from workbench.tui.screens.pointing import Pointing
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
 from workbench.tui.state import State
@@ -188,6 +189,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.strip = self._sentence = ReplaySentence()
         self.bar = TransportBar(source.reel)
         self.showing, self.placing = ReplayShowing(self), ReplayPlacing(self)
+        self.pointing = Pointing(self)
         self._timer: Timer | None = None
         self._ticked = 0.0
         self._second = -1
@@ -287,6 +289,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             state.load(self.session_id if current is None else current.id, TAIL)
             self.showing.everything()
             self.showing.detail(self.approvals.queue.cursor)
+        self.pointing.at_waiting()
         self.show_moment()
 
     def show_moment(self) -> None:
@@ -343,6 +346,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def went(self, index: int) -> None:
         """Show where the player went."""
+        self.pointing.take_over()
         self.go(index)
         self._moved()
 
@@ -363,6 +367,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
             return
         self.went(self.player.index)
+        self.pointing.at_event(self.source.event_at(self.player.index))
 
     def ask_time(self) -> None:
         """Ask for a moment to go to."""
