@@ -31,7 +31,7 @@ HERE: Final = Path(__file__).resolve().parent
 WORKSPACE: Final = "/workspace/shop"
 DARK, LIGHT = "workbench-dark", "workbench-light"
 RENAME: Final = ("0", "j", "enter", "2", "l", "space")
-"""Show the session that renames, and leave the second hunk of its first question."""
+"""Show the session that renames, and leave the second hunk of its first question; in `SHOP`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,9 @@ SHOP: Final = (
     Session(name="fix-flaky-login", decisions=1),
     Session(name="rename-handler", decisions=0),
 )
+MAIN: Final = (Session(name="stacked-edits"), *SHOP, Session(name="release-run", decisions=1))
+"""A busy morning: two sessions and a run that ask, two that are done."""
+RENAME_OF_MAIN: Final = ("0", "j", "j", "enter", "2", "g", "l", "space")
 QUEUE: Final = (
     Session(name="commands"),
     Session(name="rename-handler"),
@@ -66,12 +69,12 @@ QUEUE: Final = (
     Session(name="busy-queue"),
 )
 PICTURES: Final = {
-    "main-160x48-dark": Picture(sessions=SHOP, keys=RENAME),
-    "main-120x36-dark": Picture(sessions=SHOP, keys=RENAME, size=(120, 36)),
-    "main-160x48-light": Picture(sessions=SHOP, keys=RENAME, theme=LIGHT),
-    "main-80x24-dark": Picture(sessions=SHOP, keys=RENAME, size=(80, 24)),
-    "approvals": Picture(sessions=QUEUE, keys=("j", "j", "j", "z")),
-    "tools": Picture(sessions=(Session(name="commands"),), keys=("escape", "3", "z")),
+    "main-160x48-dark": Picture(sessions=MAIN, keys=RENAME_OF_MAIN),
+    "main-120x36-dark": Picture(sessions=MAIN, keys=RENAME_OF_MAIN, size=(120, 36)),
+    "main-160x48-light": Picture(sessions=MAIN, keys=RENAME_OF_MAIN, theme=LIGHT),
+    "main-80x24-dark": Picture(sessions=MAIN, keys=RENAME_OF_MAIN, size=(80, 24)),
+    "approvals": Picture(sessions=QUEUE, keys=("j", "j", "j", "z"), size=(150, 36)),
+    "tools": Picture(sessions=(Session(name="commands"),), keys=("escape", "3", "z"), size=(140, 30)),
     "pipeline": Picture(
         sessions=(Session(name="release-run", decisions=0),), keys=("escape", "4", "z"), size=(140, 40)
     ),
