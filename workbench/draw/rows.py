@@ -29,6 +29,9 @@ LONG_TOOL_FROM: Final = 76
 """Cells from which the longest name of a tool of ours has room."""
 
 URGENT: Final[dict[Urgency, TokenName]] = {"calm": "foreground", "soon": "waiting", "now": "failed"}
+_FAR: Final = 40
+"""Cells of a row across which no eye finds the words of a label."""
+_LABEL: Final = 12
 _END: Final = Column(content=Content(""), width=0)
 """The last column of a row, blank."""
 
@@ -315,11 +318,14 @@ def changed_row(
 
 
 def fact_row(label: str, fact: str, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return a label and its words at the right."""
+    """Return a label and its words: at the right of a rail, beside the label where that would be far."""
+    is_far = width > _FAR
     columns = [
         Column(content=Content(""), width=2, gap=0),
-        Column(content=content(label, ink.of("muted"))),
-        Column(content=content(fact, ink.of("foreground"), ink), grows=True, align="right"),
+        Column(content=content(label, ink.of("muted")), width=_LABEL if is_far else None),
+        Column(
+            content=content(fact, ink.of("foreground"), ink), grows=True, align="left" if is_far else "right"
+        ),
     ]
     return _rail(columns, width, ink, glyphs, is_cursor=False, has_focus=False)
 

@@ -69,11 +69,14 @@ def rows(
 
     Args:
         sessions: any; `system`, archived ones and steps of pipelines are left out.
-        actions: pending ones count as waiting, others are ignored.
+        actions: pending ones count as waiting, others are ignored; what a step asks waits in its run.
         current: the session on show.
         text_filter: words that a title must all have.
     """
-    waiting = Counter(action.session_id for action in actions if action.state == "pending")
+    sessions = list(sessions)
+    runs = {one.id: one.parent_id for one in sessions if one.kind == "step" and one.parent_id}
+    pending = (action.session_id for action in actions if action.state == "pending")
+    waiting = Counter(_shown_as(asking, runs) for asking in pending)
     shown = [
         session
         for session in sessions
@@ -83,6 +86,15 @@ def rows(
     words = text_filter.casefold().split()
     found = [_row(session, waiting[session.id], session.id == current) for session in shown]
     return tuple(row for row in found if all(word in row.title.casefold() for word in words))
+
+
+def _shown_as(session: str, runs: Mapping[str, str]) -> str:
+    """Return the session that stands in the list for one: of a step the one of its run."""
+    for _ in runs:
+        if session not in runs:
+            break
+        session = runs[session]
+    return session
 
 
 _BUSY = ("processing", "initializing")

@@ -15,6 +15,7 @@ from workbench.views.signs import Meaning, call_sign
 
 FRESH_SECONDS: Final = 300
 """The age up to which the time that a question waits is counted by the second, then in steps of ten."""
+_TROUBLE: Final[tuple[Meaning, ...]] = ("failed", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class ToolRow:
     @property
     def is_failed(self) -> bool:
         """Return whether it failed, or nobody knows."""
-        return self.sign in ("failed", "unknown")
+        return self.sign in _TROUBLE
 
     @property
     def tool(self) -> str:
@@ -147,6 +148,11 @@ def rows(
         if is_wanted and (row.is_failed or not only_failed) and _has(row, words):
             found.append(row)
     return tuple(found)
+
+
+def failures(calls: Iterable[Call]) -> int:
+    """Return how many calls failed, as the pane's title counts them."""
+    return sum(call_sign(call)[0] in _TROUBLE for call in calls)
 
 
 def _has(row: ToolRow, words: Sequence[str]) -> bool:

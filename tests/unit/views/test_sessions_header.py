@@ -39,6 +39,18 @@ def test_rows():
     )
 
 
+def test_what_a_step_asks_waits_in_its_run():
+    found = [
+        *ALL,
+        session("inner", kind="step", parent_id="asks"),
+        session("deep", kind="step", parent_id="inner"),
+    ]
+    asked = [action(session_id="deep"), action("a2", session_id="asks"), action("a3", session_id="step")]
+    assert [(row.id, row.waiting) for row in sessions.rows(found, asked) if row.waiting] == [("asks", 2)]
+    loop = [session("one", kind="step", parent_id="two"), session("two", kind="step", parent_id="one")]
+    assert sessions.rows(loop, [action(session_id="one")]) == ()
+
+
 def test_a_number_is_said_once():
     assert sessions.title_of(session(title="release #1", number=1)) == "release #1"
     assert sessions.title_of(session(title="release #1", number=2)) == "release #1 #2"

@@ -100,6 +100,12 @@ def test_facts():
     assert (facts.seconds, facts.run_seconds, facts.wait_seconds) == (33.0, 12 / 1000 + 4.1 + 6.9, 12.0)
 
 
+def test_a_tab_counts_what_the_title_counts():
+    denied = call("denied", state="rejected", action_id=None)
+    calls = [row.call for row in rows()] + [denied]
+    assert tools.failures(calls) == tools.facts(tools.rows(calls, {}, NOW), NOW).failed >= 2
+
+
 def test_waiting_at_the_same_time_is_counted_once():
     twice = tools.rows(
         [WAITING, call("c5", state="pending", action_id="a4", requested_at=NOW - 10 * SECOND)], ACTIONS, NOW

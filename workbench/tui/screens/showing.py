@@ -29,7 +29,7 @@ from workbench.tui.panes.shown import (
 from workbench.tui.state import Changed, Where
 from workbench.views import header as headers
 from workbench.views import queue as queues
-from workbench.views import sessions
+from workbench.views import sessions, tools
 from workbench.views.calls import ToolDetail
 from workbench.views.detail import ActionDetail
 from workbench.views.detail import detail as action_detail
@@ -121,7 +121,7 @@ class Showing:
 
     def _tabs(self) -> list[Tab]:
         state, here = self._screen.state, self._screen.place
-        failed = sum(call.state == "failed" for call in state.calls)
+        failed = tools.failures(state.calls)
         run = self._screen.pipeline.run
         counts = {2: (len(state.pending), 0), 3: (0, failed)}
         counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
