@@ -64,6 +64,29 @@ def asking(root: Path, *, lines: int = 200, edits: int = 3) -> Stage:
     return Stage(root, script, files={"router.py": "".join(before)}, config=patient)
 
 
+def queued(root: Path, count: int) -> Stage:
+    """Return a home whose newest session waits with so many edits, each of another file."""
+    before = router(200).splitlines(keepends=True)
+    changes: list[object] = []
+    files: dict[str, str] = {}
+    for number in range(count):
+        after = list(before)
+        for line in (10, 20, 21, 90, 150):
+            after[line] = f"    v{line} = g{number}({line}, request)  # {FIRST_HUNK}\n"
+        path = f"part_{number}.py"
+        files[path] = "".join(before)
+        parameters = {"path": path, "old_string": "".join(before), "new_string": "".join(after)}
+        changes.append(call(f"c{number}", "replace_string_in_file", **parameters))
+    patient = {"approvals": {"window_minutes": 1440}}
+    script = recording(exchange(text("I change all."), *changes), exchange(text("Done.")))
+    stage = Stage(root, script, files=files, config=patient)
+    stage.trust()
+    stage.begin(title=TITLE)
+    stage.drive(seconds=60.0 + count)
+    stage.journal.close()
+    return stage
+
+
 def begin(stage: Stage) -> None:
     """Let the stage's agent ask."""
     stage.trust()

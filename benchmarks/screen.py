@@ -64,6 +64,7 @@ class Bench:
                 "small": lambda: homes.prepared(place),
                 "million": lambda: homes.prepared(place, events=100_000 if self.quick else 1_000_000),
                 "many": lambda: homes.prepared(place, count=2_000 if self.quick else 10_000),
+                "queue": lambda: homes.queued(place, 200),
                 "diff": lambda: homes.prepared(place, count=2, lines=20_000, edits=400),
                 "short": lambda: homes.conversation(place, 1_000),
                 "long": lambda: homes.conversation(place, 20_000 if self.quick else 100_000),
@@ -191,6 +192,11 @@ def keys(bench: Bench) -> None:
         bench.claim(f"j in {name}, p50 / bare list of 10,000", ratio, "x", 1.2, note)
         bench.claim(f"j in {name}, p95", idle["p95_ms"], "ms", 16.7)
         bench.claim(f"j in {name}, processor / bare", idle["own_ms"] / floor["own_ms"], "x", 1.5, own)
+    with bench.screen("queue", ASKS) as child:
+        child.settle(limit=2)
+        found = latency(bench, child)
+    note = f"p50 {found['p50_ms']:.1f} ms, processor {found['own_ms']:.1f} ms"
+    bench.claim("j in 200 actions, each another diff, p95", found["p95_ms"], "ms", 33.3, note)
     with bench.screen("open", "talk long") as child:
         child.settle(limit=2)
         for key in (b"\x1b", b"1", b"g", b"j"):

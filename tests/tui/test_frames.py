@@ -14,6 +14,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from workbench.tui.frames import Changes, Pen, Shown, Whole, changed_cells
+from workbench.tui.widgets.lines import finished
 
 STYLES = [
     Style(), Style(bold=True), Style(color="red"), Style(color="#102030", bgcolor="#405060"),
@@ -90,6 +91,14 @@ def test_what_the_terminal_shows_already_is_not_written_again():
     assert put(0, 6, "ab", "xx", "ef") == [(1, 1, "abxxef")]
     shown.forget()
     assert put(0, 6, "ab", "xx", "ef") == [(1, 1, "abxxef")]
+
+
+@given(STRIPS, st.integers(1, 24), st.sampled_from(STYLES[1:]))
+def test_a_line_is_finished_as_the_framework_would_in_three_steps(strip, width, style):
+    wanted = strip.adjust_cell_length(width).apply_style(style).simplify()
+    found = finished(strip, width, style)
+    assert cells(found) == [one for one in cells(wanted) if one[0]]
+    assert found.cell_length == sum(one.cell_length for one in found) == width
 
 
 TERMINAL = Console(color_system="truecolor", force_terminal=True)

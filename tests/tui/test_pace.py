@@ -1,5 +1,6 @@
 """When a screen wakes up: at the moment something on it changes, and never while nothing does."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from workbench.domain.rows import Action, Call, Session
 from workbench.tui import live, pace
 from workbench.tui.pace import until_change
+from workbench.tui.screens.timing import Timing
 
 S = 1_000_000
 NOW = 1_000_000 * S
@@ -79,3 +81,30 @@ def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
     before = pace.seconds_left(one, NOW)
     assert pace.seconds_left(one, NOW + wait - 1) == before
     assert pace.seconds_left(one, NOW + wait) < before
+
+
+def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
+    clock, woken = [0.0], []
+
+    def wait(seconds, call):
+        clock[0] += seconds
+        woken.append(clock[0])
+        due.append(call)
+        return SimpleNamespace(stop=lambda: None)
+
+    due, one = [], state(pending=[action(200 + number / 300) for number in range(300)])
+    one.source.now = lambda: NOW + int(clock[0] * S)
+    one.is_due = lambda now: False
+    one.runs.looks_otherwise = lambda now: False
+    screen = SimpleNamespace(
+        state=one, set_timer=wait, drawing=SimpleNamespace(monotonic=lambda: clock[0]), panes=(), pipeline=None,
+        requests=SimpleNamespace(read_trouble=lambda: None), showing=SimpleNamespace(head=lambda: None),
+        is_shown=lambda pane: False, tell=lambda: None,
+    )  # fmt: skip
+    timing = Timing(screen)
+    screen.keep_time = timing.keep
+    timing.keep()
+    while clock[0] < 20:
+        due.pop(0)()
+    gaps = [later - before for before, later in pairwise(woken)]
+    assert 0.5 <= min(gaps) <= max(gaps) < 0.6

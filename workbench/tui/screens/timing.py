@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _MINUTE: Final = 60.0
 _CLOSE: Final = 0.005
 """Seconds: moments that are as close as this are one."""
+_SELDOM: Final = 0.5
+"""Seconds from one moment to the next at least: each of hundreds of questions counts at its own."""
 
 
 class Timing:
@@ -25,6 +27,7 @@ class Timing:
         self._screen = screen
         self.ticker: Timer | None = None
         self._due, self._host_seen_at = 0.0, 0
+        self._counted_at = float("-inf")
 
     def begin(self) -> None:
         """Look each minute at what nothing tells of."""
@@ -34,16 +37,18 @@ class Timing:
         """Wake up when something on the screen counts on, and not at all while nothing does."""
         screen = self._screen
         wait = until_change(screen.state, screen.state.source.now())
-        due = None if wait is None else screen.drawing.monotonic() + wait
+        clock = screen.drawing.monotonic()
+        due = None if wait is None else max(clock + wait, self._counted_at + _SELDOM)
         if self.ticker is not None and (due is None or abs(due - self._due) > _CLOSE):
             self.ticker.stop()
             self.ticker = None
-        if due is not None and self.ticker is None and wait is not None:
+        if due is not None and self.ticker is None:
             self._due = due
-            self.ticker = screen.set_timer(wait + _CLOSE, self._count_on)
+            self.ticker = screen.set_timer(due - clock + _CLOSE, self._count_on)
 
     def _count_on(self) -> None:
         self.ticker = None
+        self._counted_at = self._screen.drawing.monotonic()
         self.tick()
         self._screen.keep_time()
 

@@ -9,6 +9,7 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, cast
 
+from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual import events
 from textual.geometry import Offset, Region, Size
@@ -171,9 +172,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         strip = self._strips.get(line)
         if strip is None:
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
-            # Every cell has a style: Textual's filter for NO_COLOR takes no other.
-            strip = drawn.adjust_cell_length(width).apply_style(style).simplify()
-            self._strips[line] = strip
+            self._strips[line] = strip = finished(drawn, width, style)
         return strip
 
     def notify_style_update(self) -> None:
@@ -201,6 +200,27 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_blur(self) -> None:
         """Draw the cursor of a view that has lost the focus."""
         self.invalidate()
+
+
+def finished(drawn: Strip, width: int, style: RichStyle) -> Strip:
+    """Return a strip of a width with a style under its own, neighbours of one style taken together.
+
+    Every cell has a style: the framework's filter for NO_COLOR takes no other. It is done in one go, because
+    each strip that is made on the way makes its caches.
+    """
+    if drawn.cell_length != width:
+        drawn = drawn.adjust_cell_length(width)
+    found: list[Segment] = []
+    words, last = "", None
+    for text, own, _ in drawn:
+        merged = style + own
+        if merged is not last and merged != last and words:
+            found.append(Segment(words, last))
+            words = ""
+        words, last = words + text, merged
+    if words:
+        found.append(Segment(words, last))
+    return Strip(found, width)
 
 
 @dataclass(frozen=True, slots=True)
