@@ -2,7 +2,7 @@
 
 Owns what an imported event may touch: its own session, nothing else. What is there already is not written
 again, so that the same file twice is one session, and a file that grew brings only what is new. Where a file
-says something else than before, its session is brought back to what both agree on.
+says something else than before, its session is brought back to what both agree on, unless that file is older.
 """
 
 import contextlib
@@ -44,6 +44,12 @@ class Intake:
         """Of each session the events that are there, in order, with a mark of what they say."""
         self._before: dict[str, list[Event]] = {}
         """Sessions that were brought back, as they had been."""
+        self._replaced: dict[str, tuple[list[Event], int]] = {}
+        """What the file that is being read contradicts: a session as it was, and how many events it got."""
+        self._latest: dict[str, int] = {}
+        """The latest time of each session in that file."""
+        self._first: dict[str, frozenset[str]] = {}
+        """Of each session that a file held what was there before the first of them."""
         self._opened: set[str] = set()
         self._lock = FileLock(journal.home.run / f"import-{self.now}-{os.getpid()}.lock")
         self._waiting: list[Prepared] = []
@@ -90,6 +96,8 @@ class Intake:
             event = replace(event, recorded_at=self.now)
         if event.session_id not in self._known:
             self._begin(event.session_id)
+        latest = self._latest.get(event.session_id, 0)
+        self._latest[event.session_id] = max(latest, event.at) if _is_told(event) else latest
         one = prepare(event)
         if self._is_there(one):
             return
@@ -104,6 +112,27 @@ class Intake:
         self._journal.change(_touch)
         self._unlock()
 
+    def end_file(self) -> tuple[str, ...]:
+        """Settle what the file that was just read says of its sessions; another file may hold them as well.
+
+        Returns:
+            The sessions that stay as they were, because this file contradicts them and ends earlier.
+        """
+        replaced, latest = self._replaced, self._latest
+        self._replaced, self._latest = {}, {}
+        kept = tuple(key for key, (before, _) in replaced.items() if latest.get(key, 0) < _newest(before))
+        for session_id in kept:
+            before, added = replaced[session_id]
+            self.flush()
+            _rebuild(self._journal, session_id, before)
+            self.added[session_id] = added
+            if not added:
+                del self.added[session_id]
+        for session_id in latest:
+            self._first.setdefault(session_id, frozenset(self._known.pop(session_id)))
+            self._opened.discard(session_id)
+        return kept
+
     def drop(self, begun: int) -> None:
         """Take back the sessions that began after so many others: their file was refused."""
         self._waiting = [one for one in self._waiting if one.event.session_id not in self.begun[begun:]]
@@ -113,6 +142,7 @@ class Intake:
             discard(self._journal, session_id)
             self.added.pop(session_id, None)
             self._known.pop(session_id, None)
+            self._latest.pop(session_id, None)
         del self.begun[begun:]
 
     def flush(self) -> None:
@@ -133,10 +163,18 @@ class Intake:
         if mark == _mark(one.event.kind, one.body):
             return True
         if mark is not None:
-            self._bring_back(event.session_id, event.id)
+            self._contradict(event)
         elif event.session_id not in self._opened:
             self._open_end(event.session_id)
         return False
+
+    def _contradict(self, event: Event) -> None:
+        key = event.session_id
+        if key not in self._replaced:
+            self._commit()
+            self._settle()
+            self._replaced[key] = (list(self._journal.events(key)), self.added.get(key, 0))
+        self._bring_back(key, event.id)
 
     def _open_end(self, session_id: str) -> None:
         """Take out what closed a file that was shorter: from a status that ends it none leads on."""
@@ -208,20 +246,31 @@ class Intake:
             why = f"session {session_id} was made here, and an import changes none of those"
             raise GuardFailed("the session was not imported", why, "it is there as it is; nothing is missing")
         self._lock.try_acquire()
+        if session_id in self._first:
+            self.flush()
         there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
         with self._journal.reader.snapshot() as database:
             found = database.execute(there, (session_id,))
             self._known[session_id] = {row[0]: _mark(row[1], row[2]) for row in found}
-        if not self._known[session_id]:
+        if not self._known[session_id] and session_id not in self._first:
             self.begun.append(session_id)
 
     def _take_back(self, session_id: str) -> None:
         """Bring a session that grew back to what it was."""
         before = self._before.get(session_id)
+        known = self._first.get(session_id)
         if before is None:
-            known = self._known[session_id]
-            before = [event for event in self._journal.events(session_id) if event.id in known]
-        _rebuild(self._journal, session_id, before)
+            before, known = self._journal.events(session_id), known or frozenset(self._known[session_id])
+        _rebuild(self._journal, session_id, [one for one in before if known is None or one.id in known])
+
+
+def _newest(events: Iterable[Event]) -> int:
+    return max((event.at for event in events if _is_told(event)), default=0)
+
+
+def _is_told(event: Event) -> bool:
+    """Say whether the time of an event stood in a file: what closes a file has the time of the file."""
+    return event.recorded_at is not None and ".end." not in event.id
 
 
 def _mark(kind: str, body: str) -> int:

@@ -131,6 +131,50 @@ def test_a_file_that_says_something_else_stands_for_what_it_said_before(journal:
     assert_sound(journal)
 
 
+def test_an_older_file_that_says_something_else_changes_nothing(journal: Journal) -> None:
+    take(journal, *(foreign(number) for number in range(5)))
+    before = [(event.id, event.body, event.at) for event in journal.events("f")]
+    intake = Intake(journal)
+    for event in (foreign(0), foreign(1, PromptSubmitted(text="older")), foreign(2)):
+        intake.add(event)
+    assert intake.end_file() == ("f",)
+    assert intake.end_file() == ()
+    intake.add(foreign(5))
+    assert intake.end_file() == ()
+    intake.finish()
+    found = [(event.id, event.body, event.at) for event in journal.events("f")]
+    assert (found[:5], found[5][0], intake.added) == (before, "f.5", {"f": 1})
+    assert_sound(journal)
+
+
+def test_one_session_in_several_files_of_one_import_is_one_session(journal: Journal) -> None:
+    other = foreign(1, PromptSubmitted(text="something else"))
+    for files, expected in (
+        ([range(3), range(3)], ["f.0", "f.1", "f.2"]),
+        ([range(2), range(4), range(3)], ["f.0", "f.1", "f.2", "f.3"]),
+    ):
+        intake = Intake(journal)
+        for numbers in files:
+            for number in numbers:
+                intake.add(foreign(number))
+            assert intake.end_file() == ()
+        intake.finish()
+        assert ([event.id for event in journal.events("f")], intake.begun) == (expected, ["f"])
+        assert intake.added == {"f": len(expected)}
+        importing.discard(journal, "f")
+    take(journal, foreign(0), foreign(1))
+    intake = Intake(journal)
+    for event in (foreign(0), foreign(1), foreign(2)):
+        intake.add(event)
+    assert intake.end_file() == ()
+    for event in (foreign(0), other, foreign(2), foreign(3)):
+        intake.add(event)
+    assert intake.end_file() == ()
+    intake.cancel()
+    assert [event.id for event in journal.events("f")] == ["f.0", "f.1"]
+    assert_sound(journal)
+
+
 def test_cancelling_brings_back_what_a_file_said_before(journal: Journal) -> None:
     take(journal, *(foreign(number) for number in range(5)))
     before = [(event.id, event.body) for event in journal.events("f")]

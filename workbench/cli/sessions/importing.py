@@ -50,6 +50,8 @@ class FileReport:
     why_not: str = ""
     sessions: list[Summary] = field(default_factory=list[Summary])
     strays: list[Problem] = field(default_factory=list[Problem])
+    kept: list[str] = field(default_factory=list[str])
+    """Sessions of it that stay as they were, in words."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -125,8 +127,8 @@ def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "
             stream, changed = source.open()
             with stream:
                 _take(stream, changed, report, wanted, intake, progress)
-        if intake is not None and report.format == own.NAME:
-            intake.flush()  # only our own files may be refused for what is in their events
+        if intake is not None:
+            _settle(intake, report)
     except NotRecognised as error:
         report.why_not = str(error)
     except GuardFailed as error:
@@ -138,6 +140,16 @@ def _read(source: Source, wanted: str | None, intake: Intake | None, progress: "
     if not report.sessions and not report.why_not:
         report.why_not = f"it looks like {report.format}, but no session begins in it"
     return report
+
+
+def _settle(intake: Intake, report: FileReport) -> None:
+    """Store what may be refused, and say which sessions stay as they are because the file is older."""
+    if report.format == own.NAME:
+        intake.flush()  # only our own files may be refused for what is in their events
+    kept = set(intake.end_file())
+    for one in report.sessions:
+        if one.session_id in kept:
+            report.kept.append(f"{one.title or one.key}: this file is older than what is there, which stays")
 
 
 def _take(
@@ -232,7 +244,7 @@ def _facts(reports: list[FileReport], added: dict[str, int], *, is_dry: bool) ->
         ],
         "files": [
             {"file": report.name, "format": report.format or None, "why_not": report.why_not or None,
-             "problems": _problems(report.strays)}
+             "kept": list(report.kept), "problems": _problems(report.strays)}
             for report in reports
         ],
     }  # fmt: skip
@@ -253,6 +265,8 @@ def _tell(
             console.say(f"{word:<9}  {key}  {report.format:<14} {one.events:>6} events  {title}")
             _tell_problems(console, report.name, one.problems)
         _tell_problems(console, report.name, report.strays)
+        for words in report.kept:
+            console.note(f"  {_named(report.name)}: {one_line(words, 160)}")
     _tell_left_out(console, reports)
     sessions = [one for report in reports for one in report.sessions]
     kept = sum(one.kept for one in sessions)
@@ -274,8 +288,12 @@ def _tell_left_out(console: Console, reports: list[FileReport]) -> None:
         console.note(f"Not imported: {len(found) - _SHOWN} more files of the folder; --json names them.")
 
 
+def _named(name: str) -> str:
+    return "stdin" if name == "-" else one_line(Path(name).name, 60)
+
+
 def _tell_problems(console: Console, name: str, problems: list[Problem]) -> None:
-    shown = "stdin" if name == "-" else one_line(Path(name).name, 60)
+    shown = _named(name)
     for one in problems[:_SHOWN]:
         console.note(f"  {shown} line {one.line}: {one_line(one.why, 160)}")
     if len(problems) > _SHOWN:
