@@ -51,8 +51,14 @@ _ALONE: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 TIGHTER: Final[Mapping[str, str]] = {
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
-    r"(?:pass(?:word|wd|phrase|code)|pwd|(?<=-)pass|secret|credentials?|creds|api-key|token)[ \t]{1,4}": (
-        r"-(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds|api-key|token)[ \t]"
+    r"(?:pass(?:word|wd|phrase|code)|pwd|(?<=-)pass|secret|credentials?|creds|": (
+        r"-(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds|[a-z]{3,7}-key|token)[ \t]"
+    ),
+    r"""(?i:(?:password|passphrase|passwd|secret|token|api[_-]?key|access[_-]?key))["']?:""": (
+        r"""(?:password|passphrase|passwd|secret|token|key)["']?:[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,4}\r?\n"""
+    ),
+    r"""(?i:password|secret|token|key)["'\])]{0,3}[ \t]{1,4}(?:\|\||\?\?|or)""": (
+        r"""(?:password|secret|token|key)["'\])]{0,3}[ \t]{1,4}(?:\|\||\?\?|or)[ \t]"""
     ),
     r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
     r"""://[^\s/:@"'`<>\[⟨⟩]*+:(?P<s>""": r"://[^\s/:@]*:[^\s]",
