@@ -12,6 +12,7 @@ from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.replay_app import ReplayApp
 from workbench.tui.screens.beside import BesideScreen
+from workbench.tui.screens.side import ALONE
 from workbench.tui.services import Services
 from workbench.views.instep import InStep
 from workbench.views.player import Player
@@ -117,6 +118,49 @@ def test_both_conversations_are_shown_at_their_moments(tmp_path, size):
         assert app.screen is app.main
 
     compared(tmp_path, body, size)
+
+
+def test_no_key_is_silent(tmp_path):
+    async def body(app, press):
+        screen = app.screen
+        for view in "1234":
+            await press(view, "enter")
+            assert ALONE in text(app)
+        for key, said in (("0", ALONE), ("5", ALONE), ("colon", ALONE), ("z", ALONE), ("ctrl+g", ALONE),
+                          ("i", "Nothing can be answered here"), ("ctrl+n", "Nothing can be answered here")):  # fmt: skip
+            await press("full_stop", key)
+            assert said in text(app), key
+        assert app.screen is screen
+
+    compared(tmp_path, body, (160, 48))
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_words_are_found_on_the_side_that_has_the_keys(tmp_path, is_other):
+    async def body(app, press):
+        screen = app.screen
+        await press("f", "1", *(["tab"] if is_other else []))
+        side, still = (screen.other, screen.one) if is_other else (screen.one, screen.other)
+        assert screen.focused_side is side
+        word = "page" if is_other else "tests"
+        await press("slash", *word, "enter")
+        finding = side.conversation.finding
+        assert (finding.text, finding.is_whole, still.conversation.finding.text) == (word, True, "")
+        assert len(finding) > 1
+        first, moment = finding.current, screen.player.index
+        assert first is not None
+        await press("N")
+        assert finding.current != first, "the place before"
+        await press("n")
+        assert (finding.current, screen.player.index) == (first, moment)
+        await press("slash", *"nowhere at all", "enter")
+        assert "is not in this conversation" in text(app)
+        await press("slash", *word, "enter", "escape")
+        assert (app.screen, side.conversation.finding.text) == (screen, "")
+        await press("escape")
+        assert app.screen is app.main
+
+    compared(tmp_path, body, (160, 48))
 
 
 @pytest.mark.spec(218)

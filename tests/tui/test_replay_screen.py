@@ -452,6 +452,22 @@ def test_escape_leaves_a_level_and_at_last_the_replay(tmp_path):
     replayed("rename-handler", tmp_path, body)
 
 
+def test_found_words_are_gone_through_and_given_up_before_the_replay_is_left(tmp_path):
+    async def body(app, press):
+        main = app.main
+        await press("f", "1", "slash", *"handle", "enter")
+        finding, at = main.conversation.finding, main.player.index
+        first = finding.current
+        await press("N")
+        assert (finding.current != first, main.player.index) == (True, at)
+        await press("n", "escape")
+        assert (finding.current, main.conversation.finding.text, app._exit) == (first, "", False)
+        await press("N")
+        assert main.player.index < at, "a mark again"
+
+    replayed("rename-handler", tmp_path, body)
+
+
 def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
     journal, session = opened("rename-handler", tmp_path)
     app = WorkbenchApp(journal, Services(), session.workspace, home="/workspace", monotonic=Hand())

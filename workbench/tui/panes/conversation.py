@@ -242,6 +242,11 @@ class ConversationPane(Pane):
         if purpose == "find":
             self.end_finding()
 
+    @property
+    def is_found_from_here(self) -> bool:
+        """Return whether words are looked for and the keys are here: they go from place to place then."""
+        return bool(self.finding.text) and self.has_pane_focus
+
     def _begin_finding(self, text: str) -> None:
         self.finding = Finding(text, self.finding.place if self.finding.text else self._place())
         self._is_far_wanted, self._is_typed = False, True

@@ -24,7 +24,7 @@ from workbench.tui.screens.filming import Filming
 from workbench.tui.screens.forking import Forking
 from workbench.tui.screens.replay import NO_MOMENT, is_off, refusal, time_asked
 from workbench.tui.screens.requests import Requests
-from workbench.tui.screens.side import Side, View
+from workbench.tui.screens.side import ALONE, Side, View
 from workbench.tui.services import Services
 from workbench.tui.widgets.divider import Divider
 from workbench.views import transport
@@ -50,7 +50,7 @@ class BesideScreen(Screen[None], inherit_bindings=False):
     """Two recordings and one bar."""
 
     AUTO_FOCUS = ""
-    BINDINGS = keymap.bindings("beside", "replay", is_first=True)
+    BINDINGS = keymap.bindings("beside", "replay", is_first=True) + keymap.bindings("app")
     DEFAULT_CSS = """
     BesideScreen #beside-body { height: 1fr; }
     BesideScreen .beside-side { width: 1fr; }
@@ -234,7 +234,14 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         self._moved()
 
     def jump(self, kind: Jump | None, step: int) -> None:
-        """Go to a mark of the longer one; a prompt is set beside the same prompt of the other."""
+        """Go to a mark of the longer one; a prompt is set beside the same prompt of the other.
+
+        While words are looked for on the side that has the keys, the next mark is its next place.
+        """
+        side = self.focused_side
+        if kind is None and side is not None and side.conversation.is_found_from_here:
+            side.conversation.go_to_hit(step)
+            return
         found = self.step.to_prompt(step) if kind == "prompt" else self.player.jump(kind, step) is not None
         if not found:
             self.say(f"No {'later' if step > 0 else 'earlier'} {kind or 'mark'}.")
@@ -310,8 +317,12 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.seek(len(self.player.reel)))
 
     def leave(self) -> None:
-        """Go back to where it was opened."""
-        self.dismiss()
+        """Look for no words any more, or go back to where it was opened."""
+        finding = [side.conversation for side in self.sides if side.conversation.finding.text]
+        for conversation in finding:
+            conversation.end_finding()
+        if not finding:
+            self.dismiss()
 
     def say(self, text: str) -> None:
         """Say a sentence where it does not cover anything."""
@@ -330,5 +341,9 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         """Do what the table says; nothing that begins or answers something."""
         if is_off(key_id):
             self.say(self._why)
-            return
-        keymap.run(key_id, self)
+        elif key_id == "app.redraw":
+            self.refresh(layout=True)
+        elif key_id.startswith("app."):
+            self.say(ALONE)
+        else:
+            keymap.run(key_id, self)

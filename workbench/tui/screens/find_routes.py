@@ -4,9 +4,10 @@ Owns the thread that reads a session from its newest event back, and that a sear
 more reads no further.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from textual import on
+from textual.message import Message
 
 from workbench.domain.events import Event
 from workbench.tui import history, messages
@@ -34,12 +35,7 @@ class FindRoutedScreen(RunRoutedScreen, inherit_bindings=False):
             return
 
         def work() -> None:
-            for events in _pieces(source, current.id):
-                if self.conversation.finding.text != text:
-                    return
-                hits = [hit for event in events for hit in hits_of(event, text)]
-                self.post_message(messages.HitsFound(current.id, text, hits, is_whole=False))
-            self.post_message(messages.HitsFound(current.id, text, (), is_whole=True))
+            look_for(source, current.id, text, self.conversation, self.post_message)
 
         self.run_worker(
             work, group="find", description="find in the conversation", thread=True, exclusive=True,
@@ -65,6 +61,18 @@ class FindRoutedScreen(RunRoutedScreen, inherit_bindings=False):
         ):
             self.showing.another_part()
         self.conversation.show_hit(message.hit)
+
+
+def look_for(
+    source: Source, session_id: str, text: str, pane: ConversationPane, tell: Callable[[Message], object]
+) -> None:
+    """Tell of hits in a session, the newest first, as long as its pane looks for the text; in a thread."""
+    for events in _pieces(source, session_id):
+        if pane.finding.text != text:
+            return
+        hits = [hit for event in events for hit in hits_of(event, text)]
+        tell(messages.HitsFound(session_id, text, hits, is_whole=False))
+    tell(messages.HitsFound(session_id, text, (), is_whole=True))
 
 
 def _pieces(source: Source, session_id: str) -> Iterator[Sequence[Event]]:

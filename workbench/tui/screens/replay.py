@@ -359,7 +359,10 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.say("The session has ended: this is its end, and nothing comes after it.")
 
     def jump(self, kind: Jump | None, step: int) -> None:
-        """Go to the next or previous mark of a kind; say so where there is none."""
+        """Go to the next or previous mark of a kind, or to the next place of words that are looked for."""
+        if kind is None and self.conversation.is_found_from_here:
+            self.conversation.go_to_hit(step)
+            return
         if self.player.jump(kind, step) is None:
             word = (
                 "mark of yours: /mark sets one while a session goes on" if kind == "note" else kind or "mark"
@@ -406,6 +409,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         """Go back one level, at last to what was before."""
         if self.approvals.ordering.text_filter:
             self.approvals.line_dropped("filter")
+        elif self.conversation.is_found_from_here:
+            self.conversation.end_finding()
         elif self.approvals.is_full:
             self.approvals.set_full(is_full=False)
         elif self.is_zoomed:

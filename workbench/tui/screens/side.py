@@ -12,13 +12,14 @@ from textual.containers import Vertical
 
 from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
-from workbench.tui.messages import PartWanted
+from workbench.tui.messages import FindAsked, HitsFound, HitWanted, PartWanted
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.pipeline import PipelinePane
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.replay_source import FORWARD, ReplaySource
+from workbench.tui.screens.find_routes import look_for
 from workbench.tui.screens.replay import TAIL, NoAnswers, is_off, refusal
 from workbench.tui.screens.showing import Showing
 from workbench.tui.services import Services
@@ -36,7 +37,8 @@ _SHOWN: Final[dict[View, frozenset[int]]] = {
     "tools": frozenset({3}),
     "pipeline": frozenset({4}),
 }
-_NO_FINDING: Final = "Words are looked for in a replay of one session: esc goes there."
+ALONE: Final = "Two sessions stand beside each other: that is for one alone. esc leads there."
+"""Said of keys that lead deeper, or elsewhere."""
 
 
 class _NoRequests:
@@ -83,13 +85,8 @@ class Side(Vertical):
         for pane in self.panes:
             pane.forbids, pane.is_past = self._forbids, True
 
-        self.conversation.forbids = self._forbids_talk
-
     def _forbids(self, key_id: str) -> str:
-        return self._why if is_off(key_id) else ""
-
-    def _forbids_talk(self, key_id: str) -> str:
-        return _NO_FINDING if key_id == "list.filter" else self._forbids(key_id)
+        return ALONE if key_id == "list.open" else self._why if is_off(key_id) else ""
 
     def say(self, text: str, **_: object) -> None:
         """Say a sentence where the screen says them."""
@@ -155,6 +152,32 @@ class Side(Vertical):
     def _part_wanted(self, message: PartWanted) -> None:
         message.stop()
         self.showing.part(message)
+
+    # --- finding words ----------------------------------------------------------------------------
+
+    @on(FindAsked)
+    def _find_asked(self, message: FindAsked) -> None:
+        message.stop()
+        text = message.text
+        if text:
+            self.run_worker(
+                lambda: look_for(self.source, self.session.id, text, self.conversation, self.post_message),
+                group="find", description="find in the conversation", thread=True, exclusive=True,
+                exit_on_error=False,
+            )  # fmt: skip
+
+    @on(HitsFound)
+    def _hits_found(self, message: HitsFound) -> None:
+        message.stop()
+        self.conversation.take_hits(message)
+
+    @on(HitWanted)
+    def _hit_wanted(self, message: HitWanted) -> None:
+        message.stop()
+        hit = message.hit
+        if not self.conversation.view.has_block(hit.block_id) and self.state.look_at(hit.number):
+            self.showing.another_part()
+        self.conversation.show_hit(hit)
 
     def show_call(self, call_id: str | None) -> None:
         """Show a call in full, if it is the one under the cursor here."""
