@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from workbench.domain.rows import Session
 from workbench.draw import cells
@@ -24,6 +24,7 @@ from workbench.tui.shelf import Shelf, Wanted
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.divider import Divider
 from workbench.tui.widgets.lines import RowList
+from workbench.tui.widgets.words import Words
 from workbench.views.completing import Offer, offer
 from workbench.views.library import ORDERS
 from workbench.views.places import Place
@@ -66,9 +67,9 @@ class LibraryPane(ReadingPane):
         self._tools: Sequence[str] = ()
         self.input = FindInput(id="library-input", select_on_focus=False, compact=True)
         self.input.cursor_blink = False
-        self._sign, self._time = Static(id="library-sign"), Static(id="library-time")
-        self._empty = Static(id="library-empty")
-        self.hint = Static(id="library-hint", classes="-place-hint")
+        self._sign, self._time = Words(id="library-sign"), Words(id="library-time")
+        self._empty = Words(id="library-empty")
+        self.hint = Words(id="library-hint", classes="-place-hint")
         self._offer = Offer(begin=0)
         self._offered = 0
         self.progress = ""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import events
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.draw import cells
 from workbench.draw.wrapping import wrap
@@ -29,6 +28,7 @@ from workbench.tui.messages import (
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import PipelineShown
 from workbench.tui.panes.step import StepView
+from workbench.tui.widgets.words import Words
 from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.signs import Meaning
@@ -62,8 +62,8 @@ class PipelinePane(Pane):
         super().__init__(key=key)
         self._graph: GraphView | None = None
         self.step = StepView(key="pipeline-step")
-        self._top = Static(id="pipeline-top", markup=False)
-        self._words = Static(id="pipeline-words", markup=False)
+        self._top = Words(id="pipeline-top", markup=False)
+        self._words = Words(id="pipeline-words", markup=False)
         self._shown = PipelineShown()
         self._is_full = False
         self._has_overview: bool | None = None

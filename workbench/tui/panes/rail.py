@@ -10,7 +10,6 @@ from textual import on
 from textual.content import Content
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Static
 
 from workbench.draw import rows
 from workbench.tui import keymap
@@ -20,6 +19,7 @@ from workbench.tui.panes.shown import RailShown
 from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView, Placed, RowList
 from workbench.tui.widgets.title import PaneTitle
+from workbench.tui.widgets.words import Words
 from workbench.views import sessions
 from workbench.views.sessions import ChangedFile, SessionFacts, SessionRow
 
@@ -91,7 +91,7 @@ class Rail(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.list = SessionList(key="session-list")
-        self._empty = Static(id="sessions-empty")
+        self._empty = Words(id="sessions-empty")
         self._changed_title = PaneTitle("Changed here", key="changed-title")
         self._changed = Lines(key="changed")
         self._facts_title = PaneTitle("This session", key="facts-title")
