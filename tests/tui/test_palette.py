@@ -118,3 +118,15 @@ def test_hostile_titles_and_words_are_one_safe_line(tmp_path):
         assert sum("needle" in row for row in rows(shown)) >= 3
 
     play(stage, body)
+
+
+def test_what_only_the_composer_had_is_found_by_its_words_and_by_its_name(tmp_path):
+    async def body(shown):
+        for words in ("everything", "/messages"):
+            await shown.press(":", *words)
+            assert "/messages" in shown.text
+            await shown.press("enter")
+            assert shown.app.screen.id == "messages-screen"
+            await shown.press("escape")
+
+    play(staged(tmp_path), body)

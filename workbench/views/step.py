@@ -62,9 +62,9 @@ def step_detail(
         item: only this item of a matrix.
     """
     mine = [event for event in events if item is None or event.step == item.id]
-    one = item or step
+    one, calls = item or step, tuple(calls)
     sections = [
-        _section("Log", _log(mine, child, text_of), "It has written nothing yet."),
+        _section("Log", _log(mine, child, calls, text_of), "It has written nothing yet."),
         _section("Contract", _contract(step, mine), _no_contract(step)),
         _section("Artifacts", _artifacts(mine), "It has handed on nothing yet."),
         _section("Attempts", _attempts(mine), "It has not begun."),
@@ -114,20 +114,24 @@ def _next(run: PipelineRun, step: PipelineStep) -> str:
 # --- parts ------------------------------------------------------------------------------------------
 
 
-def _log(events: Sequence[Event], child: Sequence[Event], text_of: TextOf) -> Iterable[str]:
-    text = _said(child) if child else _printed(events, text_of)
+def _log(
+    events: Sequence[Event], child: Sequence[Event], calls: Iterable[Call], text_of: TextOf
+) -> Iterable[str]:
+    text = _said(child, calls) if child else _printed(events, text_of)
     yield from text[-_LONGEST:].splitlines()
 
 
-def _said(child: Iterable[Event]) -> str:
-    """Return what an agent said and called, in order."""
+def _said(child: Iterable[Event], calls: Iterable[Call]) -> str:
+    """Return what an agent said and called, in order, each call with the sign of how it stands."""
+    signs: dict[str, Meaning] = {call.id: call_sign(call)[0] for call in calls}
     parts: list[str] = []
     for event in child:
         match event.body:
             case ReplyCompleted(text=text) if text:
                 parts.append(text)
             case CallProposed(target=target, tool=tool):
-                parts.append(f"  {SIGNS['running'].unicode} {tool} {one_line(target, 300)}".rstrip())
+                sign = SIGNS[signs.get(event.call_id or "", "todo")].unicode
+                parts.append(f"  {sign} {tool} {one_line(target, 300)}".rstrip())
             case _:
                 pass
     return "\n".join(parts)

@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from tests.unit.views.making import call, event
+from workbench.domain.events import CallProposed
 from workbench.domain.rows import Action, PipelineState, StepState
 from workbench.domain.runs import StepPlan
-from workbench.domain.values import Usage
+from workbench.domain.values import Usage, Verdict
 from workbench.views.pipeline import MatrixCounts, pipeline, run_title
+from workbench.views.step import step_detail
 
 RUN = PipelineState(
     pipeline_id="r", pipeline_name="nightly", status="running", created_at=0, updated_at=0, number=41,
@@ -136,3 +139,22 @@ def test_hostile_texts_are_one_safe_line():
     assert "\x1b" not in steps["plan"].error
     assert "\n" not in steps["plan"].error
     assert "\u202e" not in steps["plan"].error
+
+
+def test_a_call_in_the_log_of_a_step_has_the_sign_of_how_it_stands():
+    run, steps = shown(row("plan", "waiting"))
+    calls = [call("c1"), call("c2", state="pending", action_id="a"), call("c3", state="failed")]
+    child = [
+        event(
+            CallProposed(
+                tool="create_file",
+                parameters={},
+                target=one.id,
+                verdict=Verdict(outcome="ask", step="ask", by="default"),
+            ),
+            call_id=one.id,
+        )
+        for one in calls
+    ]
+    log = step_detail(run, steps["plan"], [], child, calls, lambda ref: None).sections[0]
+    assert log.lines == ("  ✓ create_file c1", "  ◆ create_file c2", "  ✗ create_file c3")

@@ -18,6 +18,11 @@ _KEYS: Final = {
 """Commands that are another way to press a key."""
 
 
+def has_key(name: str) -> bool:
+    """Return whether a command is another way to press a key."""
+    return name in _KEYS
+
+
 def carry_out(screen: "RoutedScreen", name: str, rest: str) -> None:
     """Do what a command says."""
     if name in _KEYS:

@@ -20,6 +20,8 @@ from workbench.draw.cells import Column
 from workbench.draw.keyrow import key_part, key_row
 from workbench.journal.library import shelf
 from workbench.tui import keymap
+from workbench.tui.panes.completion import COMMANDS
+from workbench.tui.screens.commands import carry_out, has_key
 from workbench.tui.screens.entries import Entry, doing, matches, ranked
 from workbench.tui.screens.findings import Findings
 from workbench.tui.theme import glyphs, ink
@@ -201,7 +203,19 @@ class PaletteScreen(ModalScreen[None], inherit_bindings=False):
                     do=doing(owner.action_do, key.id),
                 )
             )  # fmt: skip
-        return [*entries, *self._themes()]
+        return [*entries, *self._composers(), *self._themes()]
+
+    def _composers(self) -> list[Entry]:
+        """Return the commands of the composer that no key does; a replay has no composer."""
+        if "replay" in self._main.INNER:
+            return []
+        return [
+            Entry(
+                id=f"composer.{name[1:]}", words=f"{name}  {words}", place="Composer", keys="",
+                do=doing(lambda name: carry_out(self._main, name, ""), name[1:]),
+            )
+            for name, words in COMMANDS if not has_key(name[1:])
+        ]  # fmt: skip
 
     def _themes(self) -> list[Entry]:
         app = self._main.textual
