@@ -1,5 +1,7 @@
 """What the last two rows say: a hint that is whole at any width, and only keys that could ever count."""
 
+import asyncio
+
 import pytest
 
 from tests.support.stage import Stage
@@ -40,6 +42,29 @@ def test_the_trust_question_offers_no_rule(tmp_path):
         assert "t trust" in last or "a trust" in last
         assert "always" not in last
         assert "extend" not in last
+        assert "choice" in last and "m mark" not in last
+        await shown.press("m")
+        assert shown.said == "an ask like this one is answered by itself"
+
+    play(stage, body)
+
+
+def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
+    question = trusting.ask(stage.journal, str(stage.workspace))
+
+    async def body(shown):
+        await shown.press("T")
+        assert shown.stage.journal.action(question).state == "approved"
+        stage.begin()
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        last = shown.text.splitlines()[-1]
+        assert "n N next that waits" in last and "choice" not in last and "mark" not in last.partition("M")[0]
+        await shown.press("a")
+        assert shown.said == "it is trusted; n goes to the next that waits"
+        await shown.press("n")
+        assert shown.approvals.queue.current.is_pending
 
     play(stage, body)
 

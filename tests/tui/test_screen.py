@@ -128,6 +128,7 @@ def test_a_second_process_that_decides_is_seen_without_a_key(tmp_path):
             if f"{waiting - 1} waiting" in shown.text:
                 break
         assert f"{waiting - 1} waiting" in shown.text
+        assert shown.said == "edit router.py was rejected by workbench approvals."
 
     play(stage, body)
 

@@ -333,10 +333,11 @@ def _bar(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         return _STALE if action.stale_paths else ()
     if action.edited and not is_own_text:
         by = who(action.decided_by)
-        return (f"By {by}, with a text of their own." if by != "you" else "By you, with your own text.",
+        own = "a text of their own" if by != "you" else "your own text"
+        return (f"By {by}{way(action.decided_by)}, with {own}.",
                 "Below is what was proposed, not what was written.")  # fmt: skip
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
-    by = who(action.decided_by)
+    by = who(action.decided_by) + way(action.decided_by)
     sentences: Mapping[ActionState, str] = {
         "approved": f"By {by}{why}",
         "rejected": f"By {by}{why}",
@@ -349,10 +350,13 @@ def _bar(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
 
 def who(decided_by: str) -> str:
     """Return who decided, in words for people: which process it was they need not know."""
-    name, _, facts = decided_by.partition(" (")
-    if name != "user":
-        return one_line(name or "nobody", 80)
-    return "you, on the command line" if facts.startswith("cli") else "you"
+    name = decided_by.partition(" (")[0]
+    return "you" if name == "user" else one_line(name or "nobody", 80)
+
+
+def way(decided_by: str) -> str:
+    """Return what a human decided with, behind a comma, where it was no screen."""
+    return ", with workbench approvals" if decided_by.startswith("user (cli") else ""
 
 
 _STALE = (

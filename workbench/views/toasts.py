@@ -5,7 +5,7 @@ Owns which events are told, their words, and the place that shows all of it. Kno
 
 from typing import Final
 
-from workbench.domain.events import CallFinished, ErrorRaised, Event
+from workbench.domain.events import ActionApproved, ActionRejected, CallFinished, ErrorRaised, Event
 from workbench.domain.rows import Action, Session
 from workbench.records import dataclass
 from workbench.text.safe import one_line
@@ -57,6 +57,24 @@ def toast_of(
             )  # fmt: skip
         case _:
             return None
+
+
+def answered_elsewhere(event: Event, action: Action | None, pid: int) -> str:
+    """Return what is said of an answer that a human gave on another screen or with a command; else empty.
+
+    Args:
+        event: any event.
+        action: what it answers, as it is now.
+        pid: the process of this screen.
+    """
+    actor = event.actor
+    if action is None or actor.kind != "user" or actor.pid == pid:
+        return ""
+    if not isinstance(event.body, ActionApproved | ActionRejected):
+        return ""
+    word = "approved" if isinstance(event.body, ActionApproved) else "rejected"
+    where = "on another screen" if actor.via == "screen" else "by workbench approvals"
+    return one_line(f"{action.verb} {action.target} was {word} {where}.", _LONGEST)
 
 
 def _of_error(body: ErrorRaised, session: Session | None, *, is_current: bool) -> Toast:

@@ -148,7 +148,7 @@ def test_what_must_be_seen_whole(row, files, expected):
             "The file was changed by something else. What you see was made for the old text.",
         ),
         (action(state="expired"), "Nobody answered in time. Nothing was done."),
-        (action(state="approved", decided_by="user (cli, pid 41)"), "By you, on the command line."),
+        (action(state="approved", decided_by="user (cli, pid 41)"), "By you, with workbench approvals."),
         (action(state="rejected", decided_by="user", reason="too\nwide"), "By you: “too⏎wide”"),
         (action(state="cancelled", reason="why"), "The question was withdrawn: “why”"),
         (action(state="superseded"), "Another one stands in for it."),

@@ -336,24 +336,17 @@ def _give(pane: ApprovalsPane, choice: str, key: str) -> None:
 def mark(pane: ApprovalsPane) -> None:
     """Mark the row for a batch, or take the mark away."""
     row = pane.queue.current
-    if row is None or not row.is_pending:
-        pane.post_message(Said("Only what waits can be marked."))
-        return
-    if not row.can_batch:
-        pane.post_message(Said(f"A {row.verb} like this one is answered by itself."))
-        return
-    pane.choosing.marks ^= {row.id}
-    pane.marks_changed()
+    if row is not None:
+        pane.choosing.marks ^= {row.id}
+        pane.marks_changed()
     pane.move(1)
 
 
 def mark_all(pane: ApprovalsPane) -> None:
     """Mark all that are shown, or none if they are."""
     can = {row.id for row in pane.rows if row.is_pending and row.can_batch}
-    pane.choosing.marks = set() if can and can <= pane.choosing.marks else can
+    pane.choosing.marks = set() if can <= pane.choosing.marks else can
     pane.marks_changed()
-    if not can:
-        pane.post_message(Said("Nothing here can be answered together."))
 
 
 def decided(pane: ApprovalsPane) -> None:

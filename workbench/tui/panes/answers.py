@@ -3,11 +3,13 @@
 Pure: made from the action that is drawn and what was chosen of it.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.panes.choosing import Choosing
 from workbench.views import detail as details
 from workbench.views.detail import ActionDetail
+from workbench.views.queue import QueueRow
 
 if TYPE_CHECKING:
     from workbench.journal.decide import DecisionResult
@@ -24,6 +26,7 @@ _VERDICTS: Final = {
     "approvals.edit": "edit",
 }
 _TRUST_KEYS: Final = frozenset({"trust.trust", "trust.trust-and-read"})
+_CHOICE_KEYS: Final = frozenset({"answer.choose-next", "answer.choose-previous"})
 _HUNK_KEYS: Final = frozenset({"hunk-toggle", "hunks-toggle", "hunk-next", "hunk-previous", "lines"})
 _DIFF_KEYS: Final = frozenset({"layout", "context-less", "context-more", "file-next", "file-previous"})
 
@@ -66,11 +69,38 @@ def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str
         return NO_ROW if detail is None else _why_no_rule(detail)
     if key_id in _TRUST_KEYS and detail is not None:
         return details.why_not(detail, "approve")
+    if key_id in _CHOICE_KEYS:
+        return details.why_not(detail, "approve") if detail is not None else NO_ROW
     if key_id in _VERDICTS or name == "undo" or name in _HUNK_KEYS | _DIFF_KEYS:
         if choosing.marks and name in ("approve", "reject"):
             return ""
         return NO_ROW if detail is None else _why_off(key_id, name, detail, choosing)
     return ""
+
+
+def decides(key_id: str) -> bool:
+    """Return whether a key answers what is under the cursor."""
+    return key_id in _TRUST_KEYS or key_id in ("approvals.approve", "approvals.reject")
+
+
+def why_no_mark(key_id: str, row: QueueRow | None, rows: Iterable[QueueRow]) -> str:
+    """Return why a key marks nothing for a batch; empty when it does, and for every other key.
+
+    Args:
+        key_id: of the table.
+        row: under the cursor.
+        rows: all that are shown.
+    """
+    if key_id == "approvals.mark-all":
+        return "" if any(one.can_batch for one in rows) else "nothing here can be answered together"
+    if key_id != "approvals.mark" or (row is not None and row.can_batch):
+        return ""
+    if row is None or not row.is_pending:
+        return "only what waits can be marked"
+    return f"{_ARTICLES.get(row.verb, 'a')} {row.verb} like this one is answered by itself"
+
+
+_ARTICLES: Final = {"ask": "an", "edit": "an"}
 
 
 def _why_off(key_id: str, name: str, detail: ActionDetail, choosing: Choosing) -> str:

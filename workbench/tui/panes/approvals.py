@@ -241,9 +241,10 @@ class ApprovalsPane(DetailedPane):
 
     def why_off(self, key_id: str) -> str:
         """Return why a key does nothing for the action under the cursor."""
-        if key_id in ("approvals.mark", "approvals.mark-all") and not self.queue.has_waiting:
-            return "Nothing waits that could be marked."
-        return answers.why_off(key_id, self.detail, self.choosing)
+        why = answers.why_no_mark(key_id, self.queue.current, self.rows)
+        why = why or answers.why_off(key_id, self.detail, self.choosing)
+        is_past = self.detail is not None and not self.detail.is_pending and self.queue.has_waiting
+        return f"{why}; n goes to the next that waits" if why and is_past and answers.decides(key_id) else why
 
     def move_to_problem(self, step: int) -> None:
         """Go to the next that waits."""

@@ -13,7 +13,7 @@ from workbench.draw.cells import content
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink
 from workbench.draw.words import clock
-from workbench.views.detail import who
+from workbench.views.detail import way, who
 from workbench.views.queue import QueueRow
 
 _ANSWERED: Final = ("approved", "rejected", "expired")
@@ -64,7 +64,8 @@ def idle_lines(
         return [Content(""), ok] if is_past else [Content(""), ok, Content(""), *coming]
     last = max(decided, key=lambda action: action.decided_at or 0)
     by = f"{who(last.decided_by)} " if last.state != "expired" else ""
-    words = f"     Last: {clock(last.decided_at)}, {by}{last.state} {last.target}."
+    how = way(last.decided_by)
+    words = f"     Last: {clock(last.decided_at)}, {by}{last.state} {last.target}{how}."
     return [Content(""), ok, content(words, colours.of("muted"))]
 
 

@@ -232,6 +232,7 @@ class MainScreen(AwayScreen, inherit_bindings=False):
             self.showing.what_changed(changed)
         self.note_found(fresh)
         self.tell_away(fresh)
+        self.telling.answers(fresh)
         self.tell(changed.troubles)
         self.keep_time()
         self.showing.footer()

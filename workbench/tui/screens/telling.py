@@ -4,6 +4,7 @@ Owns where a toast may stand: never over a diff or the composer, and never where
 Where there is no such room the sentence stands on the status row. All of it is kept among the messages.
 """
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from workbench.domain.values import SYSTEM_SESSION
 from workbench.tui.notices import Kept
 from workbench.tui.widgets.divider import after_layout
 from workbench.tui.widgets.toast import LEAST_HEIGHT, ToastBox
-from workbench.views.toasts import APPROVALS, CONVERSATION, Toast, toast_of
+from workbench.views.toasts import APPROVALS, CONVERSATION, Toast, answered_elsewhere, toast_of
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
@@ -46,6 +47,18 @@ class Telling:
             screen.rule.say(found[-1].words, is_error=True)
         else:
             self.box.show(found[-1], room, more=len(found) - 1)
+
+    def answers(self, events: Iterable[Event]) -> None:
+        """Say what was answered elsewhere: a row that changes by itself must not look like one's own."""
+        state = self._screen.state
+        found = [
+            words
+            for event in events
+            if (words := answered_elsewhere(event, state.actions.get(event.action_id or ""), os.getpid()))
+        ]
+        if found:
+            more = f" {len(found) - 1} more were answered there." if found[1:] else ""
+            self._screen.say(found[-1] + more)
 
     def _toast(self, event: Event) -> Toast | None:
         state = self._screen.state
