@@ -23,6 +23,9 @@ from workbench.views.header import HeaderFacts
 from workbench.views.sessions import SessionRow
 
 _TITLE_CELLS = 24
+_LEAST_PATH = 12
+_GAPS = ("  ", "   ", "   ")
+"""Between the facts of each group."""
 
 
 class Header(Widget):
@@ -47,14 +50,15 @@ class Header(Widget):
         width, panel = self.size.width, ink(self).on("panel")
         if self._facts is None:
             return cells.strip(Content(" workbench"), width, panel)
-        left, middle, right = self._left(self._facts), self._middle(self._facts), self._right(self._facts)
-        while right[1:] and self._needed(left, middle, right) > width:
+        middle, right = self._middle(self._facts), self._right(self._facts)
+        left = self._left(self._facts, width - _needed([], middle, right))
+        while right[1:] and _needed(left, middle, right) > width:
             right.pop(0)
         # Beside trouble, what waits is worth more than the path.
         for group in (left, middle) if self._facts.trouble else (middle, left):
-            while group[1:] and self._needed(left, middle, right) > width:
+            while group[1:] and _needed(left, middle, right) > width:
                 group.pop()
-        parts = [_joined(left, "  "), _joined(middle, "   "), _joined(right, "   ")]
+        parts = [_joined(group, gap) for group, gap in zip((left, middle, right), _GAPS, strict=True)]
         room = width - sum(part.cell_length for part in parts) - 2
         before = max(2, min(room - 2, (width - parts[1].cell_length) // 2 - parts[0].cell_length - 1))
         after = max(2, room - before)
@@ -63,14 +67,16 @@ class Header(Widget):
             Content("").join([line, Content(" " * after), parts[2], Content(" ")]), width, panel
         )
 
-    def _needed(self, *groups: Sequence[Content]) -> int:
-        return 8 + sum(part.cell_length + 3 for group in groups for part in group)
 
-    def _left(self, facts: HeaderFacts) -> list[Content]:
-        colours, room = ink(self), max(12, self.size.width // 4)
+    def _left(self, facts: HeaderFacts, room: int) -> list[Content]:
+        """Return where it is: the path takes what the others leave, and a quarter of the row at least."""
+        colours = ink(self)
+        parts = [Content.styled("workbench", colours.of("info", bold=True))]
+        after = [cells.content(facts.branch, colours.of("muted"))] if facts.branch else []
+        free = room - sum(part.cell_length + len(_GAPS[0]) for part in (*parts, *after))
+        room = max(_LEAST_PATH, self.size.width // 4, free)
         place = cells.shorten(cells.content(facts.workspace), room, glyphs(self), keeps_end=True)
-        parts = [Content.styled("workbench", colours.of("info", bold=True)), place]
-        return [*parts, cells.content(facts.branch, colours.of("muted"))] if facts.branch else parts
+        return [*parts, place, *after]
 
     def _middle(self, facts: HeaderFacts) -> list[Content]:
         colours, signs = ink(self), glyphs(self)
@@ -113,6 +119,12 @@ class Header(Widget):
         if facts.money:
             parts.append(cells.content(facts.money, colours.of("muted")))
         return [*parts, Content(clock(facts.clock))]
+
+
+def _needed(*groups: Sequence[Content]) -> int:
+    """Return the cells that a row of groups takes, with what is between them and at both ends."""
+    joined = (_joined(group, gap) for group, gap in zip(groups, _GAPS, strict=True))
+    return 2 * len(_GAPS) + sum(part.cell_length for part in joined)
 
 
 def _joined(parts: Sequence[Content], gap: str) -> Content:
