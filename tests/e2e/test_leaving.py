@@ -2,12 +2,15 @@
 
 import os
 import re
+import shlex
+import shutil
 import signal
 import sys
 
 import pytest
 
 from tests.support.terminal import Terminal
+from tests.support.tmux import Tmux
 
 BREAKS = """
 import sys
@@ -102,3 +105,25 @@ def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_
         terminal.close()
     assert log.read_bytes() == b""
     assert all(sequence in terminal.written for sequence in GIVEN_BACK)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="without tmux")
+def test_ctrl_z_gives_the_terminal_to_its_shell_and_fg_draws_all_of_it_again(shop):
+    window = Tmux(["sh", "-i"], cwd=shop.project, env=shop.env())
+    try:
+        window.press("PS1='at the ''shell> '\n")
+        window.until("at the shell>")
+        window.press(shlex.join(shop.argv()) + "\n")
+        window.until("1 Conversation", "Trust")
+        window.press("\x1a")
+        window.until("at the shell>", gone=["1 Conversation"])
+        window.press("fg\n")
+        window.until("1 Conversation", "2 Approvals", "Trust", "all keys", gone=["at the shell>"])
+    finally:
+        window.close()
+
+
+def test_without_a_shell_above_it_ctrl_z_stops_nothing(shop, opened):
+    terminal = opened(shop.argv())
+    terminal.press("\x1a")
+    terminal.until("this terminal runs workbench alone")

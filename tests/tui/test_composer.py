@@ -425,6 +425,10 @@ def test_commands_offered():
         (" /modle qwen", ""),
         ("/modle\nsecond line", ""),
         ("say /modle", ""),
+        ("!ls -la", "! runs no command here"),
+        (" !ls", ""),
+        ("!", ""),
+        ("what now!", ""),
     ],
 )
 def test_a_command_that_is_none_is_not_sent_to_the_agent(text, meant):

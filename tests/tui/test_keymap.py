@@ -26,6 +26,8 @@ def test_every_row_calls_a_function(key):
 
 @pytest.mark.parametrize("key", [key for key in KEYS], ids=lambda key: key.id)
 def test_no_row_has_only_keys_that_terminals_do_not_send(key):
+    if key.id == "app.suspend":  # what the terminal itself does with it, and a command as well
+        return
     assert set(keymap.table()[key.id].keys) - {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+s", "ctrl+z", "alt+enter"}
 
 

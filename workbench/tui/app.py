@@ -5,6 +5,7 @@ Owns the colours and signs in force, the clock that arms keys, and the one main 
 
 import asyncio
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, cast
 
 from rich.console import RenderableType
-from textual import events
+from textual import events, on
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.driver import Driver
@@ -340,6 +341,16 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def is_held(self) -> bool:
         """Return whether what is drawn now goes nowhere, as in the batch in which the framework starts."""
         return self._batch_count > 0
+
+    @property
+    def can_suspend(self) -> bool:
+        """Return whether a shell waits for this process to stop: it has put it in a group of its own."""
+        return self._driver is not None and self._driver.can_suspend and os.getpgrp() != os.getsid(0)
+
+    @on(Driver.SignalResume)
+    def _come_back(self) -> None:
+        """Write everything after `fg`: the terminal shows nothing of what is known to stand there."""
+        self.refresh(layout=True)
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ APP: Final = (
     Key(id="app.agent-stop", keys=("ctrl+c",), label="stop", tooltip="stop the agent"),
     Key(id="app.back", keys=("escape",), label="back", tooltip="back one level", in_palette=False),
     Key(id="app.leave", keys=("q", "ctrl+q"), label="leave", tooltip="leave; agents go on"),
+    Key(id="app.suspend", keys=("ctrl+z",), label="to the shell", tooltip="to the shell; fg comes back"),
     Key(id="app.redraw", keys=("ctrl+l",), label="redraw", tooltip="draw the screen again"),
 )  # fmt: skip
 

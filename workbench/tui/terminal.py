@@ -97,7 +97,9 @@ class FrameDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
-        file = cast("IO[str]", self._file)
+        # The framework draws on standard error; where that leads into a file, the terminal is the other one.
+        is_shown = sys.__stderr__ is not None and sys.__stderr__.isatty()
+        file = cast("IO[str]", sys.__stderr__ if is_shown else sys.__stdout__)
         self._terminal = Terminal(file, room_of(file))
         self._file = cast("Any", self._terminal)
 

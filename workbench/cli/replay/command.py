@@ -18,7 +18,7 @@ from workbench.cli.lookup import session_named
 from workbench.cli.place import opened, workspace_of
 from workbench.cli.replay.loan import STDIN, Loan, Wish, is_path, lent, taken
 from workbench.cli.screen.showing import ended_by_signals, require_terminal, settings, settings_in
-from workbench.cli.screen.terminal import colours, drawing, encoding
+from workbench.cli.screen.terminal import colours, encoding
 from workbench.config.values import Config
 from workbench.domain.rows import Session
 from workbench.host.ancestry import refuse_inside_agents
@@ -130,7 +130,6 @@ def _show(found: Loan, other: Loan | None, options: "Namespace") -> int:
         remark=found.remark, beside=None if other is None else (other.journal, other.session),
         services=None if found.is_lent else _services(found), depth=colours(), encoding=encoding(),
     )  # fmt: skip
-    app.driver_class = drawing(app.driver_class)
     with ended_by_signals(app.end_soon):
         app.run()
     if app.failure is not None:

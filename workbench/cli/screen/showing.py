@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.errors import Refusal
-from workbench.cli.screen.terminal import colours, drawing, encoding, why_not_drawable
+from workbench.cli.screen.terminal import colours, encoding, why_not_drawable
 from workbench.config.layers import USER_FILE, WORKSPACE_FILE, load
 from workbench.config.values import Config
 from workbench.effects.locks import FileLock, remove_unheld
@@ -175,7 +175,6 @@ def show(
         depth=colours(),
         encoding=encoding(),
     )
-    app.driver_class = drawing(app.driver_class)
     app.opens_on = session_id
     following = Following(home, journal, workspace, app)
     call_off: list[Callable[[], None]] = []

@@ -1,4 +1,4 @@
-"""Whether this process has a terminal that can be drawn on, where, in which signs and in how many colours.
+"""Whether this process has a terminal that can be drawn on, in which signs and in how many colours.
 
 Asked before anything of the screen is loaded; only counting colours loads a part of what draws.
 """
@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
-    from textual.driver import Driver
-
     from workbench.draw.depth import Depth
 
 _DEPTHS: Final[Mapping[str, "Depth"]] = {"standard": "16", "windows": "16", "256": "256", "truecolor": "full"}
@@ -73,22 +71,3 @@ def encoding(env: Mapping[str, str] = os.environ, *, is_utf8_mode: bool = bool(s
         return "ascii"
     named = name.partition(".")[2].partition("@")[0]
     return named or getattr(sys.__stdout__, "encoding", None) or "ascii"
-
-
-def drawing(driver: "type[Driver]") -> "type[Driver]":
-    """Return the driver that draws on the terminal, also where standard error, its usual way, does not.
-
-    Args:
-        driver: What draws on standard error.
-    """
-    if sys.__stderr__ is not None and sys.__stderr__.isatty():
-        return driver
-
-    class OnOutput(driver):
-        """Draws on standard output."""
-
-        def __init__(self, *args: Any, **options: Any) -> None:
-            super().__init__(*args, **options)
-            self._file = sys.__stdout__
-
-    return OnOutput

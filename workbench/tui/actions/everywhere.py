@@ -163,6 +163,14 @@ def leave(screen: MainScreen) -> None:
         screen.textual.exit()
 
 
+def suspend(screen: MainScreen) -> None:
+    """Stop this process and give the terminal to its shell; agents go on, and `fg` brings the screen back."""
+    if screen.textual.can_suspend:
+        screen.textual.action_suspend_process()
+    else:
+        screen.say("No shell here takes over: this terminal runs workbench alone.")
+
+
 def redraw(screen: MainScreen) -> None:
     """Draw the screen again."""
     screen.textual.refresh(layout=True)

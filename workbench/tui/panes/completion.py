@@ -165,8 +165,10 @@ def mistyped(text: str) -> str:
     """Return what to say of a message that was meant for the screen, as it seems; empty for all others.
 
     One word behind a slash is a command, or nearly one: a path has a second slash, and what begins with a
-    blank goes to the agent as it is.
+    blank goes to the agent as it is. In other programs of this kind a `!` runs a command; nothing here does.
     """
+    if text.startswith("!") and text.strip("! \n"):
+        return "Nothing was run or sent: ! runs no command here. A blank before it sends it as it is."
     found = _LOOKS_LIKE_ONE.match(text)
     names = [command[1:] for command, _ in COMMANDS]
     if found is None or found[1] in names or f"/{found[1]}" in _ALIASES or "\n" in text.strip():

@@ -67,7 +67,6 @@ class Header(Widget):
             Content("").join([line, Content(" " * after), parts[2], Content(" ")]), width, panel
         )
 
-
     def _left(self, facts: HeaderFacts, room: int) -> list[Content]:
         """Return where it is: the path takes what the others leave, and a quarter of the row at least."""
         colours = ink(self)

@@ -51,6 +51,8 @@ class Telling:
     def answers(self, events: Iterable[Event]) -> None:
         """Say what was answered elsewhere: a row that changes by itself must not look like one's own."""
         state = self._screen.state
+        if not state.source.is_live:
+            return
         found = [
             words
             for event in events
