@@ -1,12 +1,13 @@
-"""Calls that went well and stand one below the other as one block, for a compact conversation.
+"""The calls of a turn that went well as one block, where the first of them stood, for a compact conversation.
 
 Owns which calls are taken together: never one that waits, runs, failed, was left in part or has words of a
 human under it. Remembers between two looks what it made, so that what did not change stays the same object.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
-from workbench.views.blocks import Block, CallLine, CallRun, Output
+from workbench.views.blocks import Block, CallLine, CallRun, Prompt
 
 LEAST = 2
 """Calls that make a run: one alone takes one line as well."""
@@ -56,18 +57,21 @@ class Folding:
         return shown, different
 
     def _shown(self, blocks: Sequence[Block], before: dict[str, CallRun]) -> Iterator[Block]:
-        for part in _parts(blocks):
-            calls = [block for block in part if isinstance(block, CallLine)]
+        for turn in _turns(blocks):
+            calls = [block for block in turn if isinstance(block, CallLine) and _is_quiet(block)]
             if len(calls) < LEAST:
-                yield from part
+                yield from turn
                 continue
             made = self._run(calls)
             known = before.get(made.id)
             run = known if known is not None and known == made else made
             self._runs[run.id] = run
-            yield run
-            if not run.is_folded:
-                yield from part
+            hidden = _ids(run) if run.is_folded else ()
+            for block in turn:
+                if block is calls[0]:
+                    yield run
+                if block.id not in hidden:
+                    yield block
 
     def _run(self, calls: Sequence[CallLine]) -> CallRun:
         key = f"run:{calls[0].call_id}"
@@ -77,23 +81,15 @@ class Folding:
         )  # fmt: skip
 
 
-def _parts(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Yield what may be taken together, and every other block alone."""
-    part: list[Block] = []
-    for block in blocks:
-        if _is_quiet(block) or (part and isinstance(block, Output)):
-            part.append(block)
-            continue
-        if part:
-            yield part
-            part = []
-        yield [block]
-    if part:
-        yield part
+def _turns(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
+    """Yield what stands from one prompt to the next."""
+    begins = [at for at, block in enumerate(blocks) if isinstance(block, Prompt)]
+    for first, after in pairwise([0, *begins, len(blocks)]):
+        yield blocks[first:after]
 
 
-def _is_quiet(block: Block) -> bool:
-    return isinstance(block, CallLine) and block.sign == "ok" and not block.note
+def _is_quiet(call: CallLine) -> bool:
+    return call.sign == "ok" and not call.note
 
 
 def _ids(run: CallRun | None) -> set[str]:

@@ -36,12 +36,13 @@ def run(*numbers, is_folded=True):
         ([], ()),
         ([PROMPT, call(1), TEXT], (PROMPT, call(1), TEXT)),
         ([PROMPT, call(1), output(1), call(2), TEXT], (PROMPT, run(1, 2), TEXT)),
-        ([call(1), call(2), TEXT, call(3), call(4)], (run(1, 2), TEXT, run(3, 4))),
+        ([call(1), TEXT, call(2), output(2), TEXT], (run(1, 2), TEXT, TEXT)),
+        ([call(1), call(2), PROMPT, call(3), call(4)], (run(1, 2), PROMPT, run(3, 4))),
         ([call(1), call(2), call(3, "waiting")], (run(1, 2), call(3, "waiting"))),
-        ([call(1), call(2, "failed"), output(2), call(3)], (call(1), call(2, "failed"), output(2), call(3))),
+        ([call(1), call(2, "failed"), output(2), call(3)], (run(1, 3), call(2, "failed"), output(2))),
         ([call(1), call(2, "running")], (call(1), call(2, "running"))),
         ([call(1), call(2, note="you said: gently")], (call(1), call(2, note="you said: gently"))),
-        ([call(1), call(2, "partly"), call(3)], (call(1), call(2, "partly"), call(3))),
+        ([call(1), call(2, "partly"), call(3)], (run(1, 3), call(2, "partly"))),
     ],
 )
 def test_what_is_taken_together(blocks, shown):
@@ -59,6 +60,13 @@ def test_a_run_opens_and_folds_again():
     assert different >= {"run:1", "call:1", "output:1", "call:2"}
     folding.toggle("run:1")
     assert folding.fold(blocks, ())[0] == (run(1, 2),)
+
+
+def test_calls_of_an_open_run_stand_where_they_stood():
+    blocks, folding = [call(1), TEXT, call(2)], Folding()
+    folding.fold(blocks, None)
+    folding.toggle("run:1")
+    assert folding.fold(blocks, ())[0] == (run(1, 2, is_folded=False), *blocks)
 
 
 def test_a_run_opens_for_what_is_in_it():
