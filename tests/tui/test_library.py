@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.support.stage import USER, exchange, recording, text
-from tests.tui.screens import CONTROL, Hand, Shown, play, services, staged
+from tests.support.stage import USER, Stage, exchange, recording, text
+from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged
 from workbench.cli.screen.filing import Filing
 from workbench.domain.events import (
     LeaseReleased,
@@ -18,6 +18,7 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import Actor, Usage
+from workbench.effects.clock import ManualClock
 from workbench.host import filing
 from workbench.tui.app import WorkbenchApp
 from workbench.views.library import SPLIT
@@ -326,6 +327,20 @@ def test_nothing_kept_and_where(tmp_path):
         await shown.press("w", "o")
         await shows(shown)
         assert "oldest first" in shown.text and len(titles(shown)) == 2
+
+    play(stage, body)
+
+
+def test_without_a_session_only_keys_that_need_none_are_offered(tmp_path):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files={})
+
+    async def body(shown):
+        await opened(shown)
+        last = shown.text.splitlines()[-1]
+        assert "I import" in last and "w where" in last
+        assert not any(word in last for word in ("replay", "delete", "continue", "export"))
+        await shown.press("D")
+        assert shown.said == "there is no session under the cursor"
 
     play(stage, body)
 

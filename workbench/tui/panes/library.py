@@ -32,6 +32,11 @@ from workbench.views.places import Place
 _TWO_FROM: Final = 100
 """Columns from which the preview stands beside the list."""
 _WORDS: Final = "words, and status: model: provider: in: tag: since: until: origin: is: tool: asked:"
+_OF_SESSIONS: Final = frozenset(
+    {"list.open", "list.copy", "list.pipe", "library.replay", "library.go-on", "library.fork"}
+    | {"library.beside", "library.rename", "library.tag", "library.mark", "library.send", "library.archive"}
+    | {"library.end", "library.delete"}
+)
 
 
 class FindInput(Input, inherit_bindings=True):
@@ -125,6 +130,7 @@ class LibraryPane(ReadingPane):
         self.title()
         self._say_empty()
         self.say_hint()
+        self.post_message(KeysChanged())
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:
@@ -314,10 +320,7 @@ class LibraryPane(ReadingPane):
 
     def wish(self, what: str) -> None:
         """Ask for something to be done with the chosen sessions."""
-        if not self.chosen:
-            self.post_message(Said("There is no session under the cursor."))
-        else:
-            self.post_message(SessionWish(what, self.chosen))
+        self.post_message(SessionWish(what, self.chosen))
 
     def wish_to_import(self) -> None:
         """Ask for files to be taken in; no session is needed for it."""
@@ -349,6 +352,10 @@ class LibraryPane(ReadingPane):
     def scroll_preview(self, lines: int) -> None:
         """Scroll the preview."""
         self.preview.scroll_to_line(self.preview.first_line + lines)
+
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing: most of them are about a session."""
+        return "" if self.chosen or key_id not in _OF_SESSIONS else "there is no session under the cursor"
 
     def label_of(self, key_id: str) -> str:
         """Return what a key does here."""

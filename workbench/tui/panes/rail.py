@@ -145,6 +145,11 @@ class Rail(Pane):
         message.stop()
         self.open_row()
 
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing: those of the sessions need one."""
+        is_off = self.list.cursor is None and (key_id.startswith("rail.") or key_id == "list.open")
+        return "there is no session under the cursor" if is_off else ""
+
     def label_of(self, key_id: str) -> str:
         """Return what a key does here."""
         return "show it" if key_id == "list.open" else super().label_of(key_id)
