@@ -123,6 +123,21 @@ def test_ctrl_z_gives_the_terminal_to_its_shell_and_fg_draws_all_of_it_again(sho
         window.close()
 
 
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="without tmux")
+def test_an_editor_that_is_not_there_leaves_the_screen_whole(shop):
+    window = Tmux(shop.argv(), cwd=shop.project, env={**shop.env(), "VISUAL": "", "EDITOR": "no-such-editor"})
+    try:
+        window.until("1 Conversation", "Trust")
+        window.press("i")
+        window.until("enter send")
+        window.press("\x0f")
+        window.until(
+            "no editor “no-such-editor”", "1 Conversation", "2 Approvals", "Trust", "ctrl+p commands"
+        )
+    finally:
+        window.close()
+
+
 def test_without_a_shell_above_it_ctrl_z_stops_nothing(shop, opened):
     terminal = opened(shop.argv())
     terminal.press("\x1a")

@@ -25,9 +25,21 @@ def in_editor(app: object, services: Services, name: str, data: bytes) -> bytes 
     Raises:
         NotDone: It did not start, or failed; says why.
     """
+    saved: list[bytes | Exception | None] = []
+
+    def edit() -> None:
+        # The framework takes the terminal back only from what raises nothing.
+        try:
+            saved.append(services.open_editor(name, data))
+        except Exception as error:  # noqa: BLE001 it is raised again once the terminal is taken back
+            saved.append(error)
+
     try:
         # Textual leaves the type of an app's return value open; nothing here depends on it.
         with cast("App[Any]", app).suspend():
-            return services.open_editor(name, data)
+            edit()
     except SuspendNotSupported:
-        return services.open_editor(name, data)
+        edit()
+    if isinstance(found := saved[0], Exception):
+        raise found
+    return found
