@@ -1,6 +1,8 @@
 """The replay on the screen: the live screen at its end, every key of it, and nothing that writes or runs."""
 
 import asyncio
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +10,7 @@ from tests.support import golden
 from tests.tui.screens import Hand
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
@@ -360,12 +363,39 @@ def test_the_end_of_a_session_that_may_go_on_is_live(tmp_path):
         assert app.main.player.is_following
         assert "live" in text(app).splitlines()[-3]
         count = len(app.main.source.reel)
-        journal.append([journal.event(PromptSubmitted(text="and now?"), key, Actor(kind="user"))])
+        asked = journal.event(PromptSubmitted(text="and now?"), key, Actor(kind="user"))
+        journal.append([replace(asked, at=asked.at + 3_600_000_000)])
         app.main.look()
         assert app.main.source.index == app.main.player.index == count + 1
         assert "and now?" in text(app)
+        assert re.search("12:00 to 13:0[0-9], shop", text(app)), "when it was grows with it"
 
     replayed("rename-handler", tmp_path, body)
+
+
+@pytest.mark.parametrize(("name", "place"), [("rename-handler", 2), ("commands", 2), ("release-run", 2)])
+def test_it_begins_at_the_queue_where_something_asks(name, place, tmp_path):
+    async def body(app, press):
+        assert app.main.place == place
+
+    replayed(name, tmp_path, body, size=(80, 24))
+
+
+def test_where_nothing_asks_it_begins_with_what_was_said(tmp_path):
+    journal, session = opened("rename-handler", tmp_path)
+    kept = [one for one in journal.events() if one.action_id is None]
+    journal.close()
+    with Journal.open(Home.open(tmp_path / "other")) as journal:
+        journal.append(kept, strict=False)
+        app = ReplayApp(journal, session, home="/workspace", at=60, monotonic=Hand())
+
+        async def run():
+            async with app.run_test(size=(80, 24)) as pilot:
+                await settle(app, pilot)
+                assert app.main.place == 1
+                assert "Now the tests." in text(app)
+
+        asyncio.run(run())
 
 
 def test_what_is_empty_says_nothing_of_how_things_are_begun(tmp_path):

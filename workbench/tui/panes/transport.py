@@ -44,6 +44,11 @@ class ReplayHeader(Header):
         """Take no facts of a live screen."""
         del facts, has_model
 
+    def show_span(self, when: str) -> None:
+        """Show when it was recorded, which grows with a session at work."""
+        self._when = one_line(when, 80)
+        self.refresh()
+
     def show_moment(self, at: str) -> None:
         """Show a moment: a time of day."""
         if at != self._at:

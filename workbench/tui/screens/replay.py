@@ -222,9 +222,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.show_moment()
 
     def start_focus(self) -> None:
-        """Put the focus on the queue, waiting or not: there is no composer."""
-        self.place = 2
-        self.approvals.focus_view.focus()
+        """Put the focus on the queue, for there is no composer; where nothing asked, on what was said."""
+        asks = any(self.source.reel.marks.of(kind) for kind in ("approval", "expiry"))
+        pane = self.approvals if asks or not len(self.source.reel) else self.conversation
+        self.place = pane.PLACE
+        pane.focus_view.focus()
 
     def after_first_frame(self) -> None:
         """Begin to play, now that its beginning is seen, and make checkpoints in the background."""
@@ -252,6 +254,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         if self.source.complete():
             self.player.completed()
             self.source.grow()
+            self._header.show_span(span(self.source))
             self.show_moment()
 
     def on_unmount(self) -> None:
@@ -272,6 +275,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._looks_soon = False
         self._looked_at = self.drawing.monotonic()
         if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
+            self._header.show_span(span(self.source))
             self.go(self.player.grown())
         self.show_moment()
 
