@@ -10,8 +10,9 @@ import dataclasses
 import functools
 import inspect
 import operator
+import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -51,7 +52,7 @@ def _made(given: Any, *, frozen: bool, slots: bool, kw_only: bool) -> Any:
     else:
         parts |= {_FIELDS: fields, "__dataclass_params__": _PARAMETERS}
         if "__match_args__" not in given.__dict__:
-            parts["__match_args__"] = tuple(name for name, by_name, _, _ in fields.plan if not by_name)
+            parts["__match_args__"] = fields.places
         if slots:
             return _slotted(given, tuple(fields.defaults), parts)
         cls = given
@@ -85,11 +86,11 @@ def _parts(own: Mapping[str, Any], *, frozen: bool, slots: bool) -> dict[str, An
 
 def _slotted(given: Any, names: tuple[str, ...], parts: dict[str, Any]) -> Any:
     """Return the same class with slots and more parts; a class that is there already can get no slots."""
-    body = {key: value for key, value in given.__dict__.items() if key not in names} | parts
+    body = {**given.__dict__, **parts}
+    for name in (*names, "__dict__", "__weakref__"):
+        body.pop(name, None)
     inherited = {one for base in given.__mro__[1:-1] for one in getattr(base, "__slots__", ())}
-    body["__slots__"] = tuple(name for name in names if name not in inherited)
-    body.pop("__dict__", None)
-    body.pop("__weakref__", None)
+    body["__slots__"] = tuple(name for name in names if name not in inherited) if inherited else names
     cls = type(given)(given.__name__, given.__bases__, body)
     cls.__qualname__ = given.__qualname__
     return cls
@@ -112,17 +113,26 @@ class _Fields:
     """What a class tells of its fields: the standard library's record of them, made at the first question."""
 
     def __init__(self, given: Any, *, kw_only: bool) -> None:
-        self.kinds, self._module, self._kw_only = inspect.get_annotations(given), given.__module__, kw_only
+        self.kinds, self._module, self._kw_only = given.__annotations__, given.__module__, kw_only
         self.defaults: dict[str, Any] = {}
         self.are_special = False
         """One needs, or must be refused by, the standard library's own hand."""
+        find, defaults = given.__dict__.get, self.defaults
         for name, kind in self.kinds.items():
-            if type(kind) is not type:
+            if type(kind) not in _ORDINARY:
                 if kind is ClassVar or getattr(kind, "__origin__", None) is ClassVar:
                     continue
                 self.are_special |= _is_special_kind(kind)
-            self.defaults[name] = default = given.__dict__.get(name, _MISSING)
-            self.are_special |= default is not _MISSING and _is_special(default)
+            defaults[name] = default = find(name, _MISSING)
+            if default is not _MISSING and type(default) not in _HASHED:
+                self.are_special |= _is_special(default)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of those that are given by place."""
+        if self._kw_only and dataclasses.Field not in map(type, self.defaults.values()):
+            return ()
+        return tuple(name for name, by_name, _, _ in self.plan if not by_name)
 
     @functools.cached_property
     def plan(self) -> _Plan:
@@ -142,6 +152,12 @@ class _Fields:
         setattr(_owner(cls, _FIELDS, self), _FIELDS, found)
         return found
 
+
+_ORDINARY = frozenset({type, types.UnionType, types.GenericAlias, type(Literal["x"])})
+"""Kinds of annotations that are never those of a class variable: `str`, `str | None`, `tuple[str, ...]`."""
+
+_HASHED = frozenset({type(None), bool, int, str, tuple})
+"""Kinds of defaults that may be shared by all records."""
 
 _SPECIAL = ("ClassVar", "InitVar", "KW_ONLY")
 
