@@ -25,7 +25,9 @@ NOT_AT_START = {
     "workbench.cli.screen.launching", "workbench.cli.screen.ruling", "workbench.cli.screen.steering",
     "workbench.journal.inlet", "workbench.journal.writer", "workbench.journal.live", "workbench.journal.decide",
     "workbench.journal.importing", "workbench.host.config_watch", "workbench.host.pipeline_watch",
-    "workbench.tui.screens.batch", "workbench.tui.screens.always", "workbench.tui.screens.rules",
+    "workbench.tui.panes.call", "workbench.tui.panes.step", "workbench.views.calls", "workbench.views.step",
+    "workbench.tui.panes.offers", "workbench.tui.panes.linebar", "workbench.tui.panes.small",
+    "workbench.tui.widgets.toast", "workbench.tui.screens.batch", "workbench.tui.screens.always", "workbench.tui.screens.rules",
 }  # fmt: skip
 
 SCRIPT = """
@@ -46,10 +48,11 @@ def show(*given):
         display(app, screen, renderable)
         if renderable is not None and not frames and not app._batch_count:
             frames.append("\\n".join(strip.text for strip in screen._compositor.render_strips()))
+            # Threads that begin behind the frame load what they need.
+            seen.update(loaded=sorted(sys.modules))
 
     def drawn(screen):
-        # Threads that begin now load what they need.
-        seen.update(frames=list(frames), loaded=sorted(sys.modules), cursor=screen.approvals.queue.cursor)
+        seen.update(frames=list(frames), cursor=screen.approvals.queue.cursor)
 
     def after(app):
         first(app)

@@ -31,19 +31,20 @@ from workbench.tui.panes.completion import (
     OF_SOMETHING,
     History,
     Known,
+    Offer,
     Word,
     command_of,
     mistyped,
     offer,
     word_at,
 )
-from workbench.tui.panes.offers import Offers
 from workbench.tui.panes.pasting import Pastes, is_long
 from workbench.tui.panes.shown import ComposerShown
 from workbench.tui.services import NotDone, Services, words_of
 
 if TYPE_CHECKING:
     from workbench.tui.panes.composerinput import ComposerInput
+    from workbench.tui.panes.offers import Offers
 
 _NARROW: Final = 100
 """Columns below which the hint at the right is one short sentence."""
@@ -91,14 +92,33 @@ class Composer(Vertical):
         self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
         self._field: ComposerInput | None = None
-        self.offers, self._row = Offers(), _Row(self)
+        self._offers: Offers | None = None
+        self._row = _Row(self)
         self._idle, self._hint = _Idle(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
 
     def compose(self) -> ComposeResult:
-        """Yield the list and the row."""
-        yield self.offers
+        """Yield the row; the list of completions comes over it when there are some."""
         yield self._row
+
+    @property
+    def offers(self) -> "Offers":
+        """Return the list of completions, made when there are some for the first time."""
+        if self._offers is None:
+            from workbench.tui.panes.offers import Offers
+
+            self._offers = Offers()
+            self.mount(self._offers, before=self._row)
+        return self._offers
+
+    def _show_offer(self, found: Offer | None) -> None:
+        if found is not None or self._offers is not None:
+            self.offers.show_offer(found)
+
+    @property
+    def _offer(self) -> Offer | None:
+        """Return the completions on show."""
+        return None if self._offers is None else self._offers.offer
 
     def prepare(self) -> None:
         """Have the text field from the first frame on."""
@@ -260,7 +280,7 @@ class Composer(Vertical):
     def on_descendant_blur(self) -> None:
         """Close the list; files may change until the next time."""
         self._files = self._models = None
-        self.offers.show_offer(None)
+        self._show_offer(None)
         self._say()
 
     # --- completion -----------------------------------------------------------------------------
@@ -270,13 +290,13 @@ class Composer(Vertical):
         line = self.input.document.get_line(row)
         word = word_at(line[:column], is_first_line=row == 0)
         if word is None or self._is_dismissed or not self.input.has_focus:
-            self.offers.show_offer(None)
+            self._show_offer(None)
             return
         if self._asks_first(word):
             return
         known = Known(files=self._files or (), models=self._models or (), now=self._shown.now)
         found = offer(word, known)
-        self.offers.show_offer(found if found.candidates else None)
+        self._show_offer(found if found.candidates else None)
 
     def _asks_first(self, word: Word) -> bool:
         """Ask for what a word can be, unless it is known; the list is shown when it is there."""
@@ -337,7 +357,7 @@ class Composer(Vertical):
         row, column = self.input.cursor_location
         mark = "@" if found.word.kind == "file" else ""
         self.input.replace(f"{mark}{chosen} ", (row, found.word.start), (row, column))
-        self.offers.show_offer(None)
+        self._show_offer(None)
         return True
 
     # --- keys -----------------------------------------------------------------------------------
@@ -345,7 +365,7 @@ class Composer(Vertical):
     def send(self) -> None:
         """Take a candidate, carry out a command, or send the words."""
         self._complete()
-        found = self.offers.offer
+        found = self._offer
         if self.take_offer() and found is not None and found.word.kind == "file":
             return
         if why := mistyped(self.text):
@@ -393,7 +413,7 @@ class Composer(Vertical):
 
     def up(self) -> None:
         """Go up in the list or the text; from the first line to what was said before."""
-        if self.offers.offer is not None:
+        if self._offer is not None:
             self.offers.move(-1)
         elif self.input.cursor_at_first_line:
             self._put(self._history.earlier(self.text))
@@ -402,7 +422,7 @@ class Composer(Vertical):
 
     def down(self) -> None:
         """Go down in the list or the text; from the last line to what was said after."""
-        if self.offers.offer is not None:
+        if self._offer is not None:
             self.offers.move(1)
         elif self.input.cursor_at_last_line:
             self._put(self._history.later())
@@ -415,13 +435,13 @@ class Composer(Vertical):
         self.input.load_text(self._pastes.fold(text))
         self.input.move_cursor(self.input.document.end)
         self._is_dismissed = True
-        self.offers.show_offer(None)
+        self._show_offer(None)
 
     def leave(self) -> None:
         """Close the list, or go back to the pane; what is written stays."""
-        if self.offers.offer is not None:
+        if self._offer is not None:
             self._is_dismissed = True
-            self.offers.show_offer(None)
+            self._show_offer(None)
         else:
             self.post_message(BackToPane())
 

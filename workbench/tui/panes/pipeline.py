@@ -27,15 +27,15 @@ from workbench.tui.messages import (
 )
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.shown import PipelineShown
-from workbench.tui.panes.step import StepView
 from workbench.tui.widgets.words import Words
-from workbench.views.calls import ToolDetail
 from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.signs import Meaning
 
 if TYPE_CHECKING:
     from workbench.tui.panes.graph import GraphView
     from workbench.tui.panes.picture import GraphPicture
+    from workbench.tui.panes.step import StepView
+    from workbench.views.calls import ToolDetail
 
 _DETAIL_FROM: Final = 20
 """Rows of the pane from which a step is shown in full below the graph."""
@@ -61,7 +61,7 @@ class PipelinePane(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self._graph: GraphView | None = None
-        self.step = StepView(key="pipeline-step")
+        self._step: StepView | None = None
         self._top = Words(id="pipeline-top", markup=False)
         self._words = Words(id="pipeline-words", markup=False)
         self._shown = PipelineShown()
@@ -76,7 +76,25 @@ class PipelinePane(Pane):
         if self._graph is not None:
             yield self._graph
         yield self._words
-        yield self.step
+        if self._step is not None:
+            yield self._step
+
+    @property
+    def step(self) -> "StepView":
+        """Return the step in full, made when there is first room for one."""
+        if self._step is None:
+            from workbench.tui.panes.step import StepView
+
+            self._step = StepView(key="pipeline-step")
+            self._step.display = False
+            if self._words.is_attached:
+                self.mount(self._step, after=self._words)
+        return self._step
+
+    @property
+    def has_step(self) -> bool:
+        """Return whether a step is shown in full."""
+        return self._step is not None and bool(self._step.display)
 
     @property
     def graph(self) -> "GraphView":
@@ -113,7 +131,7 @@ class PipelinePane(Pane):
         self._say()
         self._want(is_anew=True)
 
-    def show_step(self, detail: ToolDetail | None) -> None:
+    def show_step(self, detail: "ToolDetail | None") -> None:
         """Show the step under the cursor in full, as it was asked for."""
         self.step.show(detail)
 
@@ -121,14 +139,15 @@ class PipelinePane(Pane):
         has_run = self._shown.run is not None
         height = self.size.height - 1
         has_step = has_run and (self._is_full or height >= _DETAIL_FROM)
-        self.step.display = has_step
+        if has_step or self._step is not None:
+            self.step.display = has_step
+            self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
         if has_run or self._graph is not None:
             self.graph.display = has_run and not self._is_full
             self.graph.styles.height = "1fr"
         self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
-        self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
 
     def on_resize(self, event: events.Resize) -> None:
         """Give each part its room."""
@@ -263,7 +282,7 @@ class PipelinePane(Pane):
         self.open_row()
 
     def _want(self, *, is_anew: bool) -> None:
-        wanted = self.graph.cursor if self.step.display else None
+        wanted = self.graph.cursor if self.has_step else None
         if wanted is not None and (is_anew or wanted != self._wanted):
             self.post_message(StepWanted(wanted))
         self._wanted = wanted
@@ -298,7 +317,7 @@ class PipelinePane(Pane):
 
     def scroll_half(self, direction: int) -> None:
         """Scroll the step in full; without room for it the graph."""
-        view = self.step if self.step.display else self.graph
+        view = self.step if self.has_step else self.graph
         view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
 
     def move_to_problem(self, step: int) -> None:
@@ -311,12 +330,12 @@ class PipelinePane(Pane):
         if self.gate is not None:
             self.post_message(GateWanted(self.gate))
         elif self.cursor_step is not None:
-            self.post_message(StepWanted(self.graph.cursor, is_opened=not self.step.display))
-            self.set_full(is_full=self.step.display or self._is_full)
+            self.post_message(StepWanted(self.graph.cursor, is_opened=not self.has_step))
+            self.set_full(is_full=self.has_step or self._is_full)
 
     def open_step(self) -> None:
         """Give the step the whole pane where even a large pane has no room for it beside the graph."""
-        if not self.step.display and self._shown.run is not None:
+        if not self.has_step and self._shown.run is not None:
             self.set_full(is_full=True)
 
     def set_full(self, *, is_full: bool) -> None:
@@ -409,7 +428,7 @@ class PipelinePane(Pane):
             return _EMPTY
         if key_id == "pipeline.answer" and self.gate is None:
             return "No gate waits under the cursor."
-        if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.step.display:
+        if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.has_step:
             return "The parts of a step are shown when this pane is large: z."
         return self._why_run_off(key_id)
 

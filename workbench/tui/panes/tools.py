@@ -6,7 +6,7 @@ Calls come from the journal; what a row says is `views.tools`, how it looks is `
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.style import Style as RichStyle
 from textual import events
@@ -21,14 +21,15 @@ from workbench.text.human import duration
 from workbench.tui import keymap, theme
 from workbench.tui.messages import KeysChanged, LineAsked, OpenDetail, Said, ToolWanted
 from workbench.tui.panes.base import Pane
-from workbench.tui.panes.call import CallView
 from workbench.tui.panes.shown import ToolShown, ToolsShown
 from workbench.tui.widgets.heads import Heads
 from workbench.tui.widgets.lines import Placed, RowList
-from workbench.views import calls as full
 from workbench.views import tools
 from workbench.views.queue import CALM_STEP
 from workbench.views.tools import Axis, Span, ToolRow
+
+if TYPE_CHECKING:
+    from workbench.tui.panes.call import CallView
 
 WATERFALL_FROM: Final = 58
 """Cells from which rows have their bars, and a row of heads stands over them."""
@@ -120,8 +121,7 @@ class ToolsPane(Pane):
         super().__init__(key=key)
         self.list = ToolList(key="tools-list")
         self.heads = Heads(self.list.draw_heads, key="tools-heads")
-        self.call = CallView(key="tools-call")
-        self.call.display = False
+        self._call: CallView | None = None
         self._shown: ToolsShown | None = None
         self._all: Sequence[ToolRow] = ()
         self._counted: tuple[Sequence[ToolRow], int, tools.ToolFacts] | None = None
@@ -135,7 +135,20 @@ class ToolsPane(Pane):
         """Yield heads, list and the call in full."""
         yield self.heads
         yield self.list
-        yield self.call
+        if self._call is not None:
+            yield self._call
+
+    @property
+    def call(self) -> "CallView":
+        """Return the call in full, made when there is first room for it."""
+        if self._call is None:
+            from workbench.tui.panes.call import CallView
+
+            self._call = CallView(key="tools-call")
+            self._call.display = False
+            if self.list.is_attached:
+                self.mount(self._call, after=self.list)
+        return self._call
 
     @property
     def focus_view(self) -> Widget:
@@ -149,14 +162,17 @@ class ToolsPane(Pane):
         before, self._shown = self._shown, view
         if before is not None and _id(before) != _id(view):
             self._filter, self._only_failed = "", False
-            self.call.show(None)
+            if self._call is not None:
+                self._call.show(None)
         self._lay_out(view)
         self._want(is_anew=True)
 
     def show_detail(self, view: ToolShown) -> None:
         """Show one call in full, as it was asked for."""
         if view.call.id == self.list.cursor:
-            self.call.show(full.detail(view.call, view.action, view.events, output=view.output))
+            from workbench.views.calls import detail
+
+            self.call.show(detail(view.call, view.action, view.events, output=view.output))
 
     def tick(self, now: int) -> None:
         """Count on what runs and waits."""
@@ -236,14 +252,15 @@ class ToolsPane(Pane):
     @property
     def has_detail(self) -> bool:
         """Return whether one call is shown in full."""
-        return bool(self.call.display)
+        return self._call is not None and bool(self._call.display)
 
     def _fit(self) -> None:
         self.heads.display = bool(self.list.rows) and self.size.width >= WATERFALL_FROM
         self.heads.refresh()
         height = self.size.height - 1 - self.heads.display
         has_room = height >= _DETAIL_FROM and bool(self.list.rows)
-        self.call.display = has_room
+        if has_room or self._call is not None:
+            self.call.display = has_room
         rows = len(self.list.ids)
         self.list.styles.height = min(rows, max(4, height * 2 // 5)) if has_room else "1fr"
 

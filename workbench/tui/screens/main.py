@@ -27,10 +27,8 @@ from workbench.tui.panes.base import Pane
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Header, SessionStrip, Tabs
-from workbench.tui.panes.linebar import LineBar
 from workbench.tui.panes.pipeline import PipelinePane
 from workbench.tui.panes.rail import Rail
-from workbench.tui.panes.small import Small
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.away import AwayScreen
 from workbench.tui.screens.placing import Placing
@@ -41,11 +39,13 @@ from workbench.tui.screens.timing import Timing
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.widgets.divider import Divider, Rule
-from workbench.tui.widgets.toast import ToastBox
 from workbench.views.header import leaving
 
 if TYPE_CHECKING:
     from workbench.tui.panes.composer import Composer
+    from workbench.tui.panes.linebar import LineBar
+    from workbench.tui.panes.small import Small
+    from workbench.tui.widgets.toast import ToastBox
 
 _BY_CLICK: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
@@ -86,7 +86,9 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         self.rail, self.conversation = Rail(key="rail"), ConversationPane(key="conversation")
         self.tools, self.approvals = ToolsPane(key="tools"), ApprovalsPane(key="approvals")
         self.pipeline, self.composer = PipelinePane(key="pipeline"), self.make_composer()
-        self.rule, self.line_bar, self.small = Rule(key="rule"), LineBar(), Small()
+        self.rule = Rule(key="rule")
+        self._line_bar: LineBar | None = None
+        self._small: Small | None = None
         self.panes: tuple[Pane, ...] = (
             self.rail, self.conversation, self.approvals, self.tools, self.pipeline,
         )  # fmt: skip
@@ -115,8 +117,6 @@ class MainScreen(AwayScreen, inherit_bindings=False):
                 yield self.approvals
                 yield self.pipeline
         yield from self.below()
-        yield self.small
-        yield self.telling.box
 
     def make_composer(self) -> "Composer":
         """Return where the user writes; what only shows the past does not load it."""
@@ -128,13 +128,36 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         """Yield the rows under the body."""
         yield self.rule
         yield self.composer
-        yield self.line_bar
         yield self.footer
+
+    @property
+    def line_bar(self) -> "LineBar":
+        """Return where a line is typed for a pane, made when one is first asked for."""
+        if self._line_bar is None:
+            from workbench.tui.panes.linebar import LineBar
+
+            self._line_bar = LineBar()
+            self._line_bar.display = False
+            self.mount(self._line_bar, before=self.footer)
+        return self._line_bar
+
+    @property
+    def is_line_asked(self) -> bool:
+        """Return whether a line is being typed for a pane."""
+        return self._line_bar is not None and self._line_bar.asked is not None
+
+    @property
+    def small(self) -> "Small":
+        """Return what a screen says that is too small, made when it first is."""
+        if self._small is None:
+            from workbench.tui.panes.small import Small
+
+            self._small = Small()
+            self.mount(self._small, after=self.footer)
+        return self._small
 
     def on_mount(self) -> None:
         """Show what the journal holds and put the focus where something waits."""
-        self.line_bar.display = False
-        self.telling.begin()
         self.has_model = self.services.has_model()
         self.rearrange()
         self.showing.everything()
@@ -282,8 +305,8 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         if self.has_frame:
             super().update_node_styles(animate)
 
-    @on(ToastBox.Pressed)
-    def _toast_pressed(self, message: ToastBox.Pressed) -> None:
+    def on_toast_box_pressed(self, message: "ToastBox.Pressed") -> None:
+        """Go where a toast leads; named so that its class need not be loaded for it."""
         self.go_to(message.place)
 
     def on_screen_resume(self) -> None:

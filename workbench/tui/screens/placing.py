@@ -87,7 +87,7 @@ class Placing:
         is_narrow = found is not None and found.width == "narrow"
         is_said = bool(screen.rule.said)
         screen.rule.display = not is_narrow or is_said
-        if not screen.line_bar.display:
+        if not screen.is_line_asked:
             has_room = not (is_narrow and is_said) or screen.composer.has_focus_within
             screen.composer.display = has_room and not screen.is_away
 

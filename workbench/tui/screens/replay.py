@@ -210,7 +210,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         """Yield the bar above the footer."""
         yield self.rule
         yield self.bar
-        yield self.line_bar
         yield self.footer
 
     # --- life -----------------------------------------------------------------------------------
@@ -441,7 +440,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave letters to a line that is being typed."""
         if action == "do" and str(parameters[0]).startswith("replay."):
-            return self.line_bar.asked is None
+            return not self.is_line_asked
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:

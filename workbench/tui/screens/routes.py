@@ -18,7 +18,6 @@ from workbench.tui.panes.base import Pane
 from workbench.tui.panes.conversation import ConversationPane
 from workbench.tui.panes.footer import Footer
 from workbench.tui.panes.header import Tabs
-from workbench.tui.panes.linebar import LineBar
 from workbench.tui.panes.tools import ToolsPane
 from workbench.tui.screens.find_routes import FindRoutedScreen
 from workbench.tui.screens.requests import Requests
@@ -30,6 +29,7 @@ from workbench.views.sessions import title_of
 
 if TYPE_CHECKING:
     from workbench.tui.panes.composer import Composer
+    from workbench.tui.panes.linebar import LineBar
 
 
 class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
@@ -47,7 +47,6 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
     tools: ToolsPane
     composer: "Composer"
     footer: Footer
-    line_bar: LineBar
     has_frame: bool = False
     """Whether the first frame is on the screen, which was made with what waits in full."""
     _piped: str = ""
@@ -216,14 +215,19 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
         self.show_bottom(is_shown=False)
         self.line_bar.ask(message)
 
-    @on(LineBar.Heard)
-    def _line_heard(self, message: LineBar.Heard) -> None:
+    @property
+    def line_bar(self) -> "LineBar":
+        """Return where a line is typed for a pane."""
+        raise NotImplementedError
+
+    def on_line_bar_heard(self, message: "LineBar.Heard") -> None:
+        """Hand the words to the pane that asked; named so that the class need not be loaded for it."""
         if message.is_final:
             self._close_line(message.asked)
         message.asked.pane.line_heard(message.asked.purpose, message.text, is_final=message.is_final)
 
-    @on(LineBar.Dropped)
-    def _line_dropped(self, message: LineBar.Dropped) -> None:
+    def on_line_bar_dropped(self, message: "LineBar.Dropped") -> None:
+        """Tell the pane that asked that nothing is done."""
         self._close_line(message.asked)
         message.asked.pane.line_dropped(message.asked.purpose)
 

@@ -30,16 +30,15 @@ from workbench.tui.state import Changed, Where
 from workbench.views import header as headers
 from workbench.views import queue as queues
 from workbench.views import sessions, tools
-from workbench.views.calls import ToolDetail
 from workbench.views.detail import ActionDetail
 from workbench.views.detail import detail as action_detail
 from workbench.views.header import HeaderFacts
 from workbench.views.selection import hunk_sizes
 from workbench.views.source import Gone
-from workbench.views.step import step_detail
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
+    from workbench.views.calls import ToolDetail
 
 _KEPT_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
@@ -248,7 +247,7 @@ class Showing:
         action = self._screen.state.actions.get(call.action_id or "")
         return ToolShown(call=call, action=action, events=found, output=output)
 
-    def step_in_full(self, drawn: str) -> ToolDetail | None:
+    def step_in_full(self, drawn: str) -> "ToolDetail | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""
         pipeline, source = self._screen.pipeline, self._screen.state.source
         graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
@@ -260,6 +259,8 @@ class Showing:
         calls: Sequence[Call] = ()
         if child_id is not None and source.run(child_id) is None:
             child, calls = source.events(child_id, 0, _CHILD), source.calls(child_id)
+        from workbench.views.step import step_detail
+
         return step_detail(
             run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
         )  # fmt: skip

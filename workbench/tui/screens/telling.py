@@ -13,12 +13,11 @@ from textual.geometry import Region
 from workbench.domain.events import Event
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.tui.notices import Kept
-from workbench.tui.widgets.divider import after_layout
-from workbench.tui.widgets.toast import LEAST_HEIGHT, ToastBox
 from workbench.views.toasts import APPROVALS, CONVERSATION, Toast, answered_elsewhere, toast_of
 
 if TYPE_CHECKING:
     from workbench.tui.screens.main import MainScreen
+    from workbench.tui.widgets.toast import ToastBox
 
 
 class Telling:
@@ -26,11 +25,17 @@ class Telling:
 
     def __init__(self, screen: "MainScreen") -> None:
         self._screen = screen
-        self.box = ToastBox()
+        self._box: ToastBox | None = None
 
-    def begin(self) -> None:
-        """Stand where there is room whenever the screen is laid out anew."""
-        after_layout(self.box, lambda: self.box.put(self.room()))
+    @property
+    def box(self) -> "ToastBox":
+        """Return the toast, made for the first trouble."""
+        if self._box is None:
+            from workbench.tui.widgets.toast import ToastBox
+
+            self._box = ToastBox(self.room)
+            self._screen.mount(self._box)
+        return self._box
 
     def tell(self, events: Iterable[Event]) -> None:
         """Tell of events whose pane is not to be seen: the last one in words, the others as a number."""
@@ -83,6 +88,8 @@ class Telling:
 
     def room(self) -> Region | None:
         """Return where a toast may stand now; None where everything is diff or composer."""
+        from workbench.tui.widgets.toast import LEAST_HEIGHT
+
         screen = self._screen
         found = screen.arrangement
         if found is None or found.width == "tiny" or screen.approvals.is_full:

@@ -4,6 +4,8 @@ Owns its lines, its four seconds and that a click leads to the pane. It never ha
 stand is the screen's.
 """
 
+from collections.abc import Callable
+
 from textual import events
 from textual.content import Content
 from textual.geometry import Region
@@ -15,6 +17,7 @@ from workbench.draw import cells
 from workbench.draw.wrapping import wrap
 from workbench.records import dataclass
 from workbench.tui.theme import glyphs, ink
+from workbench.tui.widgets.divider import after_layout
 from workbench.views.toasts import Toast
 
 WIDEST = 64
@@ -39,12 +42,18 @@ class ToastBox(Widget, can_focus=False):
 
         place: int
 
-    def __init__(self) -> None:
+    def __init__(self, room: Callable[[], Region | None]) -> None:
+        """Take what says where there is room at the moment."""
         super().__init__(id="toast")
+        self._room = room
         self._toast: Toast | None = None
         self._more = 0
         self._count = 0
         self._lines: list[Content] = []
+
+    def on_mount(self) -> None:
+        """Stand where there is room whenever the screen is laid out anew."""
+        after_layout(self, lambda: self.put(self._room()))
 
     @property
     def toast(self) -> Toast | None:
