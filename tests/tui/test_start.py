@@ -139,6 +139,7 @@ def test_the_first_frame_shows_what_waits_and_lets_garbage_be_collected_again(fi
 def test_nothing_is_begun_before_a_frame_with_the_diff_is_on_the_screen(first_frame):
     frame = first_frame["frames"][0]
     assert [word in frame for word in ("a.py", "- one", "+ two")] == [True] * 3
+    assert [joint in frame for joint in "┬├┤┴"] == [True] * 4, "lines know where titles meet them"
 
 
 def test_nothing_is_loaded_that_the_first_frame_does_not_show(first_frame):

@@ -142,6 +142,17 @@ def build(cls: type[Any], content: Mapping[str, Json]) -> Any:
     return _build(cls, content, [])
 
 
+def reader(hint: Any) -> Callable[[str], Any]:
+    """Return what builds a value of an annotation from its JSON, ignoring fields that it does not have."""
+    convert = _converter(hint)
+
+    def read(text: str) -> Any:
+        value = _scan(text, 0)[0]
+        return value if convert is None or value is None else convert(value, [])
+
+    return read
+
+
 def _build(cls: type[Any], content: Mapping[str, Json], lost: list[str]) -> Any:
     plan = _plan(cls)
     given: dict[str, Any] = {}

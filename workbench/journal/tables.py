@@ -8,10 +8,10 @@ import json
 import re
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from workbench.domain.codec import build, plain
+from workbench.domain.codec import plain, reader
 from workbench.domain.rows import (
     Action,
     Call,
@@ -69,11 +69,11 @@ def select(row: type[AnyRow]) -> str:
 def load(row: type[Any], values: Sequence[Any]) -> Any:
     """Build a row from the values of `select`."""
     content = dict(zip(columns(row), values, strict=True))
-    for column, kind in _special(row):
+    for column, read in _special(row):
         value = content[column]
         if value is not None:
-            content[column] = bool(value) if kind == "bool" else json.loads(value)
-    return build(row, content)
+            content[column] = read(value)
+    return row(**content)
 
 
 def dump(row: AnyRow) -> list[Value]:
@@ -124,16 +124,18 @@ def _stored(row: AnyRow, column: str) -> Value:
 
 
 @functools.cache
-def _special(row: type[AnyRow]) -> tuple[tuple[str, str], ...]:
+def _special(row: type[AnyRow]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Return the columns that do not hold the value of their field, and what reads each."""
     hints = typing.get_type_hints(row)
-    kinds = ((column, _kind(hints[column])) for column in columns(row))
-    return tuple((column, kind) for column, kind in kinds if kind != "plain")
+    readers = ((column, _reader(hints[column])) for column in columns(row))
+    return tuple((column, read) for column, read in readers if read is not None)
 
 
-def _kind(hint: Any) -> str:
+def _reader(hint: Any) -> Callable[[Any], Any] | None:
+    whole = hint
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         (hint,) = (part for part in typing.get_args(hint) if part is not type(None))
     if hint is bool:
-        return "bool"
+        return bool
     is_plain = hint in (str, int, float) or typing.get_origin(hint) is typing.Literal
-    return "plain" if is_plain else "json"
+    return None if is_plain else reader(whole)

@@ -65,8 +65,7 @@ class ApprovalsPane(DetailedPane):
         self.deciding: set[str] = set()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield heads, list, title of the detail, detail."""
-        yield self.heads
+        """Yield list, title of the detail, detail; heads come over the list when it is zoomed."""
         yield self.queue
         yield from self.compose_detail()
 
@@ -100,7 +99,7 @@ class ApprovalsPane(DetailedPane):
             view.actions, ink(self), glyphs(self), is_filtered=self.ordering.text_filter, is_past=self.is_past
         )
         self.set_class(not shown, "-idle")
-        self.heads.display = self.is_zoomed and bool(shown)
+        self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
         self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed)
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))

@@ -55,6 +55,14 @@ class Pane(Vertical):
     def compose_body(self) -> Iterable[Widget]:
         """Yield what is below the title row."""
 
+    @staticmethod
+    def put(part: Widget, above: Widget, *, is_shown: bool) -> None:
+        """Show a part over another one, or hide it; what was never shown is not among the widgets yet."""
+        if part.parent is not None:
+            part.display = is_shown
+        elif is_shown and isinstance(above.parent, Widget):
+            above.parent.mount(part, before=above)
+
     @abstractmethod
     def show(self, view: Any) -> None:
         """Take a new view; the pane's one input."""

@@ -53,7 +53,6 @@ class DetailedPane(Pane):
             yield self.files
             yield Divider(id="files-divider")
             with Vertical(id="detail-column"):
-                yield self.sides
                 yield self.detail_view
 
     def show_detail(self, detail: ActionDetail | None) -> None:
@@ -66,7 +65,7 @@ class DetailedPane(Pane):
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
         self.detail_view.show(self.detail, self._look())
-        self.sides.display = self.detail_view.is_split
+        self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
         if has_moved:
             self.detail_view.reveal_hunk()
         self.files.show(self.detail, self.choosing)

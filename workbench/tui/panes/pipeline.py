@@ -62,6 +62,7 @@ class PipelinePane(Pane):
         super().__init__(key=key)
         self._graph: GraphView | None = None
         self._step: StepView | None = None
+        self._detail: ToolDetail | None = None
         self._top = Words(id="pipeline-top", markup=False)
         self._words = Words(id="pipeline-words", markup=False)
         self._shown = PipelineShown()
@@ -89,6 +90,7 @@ class PipelinePane(Pane):
             self._step.display = False
             if self._words.is_attached:
                 self.mount(self._step, after=self._words)
+            self._step.show(self._detail)
         return self._step
 
     @property
@@ -133,7 +135,9 @@ class PipelinePane(Pane):
 
     def show_step(self, detail: "ToolDetail | None") -> None:
         """Show the step under the cursor in full, as it was asked for."""
-        self.step.show(detail)
+        self._detail = detail
+        if self._step is not None:
+            self._step.show(detail)
 
     def _fit(self) -> None:
         has_run = self._shown.run is not None

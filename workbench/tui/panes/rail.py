@@ -100,11 +100,8 @@ class Rail(Pane):
         self._shown: RailShown | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield sessions, changed files, facts."""
-        yield self._empty
+        """Yield sessions and facts; changed files come between them when there are any."""
         yield self.list
-        yield self._changed_title
-        yield self._changed
         yield self._facts_title
         yield self._facts
 
@@ -120,19 +117,19 @@ class Rail(Pane):
         shown = sessions.rows(view.sessions, view.actions, current=current, text_filter=self._filter)
         self.list.show_rows(shown, view.now)
         muted = ink(self).of("muted")
-        self._empty.display = not shown
+        self.put(self._empty, self.list, is_shown=not shown)
         words = " Nothing matches." if self._filter else " No session here yet.\n ctrl+n starts one."
         self._empty.update(Content.styled(words, muted))
         self.set_title(right=Content.styled(str(len(shown)), muted) if shown else Content(" "))
         files = tuple(view.changed_files[:_MOST_CHANGED])
+        for widget in (self._changed_title, self._changed):
+            self.put(widget, self._facts_title, is_shown=bool(files))
         self._changed.show(files)
         self._changed_title.show(right=Content.styled(str(len(view.changed_files)), muted))
         if view.current is not None:
             self._facts.show(
                 facts=sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
             )
-        for widget in (self._changed_title, self._changed):
-            widget.display = bool(files)
         self._facts_title.display = self._facts.display = view.current is not None
 
     def open_row(self) -> None:

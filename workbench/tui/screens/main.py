@@ -172,6 +172,10 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         if self.drawing.is_held:
             self._repaint_required = True
             return
+        if not self.has_frame:
+            # Lines look where titles meet them after each layout, for the first frame before it is drawn.
+            for line in (*self.walk_children(Divider), self.rule):
+                line.look()
         super()._compositor_refresh()
         if not self.has_frame and self.is_current:
             self.has_frame = True

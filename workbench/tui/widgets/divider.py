@@ -35,9 +35,9 @@ class Divider(Widget):
 
     def on_mount(self) -> None:
         """Look again whenever something was laid out."""
-        after_layout(self, self._look)
+        after_layout(self, self.look)
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Note the rows at which titles meet this column."""
         joints: dict[int, str] = {}
         column = self.region.x
@@ -81,9 +81,9 @@ class Rule(Widget):
 
     def on_mount(self) -> None:
         """Draw again whenever something was laid out."""
-        after_layout(self, self._look)
+        after_layout(self, self.look)
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Note the columns at which dividers meet this row."""
         dividers = (divider.region for divider in self.screen.walk_children(Divider))
         columns = {region.x for region in dividers if region.width}
