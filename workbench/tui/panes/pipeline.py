@@ -434,18 +434,19 @@ class PipelinePane(Pane):
             return "No gate waits under the cursor."
         if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.has_step:
             return "The parts of a step are shown when this pane is large: z."
-        return self._why_run_off(key_id)
+        return _why_run_off(self._shown.run, key_id)
 
-    def _why_run_off(self, key_id: str) -> str:
-        run = self._shown.run
-        if run is None:
-            return ""
-        is_over = run.finished_at is not None
-        if key_id == "pipeline.cancel" and is_over:
-            return f"The run is {run.status} already."
-        if key_id in ("pipeline.retry", "pipeline.run-from") and not is_over:
-            return "The run goes on: a step is done again when it has ended."
+
+def _why_run_off(run: PipelineRun | None, key_id: str) -> str:
+    """Return why a key does nothing to a run as it stands."""
+    if run is None:
         return ""
+    is_over = run.finished_at is not None
+    if key_id == "pipeline.cancel" and is_over:
+        return f"The run is {run.status} already."
+    if key_id in ("pipeline.retry", "pipeline.run-from") and not is_over:
+        return "The run goes on: a step is done again when it has ended."
+    return ""
 
 
 _NEVER: Final = {"list.order": "Steps stand where the pipeline puts them; v draws them another way."}
