@@ -161,9 +161,17 @@ def _no_steering(_session_id: str, _word: str) -> str:
 
 
 def words_of(error: Exception) -> str:
-    """Return what an error says to a person: what, why, what to do."""
-    parts = [str(getattr(error, name)) for name in ("what", "why", "remedy") if getattr(error, name, "")]
-    return " ".join(parts) or str(error) or type(error).__name__
+    """Return what an error says to a person, as sentences: what, why, what to do."""
+    parts = [
+        str(getattr(error, name)).strip() for name in ("what", "why", "remedy") if getattr(error, name, "")
+    ]
+    return " ".join(map(_as_sentence, parts)) or str(error) or type(error).__name__
+
+
+def _as_sentence(words: str) -> str:
+    """Return words with a capital in front and a full stop behind; a command keeps its small letter."""
+    begun = words if words.startswith("workbench ") else f"{words[:1].upper()}{words[1:]}"
+    return begun if begun.endswith((".", "?", ":")) else f"{begun}."
 
 
 def _no_filing() -> Filing:

@@ -255,7 +255,9 @@ class PipelinePane(Pane):
         if drawing is None or at is None:
             return Content("")
         graph = drawing.layout.graph
-        words = [self._about(), sentence(drawing.layout, at)]
+        about, ways = self._about(), sentence(drawing.layout, at)
+        # A step that was skipped says which one it needs, and so do its ways.
+        words = [about if about.removeprefix("it ") not in ways else "", ways]
         note = hidden_note(drawing.layout)
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)

@@ -1,0 +1,22 @@
+"""What was not done is said in sentences, wherever its error comes from."""
+
+import pytest
+
+from workbench.host.steps.requests import RunRefused
+from workbench.journal.errors import GuardFailed
+from workbench.tui.services import NotDone, words_of
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RunRefused("no run was begun", "no earlier run has completed a", "run the whole pipeline once"),
+         "No run was begun. No earlier run has completed a. Run the whole pipeline once."),
+        (GuardFailed("not stored", "it is done.", "workbench doctor says more"),
+         "Not stored. It is done. workbench doctor says more."),
+        (NotDone("Nothing was done. This screen only shows."), "Nothing was done. This screen only shows."),
+        (ValueError(), "ValueError"),
+    ],
+)  # fmt: skip
+def test_an_error_is_said_in_sentences(error, said):
+    assert words_of(error) == said
