@@ -51,7 +51,7 @@ class DetailedPane(Pane):
         yield self.detail_title
         with Horizontal(id="detail-body"):
             yield self.files
-            yield Divider(id="files-divider")
+            yield Divider(key="files-divider")
             with Vertical(id="detail-column"):
                 yield self.detail_view
 

@@ -94,7 +94,7 @@ class LibraryPane(ReadingPane):
                     yield self._time
                 yield self._empty
                 yield self.list
-            yield Divider(id="library-divider")
+            yield Divider(key="library-divider")
             with Vertical(id="library-right"):
                 yield self.preview_title
                 yield self.preview

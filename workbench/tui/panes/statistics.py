@@ -93,7 +93,7 @@ class StatisticsPane(Pane):
         with Horizontal(id="statistics-body"):
             with Vertical(id="statistics-first"):
                 yield self.left
-            yield Divider(id="statistics-divider")
+            yield Divider(key="statistics-divider", top="┬")
             yield self.right
 
     def compose(self) -> ComposeResult:

@@ -101,7 +101,7 @@ class BesideScreen(Screen[None], inherit_bindings=False):
         yield self.header
         with Horizontal(id="beside-body"):
             yield self.one
-            yield Divider(id="beside-divider")
+            yield Divider(key="beside-divider")
             yield self.other
         yield self.bar
         yield self.line_bar

@@ -125,6 +125,8 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
         off = self._off(cell - 1)
         if is_one:
             columns = [[line for column in (*columns, off) for line in (*column, Content(""))]]
+        elif off and len(columns) < len(_COLUMNS):
+            columns.append(off)
         elif off and columns:
             min(columns, key=len).extend([Content(""), *off])
         lines = _beside(columns, cell)
@@ -153,7 +155,8 @@ class HelpScreen(ModalScreen[None], inherit_bindings=False):
             same = [key for key in keys if self._why(key) == reason]
             if len(same) > 1:
                 # Said once: of twelve keys that are off in a replay all are for one reason.
-                texts = plain_wrap(glyphs(self).line(f"{reason}:"), max(8, width - _REASON_MARGIN))
+                words = glyphs(self).line(f"{reason.removesuffix('.')}:")
+                texts = plain_wrap(words, max(8, width - _REASON_MARGIN))
                 tone, margin = ink(self).of("muted"), " " * _REASON_MARGIN
                 lines += [Content.assemble(margin, text.stylize(tone)) for text in texts]
             for key in same:

@@ -108,11 +108,11 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         yield self.tabs
         with Horizontal(id="body"):
             yield self.rail
-            yield Divider(id="rail-divider")
+            yield Divider(key="rail-divider")
             with Vertical(id="left"):
                 yield self.conversation
                 yield self.tools
-            yield Divider(id="middle-divider")
+            yield Divider(key="middle-divider")
             with Vertical(id="right"):
                 yield self.approvals
                 yield self.pipeline

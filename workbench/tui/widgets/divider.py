@@ -33,6 +33,16 @@ class Divider(Widget):
 
     DEFAULT_CSS = "Divider { width: 1; height: 1fr; }"
 
+    def __init__(self, *, key: str | None = None, top: str = "") -> None:
+        """Divide two panes.
+
+        Args:
+            key: the id.
+            top: what the first cell is where a title meets it at the left; empty joins it as any other.
+        """
+        super().__init__(id=key)
+        self._top = top
+
     def on_mount(self) -> None:
         """Look again whenever something was laid out."""
         after_layout(self, self.look)
@@ -50,6 +60,8 @@ class Divider(Widget):
             joints[y - self.region.y] = _JOINTS[left, right]
         if joints and joints[0] == "┼":
             joints[0] = "┬"
+        elif joints and joints[0] == "┤" and self._top:
+            joints[0] = self._top
         if joints != getattr(self, "_joints", None):
             self._joints = joints
             self.refresh()
