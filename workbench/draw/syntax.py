@@ -52,7 +52,7 @@ def _paint(path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[Pai
     found: list[list[Paint]] = [[] for _ in lines]
     line, start = 0, 0
     for at, kind, value in lexer.get_tokens_unprocessed("\n".join(lines)):
-        token = _token(str(kind))
+        token = _token(kind)
         for number, piece in enumerate(value.split("\n")):
             if number:
                 line, start = line + 1, at
@@ -63,9 +63,10 @@ def _paint(path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[Pai
 
 
 @cache
-def _token(kind: str) -> TokenName | None:
-    """Return the token of a Pygments type by its name, `Token.Name.Function` and so on."""
-    return next((token for prefix, token in _TOKENS.items() if kind.startswith("Token." + prefix)), None)
+def _token(kind: object) -> TokenName | None:
+    """Return the token of a Pygments type, by its name: `Token.Name.Function` and so on."""
+    name = str(kind)
+    return next((token for prefix, token in _TOKENS.items() if name.startswith("Token." + prefix)), None)
 
 
 _TOKENS: Final[Mapping[str, TokenName]] = {
