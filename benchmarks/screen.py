@@ -178,10 +178,15 @@ def keys(bench: Bench) -> None:
     with bench.bare("list.py", "virtual 10000") as child:
         child.settle(limit=1)
         floor = latency(bench, child, b"\x1b[B")
-    for name, home, key in (("a diff of 3,200 lines", "diff", b"\r"), ("10,000 sessions", "many", b"5")):
+    cases = (
+        ("a diff of 3,200 lines", "diff", b"\r", "hunk 1 of 400"),
+        ("10,000 sessions", "many", b"5", r"Library\s.*000"),
+    )
+    for name, home, key, ready in cases:
         with bench.screen(home, ASKS) as child:
             child.settle(limit=2)
             child.send(key)
+            child.wait_for(ready, 60)
             child.settle(limit=2)
             idle = latency(bench, child)
         note = f"p50 {idle['p50_ms']:.1f} ms, bare list {floor['p50_ms']:.1f} ms"
