@@ -99,7 +99,8 @@ def graph(terminal):
     rows = terminal.screen.display
     first = next(n for n, row in enumerate(rows) if "4 Pipeline" in row)
     left = rows[first].index("4 Pipeline") - 1
-    last = next(n for n, row in enumerate(rows) if n > first and row.startswith("────"))
+    # The rule below the panes may say a sentence.
+    last = next(n for n, row in enumerate(rows) if n > first and row.startswith("─"))
     return [re.sub(r"\d+:\d\d", "m:ss", row[left:].rstrip()) for row in rows[first + 1 : last]]
 
 
