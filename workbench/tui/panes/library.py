@@ -35,7 +35,8 @@ _WORDS: Final = "words, and status: model: provider: in: tag: since: until: orig
 _OF_SESSIONS: Final = frozenset(
     {"list.open", "list.copy", "list.pipe", "library.replay", "library.go-on", "library.fork"}
     | {"library.beside", "library.rename", "library.tag", "library.mark", "library.send", "library.archive"}
-    | {"library.end", "library.delete"}
+    | {"library.end", "library.delete", "library.match-next", "library.match-previous", "list.order"}
+    | {"list.problem-next", "list.problem-previous"}
 )
 
 
