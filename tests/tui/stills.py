@@ -5,6 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from tests.tui.screens import work_done
 from workbench.cli.screen.ruling import Ruling
 from workbench.config.values import Notify, Ui
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -190,19 +191,19 @@ async def trouble(pilot):
 async def play(pilot, keys, hand):
     """Press keys, each after the screen has stood for a while, and end with nothing said by chance."""
     while pilot.app.painter is None:
-        await pilot.app.workers.wait_for_complete()
+        await work_done(pilot.app)
         await pilot.pause()
     for key in (None, *keys):
         if key is not None:
             await pilot.press(key)
         for _ in range(2):
-            await pilot.app.workers.wait_for_complete()
+            await work_done(pilot.app)
             await pilot.pause()
         hand.waits()
     for _ in range(3 * any(pane.PLACE > 4 for pane in pilot.app.main.panes)):
         # The preview follows the cursor after a moment, and what it says is read in a thread.
         await pilot.pause(0.1)
-        await pilot.app.workers.wait_for_complete()
+        await work_done(pilot.app)
         await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
@@ -220,7 +221,7 @@ def on(words, *keys):
         for key in ("2", *keys):
             await pilot.press(key)
             await pilot.pause(0.1)
-            await pilot.app.workers.wait_for_complete()
+            await work_done(pilot.app)
         await pilot.pause()
 
     return go

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand
+from tests.tui.screens import Hand, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
@@ -81,7 +81,7 @@ def compared(folder, body, size=(120, 36), **more):
             async def press(*keys):
                 for key in keys:
                     await pilot.press(key)
-                    await app.workers.wait_for_complete()
+                    await work_done(app)
                     await pilot.pause()
 
             await press()
@@ -301,7 +301,7 @@ def opened(folder, body, size=(160, 48)):
             async def press(*keys):
                 for key in keys:
                     await pilot.press(key)
-                    await app.workers.wait_for_complete()
+                    await work_done(app)
                     await pilot.pause()
 
             await press()
@@ -349,7 +349,7 @@ def test_pictures(tmp_path, snap_compare, size, view):
             await pilot.pause()
             await pilot.press(view)
             for _ in range(3):
-                await pilot.app.workers.wait_for_complete()
+                await work_done(pilot.app)
                 await pilot.pause()
 
         assert snap_compare(app, run_before=before, terminal_size=size)
@@ -363,7 +363,7 @@ def test_graphs_of_two_runs_are_compared_first(tmp_path):
     async def go():
         async with app.run_test(size=(160, 48)) as pilot:
             for _ in range(3):
-                await app.workers.wait_for_complete()
+                await work_done(app)
                 await pilot.pause()
             await pilot.press("f")
             await pilot.pause()

@@ -6,6 +6,7 @@ import pytest
 from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
+from tests.tui.screens import work_done
 from workbench.tui.messages import (
     BackToPane,
     CommandTyped,
@@ -43,7 +44,7 @@ def play(act, *, services=None, size=(120, 24), **shown):
 
 
 async def settle(app, pilot):
-    await app.workers.wait_for_complete()
+    await work_done(app)
     await pilot.pause()
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import USER, Stage, exchange, recording, text
-from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged
+from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged, work_done
 from workbench.cli.screen.filing import Filing
 from workbench.domain.events import (
     LeaseReleased,
@@ -74,7 +74,7 @@ async def shows(shown):
     """Let the searches, the previews and what follows them end."""
     for _ in range(2):
         await shown.pilot.pause(0.09)
-        await shown.app.workers.wait_for_complete()
+        await work_done(shown.app)
     await shown.pilot.pause()
 
 

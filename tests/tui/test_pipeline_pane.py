@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
-from tests.tui.screens import Hand
+from tests.tui.screens import Hand, work_done
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import Actor, Decision
 from workbench.effects.clock import ManualClock
@@ -40,7 +40,7 @@ class Screen:
 
     async def settle(self):
         for _ in range(2):
-            await self.app.workers.wait_for_complete()
+            await work_done(self.app)
             await self.pilot.pause()
 
     async def press(self, *keys):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand
+from tests.tui.screens import Hand, work_done
 from workbench.cli.console import Console
 from workbench.cli.replay.telling import tell
 from workbench.domain.events import (
@@ -69,7 +69,7 @@ def replayed(journal, session, body):
             async def press(*keys):
                 for key in keys:
                     await pilot.press(key)
-                await app.workers.wait_for_complete()
+                await work_done(app)
                 await pilot.pause()
 
             await body(app, press)

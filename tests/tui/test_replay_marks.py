@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand
+from tests.tui.screens import Hand, work_done
 from workbench.config.values import Notify, Ui
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.clock import ManualClock
@@ -27,10 +27,10 @@ MORE_ROWS = 2
 
 async def settle(app, pilot):
     while app.painter is None:
-        await app.workers.wait_for_complete()
+        await work_done(app)
         await pilot.pause()
     for _ in range(3):
-        await app.workers.wait_for_complete()
+        await work_done(app)
         await pilot.pause()
 
 

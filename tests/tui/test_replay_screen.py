@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand
+from tests.tui.screens import Hand, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
@@ -32,10 +32,10 @@ def opened(name, folder):
 
 async def settle(app, pilot):
     while app.painter is None:
-        await app.workers.wait_for_complete()
+        await work_done(app)
         await pilot.pause()
     for _ in range(3):
-        await app.workers.wait_for_complete()
+        await work_done(app)
         await pilot.pause()
 
 

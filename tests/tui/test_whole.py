@@ -7,7 +7,7 @@ import pytest
 from tests.support import golden
 from tests.support.pane_host import HOSTILE
 from tests.tui import stills
-from tests.tui.screens import CONTROL, Hand
+from tests.tui.screens import CONTROL, Hand, work_done
 from workbench.domain.events import (
     ActionOpened,
     CallExecuting,
@@ -112,7 +112,7 @@ def test_hostile_text_is_harmless_in_every_pane(tmp_path, words, size):
         for key in (None, *WALK):
             if key is not None:
                 await pilot.press(key)
-            await pilot.app.workers.wait_for_complete()
+            await work_done(pilot.app)
             await pilot.pause()
             hand.waits()
             shown = text_of(pilot.app)
