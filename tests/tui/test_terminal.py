@@ -1,6 +1,7 @@
 """Texts reach the terminal in their order, a frame in one piece, and the loop does not wait for a slow terminal."""
 
 import io
+import select
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,13 +14,13 @@ class Stage:
     """A terminal with room or without, and a thread that writes when it is told to."""
 
     def __init__(self):
-        self.file, self.queue, self.has_room = io.StringIO(), [], True
+        self.file, self.queue, self.has_room, self.flags = io.StringIO(), [], True, select.POLLOUT
         self.terminal = Terminal(self.file, self)
         self.pieces = []
         self.file.write = lambda text: self.pieces.append(text)
 
     def poll(self, _timeout):
-        return [(1, 4)] if self.has_room else []
+        return [(1, self.flags)] if self.has_room else []
 
     def send(self, *texts):
         for text in texts:
@@ -46,6 +47,13 @@ def test_a_terminal_that_is_behind_and_a_large_frame_are_left_to_the_thread():
     stage.run_thread()
     stage.send("b")
     assert [piece[0] for piece in stage.pieces] == ["a", "x", "b"]
+
+
+def test_a_terminal_that_is_gone_is_left_to_the_thread():
+    stage = Stage()
+    stage.flags |= select.POLLHUP
+    stage.send("a")
+    assert (stage.pieces, stage.queue) == ([], ["a"])
 
 
 @given(st.lists(st.sampled_from(["write", "write", "frame", "large", "full", "free", "thread"]), max_size=40))

@@ -16,6 +16,8 @@ from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+POLLOUT: Final = 4
+"""What `poll` says of a terminal that takes more; with another flag beside it, it is gone."""
 _MOST: Final = 16_384
 """Letters that are written at once: a pseudo-terminal that takes any takes more than these."""
 
@@ -68,7 +70,8 @@ class Terminal:
 
     def _write_or(self, hand_over: Callable[[str], None], data: str) -> None:
         is_next = self._handed == self._written and len(data) <= _MOST
-        if is_next and self._room is not None and self._room.poll(0):
+        # One that is gone takes nothing: the thread hears of that, and a signal ends the screen.
+        if is_next and self._room is not None and [flags for _, flags in self._room.poll(0)] == [POLLOUT]:
             self._file.write(data)
             self._file.flush()
         else:
