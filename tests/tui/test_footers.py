@@ -49,6 +49,20 @@ def test_the_trust_question_offers_no_rule(tmp_path):
     play(stage, body)
 
 
+def test_an_empty_queue_names_no_key_that_needs_a_row(tmp_path):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
+    stage.trust()
+    stage.begin()
+
+    async def body(shown):
+        await shown.press("escape", "2")
+        last = shown.text.splitlines()[-1]
+        assert "all keys" in last
+        assert "approve" not in last and "nothing is under the cursor" not in last
+
+    play(stage, body, size=(160, 48))
+
+
 def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
     stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
     question = trusting.ask(stage.journal, str(stage.workspace))

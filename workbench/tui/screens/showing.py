@@ -377,12 +377,14 @@ def _is_past_all(screen: "MainScreen") -> bool:
 
 
 def _means_nothing(key_id: str, pane: Pane, screen: "MainScreen") -> bool:
-    """Return whether a key that is off could never count for the row under the cursor."""
+    """Return whether a key that is off could never count for the row under the cursor, or there is no row."""
     if pane is not screen.approvals:
         return False
     detail = screen.approvals.detail
+    if detail is None:
+        return True
     kinds = _OF_CALLS.get(key_id)
-    return _is_decided(screen) or (detail is not None and kinds is not None and detail.kind not in kinds)
+    return _is_decided(screen) or (kinds is not None and detail.kind not in kinds)
 
 
 def _is_decided(screen: "MainScreen") -> bool:
