@@ -336,6 +336,19 @@ def test_a_screen_that_is_too_small_answers_nothing(stage):
     play(stage, body, size=(46, 10))
 
 
+def test_the_ends_of_a_full_screen_diff_are_its_own(stage):
+    async def body(shown):
+        await shown.press("enter")
+        row, view = shown.approvals.queue.cursor, shown.approvals.detail_view
+        await shown.press("G")
+        assert (shown.approvals.queue.cursor, view.first_line) == (row, view.line_count - view.size.height)
+        assert view.first_line > 0
+        await shown.press("g")
+        assert (shown.approvals.queue.cursor, view.first_line) == (row, 0)
+
+    play(stage, body, size=(80, 24))
+
+
 def test_the_full_screen_diff_answers_too(stage):
     async def body(shown):
         action = edit_of(shown)

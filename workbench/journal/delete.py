@@ -55,7 +55,7 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
             raise SessionUnknown(what, "there is none", "check the id with workbench sessions list")
         lease = live.lease(session_id)
         if lease is not None and is_live(journal.home, lease):
-            raise Driven(session_id, lease.pid, lease.driver, lease.host_id)
+            raise Driven(session_id, lease.pid, lease.driver, lease.host_id, undone="deleted")
         stone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
         enter(prepare(stone), live, strict=True)
         tables.delete(live.database, Session, "id = ?", session_id)

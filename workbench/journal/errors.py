@@ -91,18 +91,20 @@ class Driven(JournalError):
         pid: Its process id.
         driver: `host` or `run`.
         host_id: Its id among the drivers.
+        undone: What was not done with the session: `taken`, `deleted`.
     """
 
-    def __init__(self, session_id: str, pid: int, driver: str, host_id: str) -> None:
+    def __init__(self, session_id: str, pid: int, driver: str, host_id: str, undone: str = "taken") -> None:
         super().__init__(
-            f"session {session_id} was not taken",
+            f"session {session_id} was not {undone}",
             f"it is driven by {'a host' if driver == 'host' else 'workbench run'} (pid {pid})",
             "wait until that ends, or stop it",
         )
         self.session_id, self.pid, self.driver, self.host_id = session_id, pid, driver, host_id
+        self.undone = undone
 
-    def __reduce__(self) -> tuple[type["Driven"], tuple[str, int, str, str]]:
-        return Driven, (self.session_id, self.pid, self.driver, self.host_id)
+    def __reduce__(self) -> tuple[type["Driven"], tuple[str, int, str, str, str]]:
+        return Driven, (self.session_id, self.pid, self.driver, self.host_id, self.undone)
 
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})

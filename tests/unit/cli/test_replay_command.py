@@ -66,3 +66,8 @@ def test_the_state_at_a_moment_has_what_waited_and_how_long(run):
 def test_what_cannot_be_replayed_is_refused_in_words(words, error, run):
     with pytest.raises(error):
         run(*words)
+
+
+def test_a_name_that_looks_like_a_file_is_not_taken_for_an_id(run):
+    with pytest.raises(Refusal, match="no file of that name"):
+        run("nothere.jsonl", "--headless")

@@ -64,7 +64,7 @@ def test_what_is_not_there_or_driven_or_the_journals_own_is_not_deleted(journal:
     driver = DriverIdentity(host_id="h", pid=7)
     with DriverLock(journal, driver):
         take(journal, "s", driver)
-        with pytest.raises(Driven):
+        with pytest.raises(Driven, match="was not deleted"):
             delete_session(journal, "s", USER)
     delete_session(journal, "s", USER)
 

@@ -24,6 +24,7 @@ from workbench.domain.rows import Session
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.journal.home import default_folder
 from workbench.journal.journal import Journal
+from workbench.text.safe import one_line
 from workbench.tui.replay_source import ReplaySource
 from workbench.views.player import SPEEDS, moment
 
@@ -228,9 +229,14 @@ def _session(journal: Journal, options: "Namespace") -> Session | None:
 def _named(journal: Journal, given: str) -> Session | None:
     try:
         return session_named(journal, given)
-    except Refusal:
-        if Path(given).is_file():
+    except Refusal as refusal:
+        named = Path(given)
+        if named.exists():
             return None
+        if named.suffix:
+            what = f"there is no session “{one_line(given, 80)}”"
+            why = "there is no file of that name here either"
+            raise Refusal(what, why, "workbench sessions list --all shows ids") from refusal
         raise
 
 

@@ -109,7 +109,7 @@ def _why_off(key_id: str, name: str, detail: ActionDetail, choosing: Choosing) -
     if name in _HUNK_KEYS:
         return _why_no_hunks(name, detail, choosing)
     if name in _DIFF_KEYS:
-        return "" if detail.files else "there is no diff here"
+        return _why_no_diff(name, detail)
     if name == "approve" and detail.is_stale and detail.is_pending:
         return ""
     if name == "approve" and choosing.taken_of(detail).is_nothing:
@@ -147,6 +147,13 @@ def _why_no_hunks(name: str, detail: ActionDetail, choosing: Choosing) -> str:
     if not detail.is_pending:
         return "it is decided"
     return "your text is taken whole" if detail.id in choosing.edits else ""
+
+
+def _why_no_diff(name: str, detail: ActionDetail) -> str:
+    if not detail.files:
+        return "there is no diff here"
+    is_alone = len(detail.files) == 1 and name in ("file-next", "file-previous")
+    return "it has one file" if is_alone else ""
 
 
 _RESULTS: Final = {

@@ -254,6 +254,13 @@ class ApprovalsPane(DetailedPane):
         if found is not None:
             self.queue.put_cursor(found)
 
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or last row, or to an end of the full-screen diff."""
+        if self.is_full:
+            self.detail_view.scroll_to_line(self.detail_view.line_count if is_last else 0)
+        else:
+            super().move_to_end(is_last=is_last)
+
     def next_order(self) -> None:
         """Order by time left, newest first, by session."""
         words = self.ordering.next()

@@ -3,6 +3,8 @@
 Owns nothing but its lines; which file is current follows from the hunk under the cursor.
 """
 
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.strip import Strip
 
@@ -13,7 +15,8 @@ from workbench.tui.theme import glyphs, ink
 from workbench.tui.widgets.lines import LineView
 from workbench.views.detail import ActionDetail, FileDetail
 
-_HINTS = (("[ ]", "other file"), ("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))
+_FILE_HINT = ("[ ]", "other file")
+_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))
 _LINE_HINTS = (("j k", "more, fewer"), ("space", "take or leave"), ("esc", "whole hunks"))
 _CHANGES = {"create": "new", "delete": "gone", "modify": ""}
 
@@ -59,7 +62,7 @@ class FileColumn(LineView):
         lines.append(Content(""))
         if choosing.line is not None:
             lines.append(Content.assemble(" ", (" choosing lines ", colours.reverse("info"))))
-        for keys, words in _HINTS if choosing.line is None else _LINE_HINTS:
+        for keys, words in _hints(detail) if choosing.line is None else _LINE_HINTS:
             lines.append(
                 Content.assemble(
                     " ", (f"{keys:<6}", colours.of("info", bold=True)), (words, colours.of("muted"))
@@ -95,3 +98,8 @@ class FileColumn(LineView):
         )
         gap = max(1, self.width - line.cell_length - len(right) - 1)
         return Content.assemble(line, " " * gap, (right, colours.of("muted")))
+
+
+def _hints(detail: ActionDetail) -> Sequence[tuple[str, str]]:
+    """Return the keys of a diff; those that go from file to file where there is another."""
+    return (_FILE_HINT, *_HINTS) if len(detail.files) > 1 else _HINTS
