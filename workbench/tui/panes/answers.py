@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from workbench.journal.decide import DecisionResult
 
 NO_ROW: Final = "nothing is under the cursor"
+OF_ROWS: Final = frozenset(
+    {"list.open", "list.copy", "list.pipe", "list.order", "list.problem-next", "list.problem-previous"}
+)
+"""Keys of lists that need a row."""
 REJECTING: Final = frozenset({"reject", "not_now"})
 """Choices that say no."""
 

@@ -240,6 +240,8 @@ class ApprovalsPane(DetailedPane):
 
     def why_off(self, key_id: str) -> str:
         """Return why a key does nothing for the action under the cursor."""
+        if not self.rows and key_id in answers.OF_ROWS:
+            return answers.NO_ROW
         why = answers.why_no_mark(key_id, self.queue.current, self.rows)
         why = why or answers.why_off(key_id, self.detail, self.choosing)
         is_past = self.detail is not None and not self.detail.is_pending and self.queue.has_waiting
