@@ -94,6 +94,7 @@ PLAIN = [
 
 SPELLED = [
     ("python -m pytest -q", "python -m pytest"),
+    ("python -m sqlite3 shop.db", "python -m sqlite3"),
     ("python3.11 -u manage.py test", "python3.11 -u manage.py"),
     ("bash build.sh --fast", "bash build.sh"),
     ("node script.js", "node script.js"),
