@@ -48,6 +48,10 @@ class Simple:
     """Files that it is given through `<`."""
     spelled: int = 0
     """How many of its words a pattern has to spell out."""
+    literal: frozenset[int] = frozenset()
+    """Places of further words that a pattern has to spell out."""
+    text: frozenset[int] = frozenset()
+    """Places of words that are known to name no file."""
 
     def texts(self) -> Iterator[str]:
         """Yield the command in the ways in which a pattern that allows it may be written."""
@@ -184,7 +188,13 @@ def _rowed(rows: Sequence[tuple[str, ...]], reasons: dict[str, None]) -> tuple[d
     for words in dict.fromkeys(rows):
         verdict = judge(words)
         reasons.update(dict.fromkeys(verdict.reasons))
-        simples[words] = Simple(words=words, written=words, spelled=verdict.spelled)
+        simples[words] = Simple(
+            words=words,
+            written=words,
+            spelled=verdict.spelled,
+            literal=verdict.literal,
+            text=verdict.text,
+        )
     _after_cd([simples[words] for words in rows], reasons)
     return reasons, list(simples.values())
 
@@ -277,7 +287,8 @@ def _judged(
         if simple.words:
             verdict = judge(simple.words)
             reasons.update(dict.fromkeys(verdict.reasons))
-            commands.append((found.start, found.end, replace(simple, spelled=verdict.spelled)))
+            known = replace(simple, spelled=verdict.spelled, literal=verdict.literal, text=verdict.text)
+            commands.append((found.start, found.end, known))
     _redirects(tokens, commands, reasons)
     simples = [simple for _, _, simple in commands]
     if not simples:

@@ -54,6 +54,10 @@ class Judged:
     """Why no grant covers it, in words; none if one may."""
     spelled: int = 0
     """How many of its first words a pattern has to spell out to cover it."""
+    literal: frozenset[int] = frozenset()
+    """Places of further words that a pattern has to spell out, such as options that are not known."""
+    text: frozenset[int] = frozenset()
+    """Places of words that are known to be text and to name no file: a search pattern, a message."""
 
 
 def judge(words: Sequence[str]) -> Judged:
