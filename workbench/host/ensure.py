@@ -4,13 +4,13 @@ Owns the start of a host process and the wait until it holds its lock.
 """
 
 import os
-import sys
 import time
 from collections.abc import Mapping
 
 from workbench.domain.rows import Host
 from workbench.effects.locks import is_held
-from workbench.effects.process import NotStarted, start_detached
+from workbench.effects.own_process import start_own
+from workbench.effects.process import NotStarted
 from workbench.effects.proctable import process
 from workbench.host.places import host_lock, live_host
 from workbench.journal.home import Home
@@ -32,10 +32,9 @@ def ensure_host(
     if found is not None:
         return found
     host_id = journal.clock.new_id()
-    argv = [sys.executable, "-m", "workbench", "host", "serve", workspace, "--id", host_id]
-    environment = {**env, "WORKBENCH_HOME": str(home.path)}
+    words = ["host", "serve", os.path.abspath(workspace), "--id", host_id]  # noqa: PTH100 -- links stay
     try:
-        pid = start_detached(argv, home.logs / f"host-{host_id}.log", environment)
+        pid = start_own(words, home.path, home.logs / f"host-{host_id}.log", env)
     except NotStarted:
         return None
     until = time.monotonic() + PATIENCE
@@ -52,8 +51,11 @@ def why_not(home: Home) -> str:
     logs = sorted(home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
     said = (logs[-1].read_bytes()[-_TAIL:].decode("utf-8", "replace") if logs else "").splitlines()
     errors = [line for line in said if " ERROR " in line]
-    last = (errors or said)[-1] if said else "it said nothing"
-    return one_line(last.partition(" ERROR ")[2] or last, 200)
+    if errors or any("Traceback" in line for line in said):
+        last = (errors or said)[-1]
+        return one_line(last.partition(" ERROR ")[2] or last, 200)
+    # A refusal says in a line each what was not done, why, and what helps.
+    return one_line(" ".join(said[-3:]), 300) or "it said nothing"
 
 
 def _is_running(pid: int) -> bool:

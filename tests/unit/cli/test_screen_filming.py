@@ -47,7 +47,7 @@ def test_a_picture_of_the_moment_is_written(stage, tmp_path):
 )
 def test_a_name_that_cannot_be_written_is_refused_before_anything_starts(stage, monkeypatch, path, why):
     home, journal, here, session = stage
-    monkeypatch.setattr(filming, "start_detached", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.setattr(filming, "start_own", lambda *_: pytest.fail("a process was started"))
     with pytest.raises(NotDone, match=why):
         filming.film(home, journal, here, FilmWanted(session_id=session.id, path=path), print)
 

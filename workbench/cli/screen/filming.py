@@ -4,14 +4,12 @@ Owns that process and the sentences about it. Filming draws thousands of frames:
 every key would wait for them. What is written and what is left out is the export's.
 """
 
-import os
-import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.process import start_detached
+from workbench.effects.own_process import start_own
 from workbench.effects.proctable import process
 from workbench.effects.spawn import NotStarted
 from workbench.host.ancestry import refuse_inside_agents
@@ -49,7 +47,7 @@ def film(
     target = _target(workspace, wanted.path)
     log = home.logs / f"export-{journal.clock.new_id()}.log"
     try:
-        pid = start_detached(_argv(wanted, target), log, {**os.environ, **_environment(home)})
+        pid = start_own(_words(wanted, target), home.path, log)
         _wait(pid, lambda: told(_last(log)))
         said = " ".join(_lines(log))
     except NotStarted as error:
@@ -62,7 +60,7 @@ def film(
 
 
 def _target(workspace: str, path: str) -> Path:
-    target = Path(workspace) / Path(path).expanduser()
+    target = (Path(workspace) / Path(path).expanduser()).absolute()
     shown = one_line(str(target), 80)
     if target.suffix not in FORMS:
         raise NotDone(f"Not written: {one_line(path, 60)} ends in none of {' '.join(FORMS)}.")
@@ -73,7 +71,7 @@ def _target(workspace: str, path: str) -> Path:
     return target
 
 
-def _argv(wanted: FilmWanted, target: Path) -> list[str]:
+def _words(wanted: FilmWanted, target: Path) -> list[str]:
     form = FORMS[target.suffix]
     across, down = (
         max(low, min(one, high)) for low, one, high in zip(_NARROWEST, wanted.size, _WIDEST, strict=True)
@@ -81,13 +79,9 @@ def _argv(wanted: FilmWanted, target: Path) -> list[str]:
     theme = wanted.theme if wanted.theme in _THEMES else _THEMES[0]
     moment = ["--at", f"#{wanted.index}"] if form == "svg" and wanted.index is not None else []
     return [
-        sys.executable, "-m", "workbench", "sessions", "export", "--format", form, "--output", str(target),
-        "--size", f"{across}x{down}", "--theme", theme, *moment, "--", wanted.session_id,
+        "sessions", "export", "--format", form, "--output", str(target), "--size", f"{across}x{down}",
+        "--theme", theme, *moment, "--", wanted.session_id,
     ]  # fmt: skip
-
-
-def _environment(home: Home) -> Mapping[str, str]:
-    return {"WORKBENCH_HOME": str(home.path)}
 
 
 def _wait(pid: int, look: Callable[[], None]) -> None:

@@ -1,0 +1,151 @@
+"""Processes of ours in a folder full of modules named like all that they import: none of them is taken."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import workbench.__main__ as start
+from tests.support import golden
+from tests.support.shadows import Shadows
+from workbench.cli.screen.filming import film
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.effects.environment import scrubbed_environment
+from workbench.effects.own_process import own_command, own_environment
+from workbench.host.control import stop
+from workbench.host.ensure import ensure_host, why_not
+from workbench.journal.home import Home
+from workbench.tui.services import FilmWanted
+
+STEERED = {
+    "PYTHONPATH": f".{os.pathsep}", "PYTHONSTARTUP": "json.py", "PYTHONINSPECT": "1", "PYTHONHOME": ".",
+    "PYTHONWARNINGS": "error::json.Warn", "PYTHONBREAKPOINT": "json.run", "PYTHONPLATLIBDIR": ".",
+}  # fmt: skip
+
+
+@pytest.fixture
+def shadows(monkeypatch):
+    """Stand in a folder below the one that every user may write; as root it belongs to another user."""
+    with tempfile.TemporaryDirectory(prefix="workbench-shadows-", dir="/tmp") as place:
+        Path(place).chmod(0o777)
+        shadows = Shadows(Path(place) / "repo")
+        monkeypatch.chdir(shadows.folder)
+        yield shadows
+
+
+@pytest.fixture
+def opened(tmp_path):
+    with golden.load("rename-handler", tmp_path / "data") as journal:
+        yield Home.open(tmp_path / "data"), journal
+
+
+def test_the_modules_of_the_folder_leave_a_mark_where_python_looks_there(shadows):
+    subprocess.run(
+        [sys.executable, "-c", "import apsw"], check=False, capture_output=True, cwd=shadows.folder
+    )
+    assert shadows.marks
+
+
+@pytest.mark.parametrize("steered", [{}, STEERED], ids=["plain", "steered"])
+def test_a_host_takes_no_module_from_the_folder(shadows, opened, steered):
+    home, journal = opened
+    workspace = str(shadows.folder)
+    host = ensure_host(home, journal, workspace, {**os.environ, **steered})
+    try:
+        assert host is not None, why_not(home)
+        assert Path(f"/proc/{host.pid}/cwd").readlink() == home.path
+    finally:
+        stop(home, workspace)
+    assert shadows.marks == []
+
+
+def test_an_export_takes_no_module_from_the_folder(shadows, opened, monkeypatch):
+    home, journal = opened
+    for name, value in STEERED.items():
+        monkeypatch.setenv(name, value)
+    session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None)
+    wanted = FilmWanted(session_id=session.id, path="now.svg", index=3)
+    assert film(home, journal, ".", wanted, lambda _: None).startswith(f"Written: {shadows.folder}/now.svg")
+    assert shadows.marks == []
+
+
+def test_python_m_takes_nothing_from_the_folder_once_it_runs_this_program(tmp_path):
+    """What Python itself imports before us, and a package of our name, are out of reach."""
+    names = {"argparse", "uuid", "apsw", "platform", "logging", "json", "platformdirs", "orjson", "colorama"}
+    shadows = Shadows(tmp_path / "repo", names)
+    argv = [sys.executable, "-m", "workbench", "approvals", "list"]
+    done = subprocess.run(argv, cwd=shadows.folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, shadows.marks) == (0, "", [])
+
+
+def test_python_m_works_in_a_folder_that_holds_this_package():
+    root = Path(__file__).parents[3]
+    argv = [sys.executable, "-S", "-m", "workbench", "--version"]
+    done = subprocess.run(argv, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:10]) == (0, "workbench ")
+
+
+def test_an_own_process_gives_back_what_it_set_aside(tmp_path, monkeypatch):
+    env = {**os.environ, **STEERED, "OTHER": "stays"}
+    own = own_environment(tmp_path, env)
+    assert not [name for name in own if name.startswith("PYTHON")]
+    monkeypatch.setattr(os, "environ", own)
+    start._take_back()
+    assert own == {**env, "WORKBENCH_HOME": str(tmp_path)}
+
+
+def test_commands_of_agents_get_the_variables_of_python_as_the_user_had_them(tmp_path, monkeypatch):
+    env = {"PYTHONPATH": "lib", "PYTHONHASHSEED": "0", "PATH": "/bin"}
+    own = own_environment(tmp_path, env)
+    monkeypatch.setattr(os, "environ", own)
+    start._take_back()
+    assert scrubbed_environment(own) == env
+
+
+def test_a_package_that_only_pythonpath_names_is_found_and_nothing_beside_it_is_preferred(tmp_path):
+    root = Path(__file__).parents[3]
+    assert "-c" not in own_command(["--version"], {"PYTHONPATH": "."})
+    beside = tmp_path / "named"
+    shadows = Shadows(beside, {"json", "argparse", "logging"})
+    (beside / "workbench").symlink_to(root / "workbench")
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    argv = own_command(["--version"], env)
+    assert argv[argv.index("-c") + 2] == str(root)
+    argv[argv.index("-c") + 2] = str(beside)
+    done = subprocess.run(
+        [argv[0], "-S", *argv[1:]],
+        env=own_environment(tmp_path, env),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout[:10], shadows.marks) == ("workbench ", []), done.stderr
+
+
+def test_a_workspace_that_vanished_while_its_host_starts_is_named(tmp_path, opened):
+    home, journal = opened
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    gone.rmdir()
+    begun = time.monotonic()
+    assert ensure_host(home, journal, str(gone)) is None
+    assert time.monotonic() - begun < 10
+    assert (
+        why_not(home)
+        == f"“{gone}” is no workspace. No such file or directory. Name a folder that is there with -C DIR."
+    )
+
+
+def test_no_module_of_ours_starts_the_interpreter_by_itself():
+    root = Path(__file__).parents[3] / "workbench"
+    allowed = {"effects/own_process.py", "cli/demo/bundle.py"}
+    naming = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        if any(word in path.read_text() for word in ("sys.executable", "multiprocessing", "ProcessPool"))
+    }
+    assert naming == allowed
