@@ -1,14 +1,15 @@
 """What a child process may know of our environment.
 
-Owns the one list of variables that are withheld from commands and hooks. It reads no environment by
-itself, and it never lets a variable through because its value looks harmless.
+Owns the one list of variables that are withheld from commands and hooks, and the settings of git that they
+run under. It reads no environment by itself, and no harmless value saves a variable that is withheld by name.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
-from workbench.effects.marks import CALL
+from workbench.effects.marks import AGENT_VARIABLE, CALL
 
 _SECRET_NAME: Final = re.compile(
     r"API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SIGNING_?KEY|ENCRYPTION_?KEY|MASTER_?KEY|SECRET|TOKEN|PASSW|PASSPHRASE"
@@ -29,15 +30,39 @@ _INJECTING: Final = re.compile(
 _GATE: Final = re.compile(r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|WORKBENCH_CALL", re.DOTALL)
 
 
-def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()) -> dict[str, str]:
-    """Return the environment that a command or hook may have.
+# A command cannot do without these, and where a program is looked for is no secret.
+_NEEDED: Final = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "TZ", "PWD",
+})  # fmt: skip
 
-    Dropped are: our own variables, what is named or looks like a secret (keys, tokens, passwords,
-    addresses with a password in them), and what makes a shell or loader run code of its own.
+_GIT_SETTINGS: Final = (("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"))
+"""Below every command of an agent: no folder becomes a repository by its looks, and none names a monitor."""
+_COUNT: Final = re.compile(r"[0-9]{1,4}")
+
+
+def agent_environment(base: Mapping[str, str], folder: str, extra_drop: Iterable[str] = ()) -> dict[str, str]:
+    """Return the environment of the commands, hooks and adapters of agents.
 
     Args:
         base: Usually `os.environ`.
+        folder: The folder they run in.
         extra_drop: Further names, exactly; the key variables of the configured providers.
+    """
+    dropped = frozenset(extra_drop)
+    passed = {
+        name: value
+        for name, value in scrubbed_environment(base, dropped).items()
+        if not holds_secret(name, value)
+    }
+    return {**passed, **_git_settings(base, dropped), AGENT_VARIABLE: "1", "PWD": folder}
+
+
+def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()) -> dict[str, str]:
+    """Return an environment without our own variables, secrets by name, and what makes a shell run code.
+
+    Args:
+        base: Usually `os.environ`.
+        extra_drop: Further names, exactly.
     """
     dropped = set(extra_drop)
     return {name: value for name, value in base.items() if name not in dropped and _may_pass(name, value)}
@@ -45,6 +70,47 @@ def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()
 
 def _may_pass(name: str, value: str) -> bool:
     return not (_INJECTING.fullmatch(name) or _SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Say whether a variable's value is, or holds, what the record would leave out as a secret."""
+    if name in _NEEDED:
+        return False
+    from workbench.text import known
+
+    return known.replaced(value) != value or _looks_secret(value)
+
+
+@lru_cache(maxsize=2_000)
+def _looks_secret(value: str) -> bool:
+    from workbench.text.scrub import scrub  # every host has it; who only starts one does not load it
+
+    return bool(scrub(value).found)
+
+
+def _git_settings(base: Mapping[str, str], dropped: frozenset[str]) -> dict[str, str]:
+    """Return the settings of git that the environment holds, with ours behind them, where they count."""
+    settings = [*_settings_of_user(base, dropped), *_GIT_SETTINGS]
+    pairs = {
+        f"GIT_CONFIG_{kind}_{number}": text
+        for number, setting in enumerate(settings)
+        for kind, text in zip(("KEY", "VALUE"), setting, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
+
+
+def _settings_of_user(base: Mapping[str, str], dropped: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield what git takes from the environment but secrets; nothing where git refuses all of it."""
+    count = base.get("GIT_CONFIG_COUNT", "")
+    if not _COUNT.fullmatch(count):
+        return
+    names = [(f"GIT_CONFIG_KEY_{number}", f"GIT_CONFIG_VALUE_{number}") for number in range(int(count))]
+    if not all(key in base and value in base for key, value in names):
+        return
+    for key, value in names:
+        is_secret = _SECRET_VALUE.search(base[value]) or holds_secret(key, f"{base[key]}={base[value]}")
+        if not is_secret and not dropped & {key, value}:
+            yield base[key], base[value]
 
 
 def marked_environment(env: Mapping[str, str], mark: str) -> dict[str, str]:

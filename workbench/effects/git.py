@@ -1,37 +1,169 @@
-"""git by its plumbing: an index of its own, hooks and helpers off, nothing that reaches the network.
+"""git as this program calls it: an index of its own where it needs one, and nothing that runs other programs.
 
-Owns how git is started and its scratch files. It never touches the user's index or working tree, never checks
-anything out and never pushes; what is committed is decided elsewhere.
+Owns how git is started and its scratch files. Whoever made a repository may have named programs in its
+configuration: hooks, a file system monitor, pagers, drivers of diffs, filters, helpers of protocols. All of
+them are off here, in our own calls only; a file that a filter keeps in another form (git-lfs) stays as git
+stores it. The user's index and working tree are never touched, and nothing is pushed.
 """
 
 import contextlib
 import os
 import tempfile
-from collections.abc import Container, Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.hook import run_hook
+from workbench.effects.environment import scrubbed_environment
+from workbench.effects.hook import HookExit, run_hook
 from workbench.effects.spawn import NotStarted
 
 MOST_SECONDS: Final = 60.0
 LARGEST: Final = 64 * 1024 * 1024
 """Bytes of one answer."""
+WORKTREE_SECONDS: Final = 120.0
 
-_NOT_FOUND: Final = 127
 _SETTINGS: Final = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0",
     "maintenance.auto=false", "protocol.allow=never", "credential.helper=", "i18n.commitEncoding=UTF-8",
+    "safe.bareRepository=explicit", "core.pager=cat", "submodule.recurse=false", "core.alternateRefsCommand=",
 )  # fmt: skip
 _ENVIRONMENT: Final = {
     "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1", "GIT_PAGER": "cat",
+    "GIT_NO_REPLACE_OBJECTS": "1", "GIT_PAGER": "cat", "GIT_ALLOW_PROTOCOL": "",
 }  # fmt: skip
+_READING: Final = frozenset({
+    "cat-file", "check-attr", "check-ignore", "check-ref-format", "ls-tree", "merge-file",
+    "rev-parse",
+})  # fmt: skip
+"""Commands that neither convert a file nor run a hook: what the repository names for these is not asked."""
+_DIFFS: Final = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show", "format-patch"})
+_MOST_DRIVERS: Final = 200
 
 
 class GitFailed(Exception):
-    """git did not do something; the message is what it said."""
+    """git did not do something; the message is what it said.
+
+    Attributes:
+        code: The exit code; None where there is none.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def run_git(
+    folder: str,
+    *words: str,
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+    seconds: float = MOST_SECONDS,
+    own: Mapping[str, str] | None = None,
+) -> bytes:
+    """Run git and return what it printed: the one door of every call of ours.
+
+    Args:
+        folder: Where to.
+        words: The command and what follows it.
+        environment: Of this process or one already scrubbed; what of it steers git is left out.
+        stdin: Written to it.
+        seconds: Time it may take.
+        own: Variables for git that the caller sets.
+
+    Raises:
+        GitFailed: With what git said; also where it is missing or takes too long.
+    """
+    passed = {**_passed(environment), **_ENVIRONMENT, **(own or {})}
+    settings = _SETTINGS if words[0] in _READING else (*_SETTINGS, *_drivers_off(folder, passed))
+    plain = ("--no-ext-diff", "--no-textconv") if words[0] in _DIFFS else ()
+    end, said = _ended(folder, settings, (words[0], *plain, *words[1:]), passed, stdin, seconds)
+    if len(end.output) > LARGEST:
+        raise GitFailed(f"git {words[0]} printed more than {LARGEST} bytes")
+    if end.timed_out:
+        raise GitFailed(f"git {words[0]} took longer than {seconds:g} s")
+    if end.code != 0:
+        raise GitFailed(said or f"git {words[0]} ended with {end.code}", end.code)
+    return end.output
+
+
+def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str, str]) -> None:
+    """Add a worktree with the files of its commit as git stores them: no filter changes them.
+
+    Args:
+        folder: In the repository.
+        target: The new folder.
+        words: What stands between `git worktree add` and the end but the folder, in which it is `{}`.
+        environment: As of `run_git`.
+
+    Raises:
+        GitFailed: Nothing of it is left.
+    """
+    filled = [target if word == "{}" else word for word in words]
+    run_git(folder, "worktree", "add", "--no-checkout", *filled, environment=environment,
+            seconds=WORKTREE_SECONDS)  # fmt: skip
+    try:
+        # Settings may hold in this folder alone (includeIf, config.worktree), so drivers are looked up in it.
+        run_git(target, "reset", "--hard", "--quiet", "--no-recurse-submodules", environment=environment,
+                seconds=WORKTREE_SECONDS, own={"GIT_WORK_TREE": os.path.realpath(target)})  # fmt: skip
+    except GitFailed:
+        with contextlib.suppress(GitFailed):
+            run_git(folder, "worktree", "remove", "--force", target, environment=environment)
+        raise
+
+
+def _passed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what steers git, and without folders that depend on where one stands."""
+    scrubbed = scrubbed_environment(environment)
+    kept = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
+    folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
+    return {**kept, "PATH": os.pathsep.join(folders)}
+
+
+def _drivers_off(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the settings that switch off every filter and every hook that the configuration here names."""
+    words = ("config", "--null", "--name-only", "--get-regexp", r"^(filter|hook)\.")
+    end, said = _ended(folder, _SETTINGS, words, passed, b"", MOST_SECONDS)
+    if end.code not in (0, 1) or end.timed_out:
+        raise GitFailed(said or f"git config ended with {end.code}", end.code)
+    names = {
+        name.rpartition(".")[0]
+        for name in end.output.decode("utf-8", "surrogateescape").split("\0")
+        if name.count(".") > 1
+    }
+    if len(names) > _MOST_DRIVERS or any("=" in name for name in names):
+        raise GitFailed("the repository names filters or hooks that cannot be switched off")
+    return tuple(_off(sorted(names)))
+
+
+def _off(names: Iterable[str]) -> Generator[str]:
+    for name in names:
+        if name.startswith("hook."):
+            yield f"{name}.enabled=false"
+        else:
+            yield from (f"{name}.{part}=" for part in ("clean", "smudge", "process"))
+            yield f"{name}.required=false"
+
+
+def _ended(
+    folder: str,
+    settings: Sequence[str],
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: bytes,
+    seconds: float,
+) -> tuple[HookExit, str]:
+    given = [part for setting in settings for part in ("-c", setting)]
+    with tempfile.TemporaryFile() as errors:
+        try:
+            argv = ("git", "--no-pager", *given, *words)
+            end = run_hook(
+                argv, stdin, folder, environment, seconds, keep=LARGEST + 1, errors=errors.fileno()
+            )
+        except NotStarted as error:
+            raise GitFailed("git is not installed" if error.what == "git" else str(error)) from None
+        errors.seek(0)
+        return end, " ".join(errors.read(2000).decode("utf-8", "replace").split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +174,8 @@ class Git:
     environment: Mapping[str, str]
     """Already scrubbed."""
     scratch: Path
+    own: Mapping[str, str]
+    """Where its index and its new objects are."""
 
     def run(self, *arguments: str, stdin: bytes = b"", no: Container[int] = ()) -> bytes:
         """Run git and return what it printed.
@@ -54,42 +188,26 @@ class Git:
         Raises:
             GitFailed: With what git said; also where it is missing or takes too long.
         """
-        code, output, said = self._run(arguments, stdin)
-        if code == 0:
-            return output
-        if code is not None and code in no:
-            return b""
-        raise GitFailed(said or f"git {arguments[0]} ended with {code}")
+        try:
+            return run_git(
+                self.folder, *arguments, environment=self.environment, stdin=stdin, own=self.own
+            )  # fmt: skip
+        except GitFailed as error:
+            if error.code is not None and error.code in no:
+                return b""
+            raise
 
     def merge(self, ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
         """Return our bytes with the change from base to theirs; None where both changed the same lines."""
         paths = [self.scratch / name for name in ("ours", "base", "theirs")]
         for path, data in zip(paths, (ours, base, theirs), strict=True):
             path.write_bytes(data)
-        code, output, said = self._run(("merge-file", "-p", "-q", *map(str, paths)), b"")
-        if code is None or code == _NOT_FOUND:
-            raise GitFailed(said)
-        return output if code == 0 else None
-
-    def _run(self, arguments: Sequence[str], stdin: bytes) -> tuple[int | None, bytes, str]:
-        errors = self.scratch / "stderr"
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        # The shell only sends away what git says beside its answer; no argument is read by it.
-        argv = ("/bin/sh", "-c", 'exec 2>"$0"; exec git "$@"', str(errors), *settings, *arguments)
         try:
-            end = run_hook(argv, stdin, self.folder, self.environment, MOST_SECONDS, keep=LARGEST + 1)
-        except NotStarted as error:
-            raise GitFailed(str(error)) from None
-        if len(end.output) > LARGEST:
-            raise GitFailed(f"git {arguments[0]} printed more than {LARGEST} bytes")
-        said = (
-            " ".join(errors.read_bytes()[:2000].decode("utf-8", "replace").split()) if errors.exists() else ""
-        )
-        if end.code == _NOT_FOUND:
-            said = "git is not installed"
-        elif end.timed_out:
-            said = f"git {arguments[0]} took longer than {MOST_SECONDS:g} s"
-        return end.code, end.output, said
+            return self.run("merge-file", "-p", "-q", *map(str, paths))
+        except GitFailed as error:
+            if error.code is None:
+                raise
+            return None
 
 
 @contextlib.contextmanager
@@ -111,7 +229,4 @@ def git_in(folder: str, environment: Mapping[str, str], objects: str | None = No
                 "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
                 "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
             }
-        kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        yield Git(
-            folder=os.path.realpath(folder), environment={**kept, **_ENVIRONMENT, **own}, scratch=scratch
-        )
+        yield Git(folder=os.path.realpath(folder), environment=environment, scratch=scratch, own=own)

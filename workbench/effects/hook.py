@@ -48,6 +48,7 @@ def run_hook(
     *,
     grace: float = GRACE,
     keep: int = OUTPUT_LIMIT,
+    errors: int | None = None,
 ) -> HookExit:
     """Run a hook to its end, blocking; call it from a thread where a loop is running.
 
@@ -59,6 +60,7 @@ def run_hook(
         timeout: Seconds until it and all it started are ended.
         grace: Seconds between SIGTERM and SIGKILL.
         keep: Bytes of output that are kept.
+        errors: Descriptor for standard error, if it is to stay out of the output.
 
     Raises:
         NotStarted: The program or folder is missing, or the like.
@@ -68,7 +70,8 @@ def run_hook(
     with contextlib.ExitStack() as opened:
         hook_in, our_in = pipe(opened)
         our_out, hook_out = pipe(opened)
-        child = spawn(argv, cwd, marked_environment(env, mark), stdin=hook_in, output=hook_out)
+        marked = marked_environment(env, mark)
+        child = spawn(argv, cwd, marked, stdin=hook_in, output=hook_out, errors=errors)
         opened.pop_all()
     os.close(hook_in)
     os.close(hook_out)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from workbench.config.values import Loaded
 from workbench.effects.clock import Clock
-from workbench.effects.environment import scrubbed_environment
+from workbench.effects.environment import agent_environment
 from workbench.effects.files import Root
-from workbench.effects.marks import AGENT_VARIABLE
 from workbench.host.charge import PLAIN, Charge
 from workbench.host.endpoints import key_variables, teach
 from workbench.host.models import ProviderMaker
@@ -100,9 +99,7 @@ def open_kit(
     settings = Settings(home, workspace, options or {})
     config = settings.loaded(trusted=True).config
     teach(config)
-    environment = {
-        **scrubbed_environment(os.environ, key_variables(config)), AGENT_VARIABLE: "1", "PWD": workspace
-    }  # fmt: skip
+    environment = agent_environment(os.environ, workspace, key_variables(config))
     kit = Kit(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
         settings=settings, tools=tools or catalogue(), provider=provider,

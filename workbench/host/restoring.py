@@ -13,17 +13,14 @@ from typing import Final, Literal
 
 from workbench.domain.events import FileChanged
 from workbench.domain.values import BlobRef
-from workbench.effects.environment import scrubbed_environment
 from workbench.effects.files import FileRefused, NothingThere, Root
-from workbench.effects.hook import run_hook
-from workbench.effects.spawn import NotStarted
+from workbench.effects.git import GitFailed, add_worktree, run_git
 from workbench.effects.trees import copy_tree, make_folder, remove_tree
 from workbench.host.sessions import SessionRefused
 from workbench.journal.journal import Journal
 from workbench.journal.reel import file_changes
 
 Kind = Literal["copy", "worktree"]
-GIT_SECONDS: Final = 120.0
 _NOT: Final = "The session was not forked."
 
 
@@ -174,8 +171,10 @@ def _uncopy(workspace: str, target: str) -> None:
 
 def _worktree(workspace: str, target: str) -> str:
     make_folder(str(Path(target).parent))
-    prefix = _git(workspace, "rev-parse", "--show-prefix").strip().rstrip("/")
-    _git(workspace, "worktree", "add", "--detach", target, "HEAD")
+    with _git_words():
+        said = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
+        add_worktree(workspace, target, "--detach", "{}", "HEAD", environment=os.environ)
+    prefix = said.decode("utf-8", "surrogateescape").strip().rstrip("/")
     inside = f"{target}/{prefix}" if prefix else target
     make_folder(inside)
     return inside
@@ -183,20 +182,14 @@ def _worktree(workspace: str, target: str) -> str:
 
 def _unworktree(workspace: str, target: str) -> None:
     if Path(target).is_dir():
-        _git(workspace, "worktree", "remove", "--force", target)
+        with _git_words():
+            run_git(workspace, "worktree", "remove", "--force", target, environment=os.environ)
 
 
-def _git(folder: str, *words: str) -> str:
-    argv = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *words)
-    # A repository named by the environment is not the one of this folder.
-    passed = scrubbed_environment(os.environ)
-    environment = {name: value for name, value in passed.items() if not name.startswith("GIT_")}
+@contextlib.contextmanager
+def _git_words() -> Generator[None, None, None]:
     try:
-        done = run_hook(argv, b"", folder, environment, GIT_SECONDS)
-    except NotStarted as error:
-        raise SessionRefused(_NOT, f"git did not start: {error}.", "Name a folder for a copy.") from None
-    said = " ".join(done.output.decode("utf-8", "replace").split())
-    if done.code != 0:
-        why = said[-300:] or f"git {words[0]} ended with {done.code}"
-        raise SessionRefused(_NOT, f"git made no worktree: {why}", "Name a folder for a copy instead.")
-    return done.output.decode("utf-8", "replace")
+        yield
+    except GitFailed as error:
+        why = f"git made no worktree: {str(error)[-300:]}"
+        raise SessionRefused(_NOT, why, "Name a folder for a copy instead.") from None

@@ -5,6 +5,7 @@ without write permission; a readwrite mount is a copy whose changes are given ba
 only onto files that are still what they were. Nothing outside the project is ever a source.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -15,13 +16,12 @@ from pathlib import Path
 from typing import Final, cast
 
 from workbench.effects.files import FileRefused, Root, private_folder, read_bounded, write_atomic
-from workbench.effects.hook import run_hook
+from workbench.effects.git import GitFailed, add_worktree, run_git
 from workbench.effects.trees import copy_tree, files_below, make_folder, put_file
 from workbench.pipelines.files import OutsideRoot, inside, matching
 from workbench.pipelines.model import Mount, Pipeline, Step
 
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
-GIT_SECONDS: Final = 120.0
 
 
 class WorkspaceFailed(Exception):
@@ -93,15 +93,18 @@ class Workspaces:
         branch = branch or slug(path.rpartition("/")[2])
         if branch.startswith("-") or base.startswith("-"):
             raise WorkspaceFailed("a branch cannot begin with a dash")
-        is_known = self._git("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")[0] == 0
-        words = [path, branch] if is_known else ["-b", branch, path, *([base] if base else [])]
-        code, said = self._git("worktree", "add", *words)
-        if code != 0:
-            raise WorkspaceFailed(f"git made no worktree for {branch}: {said.strip()[-300:]}")
+        known = f"refs/heads/{branch}"
+        words = ["{}", branch] if self._is_known(known) else ["-b", branch, "{}", *([base] if base else [])]
+        try:
+            add_worktree(self.project, path, *words, environment=self.environment)
+        except GitFailed as error:
+            raise WorkspaceFailed(f"git made no worktree for {branch}: {str(error)[-300:]}") from None
 
-    def _git(self, *words: str) -> tuple[int | None, str]:
-        done = run_hook(("git", *words), b"", self.project, self.environment, GIT_SECONDS)
-        return done.code, done.output.decode("utf-8", "replace")
+    def _is_known(self, name: str) -> bool:
+        with contextlib.suppress(GitFailed):
+            run_git(self.project, "rev-parse", "--verify", "--quiet", name, environment=self.environment)
+            return True
+        return False
 
     def _mount(self, path: str, number: int, mount: Mount, fill: Callable[[str], str]) -> None:
         source, target = self._ends(path, mount, fill)

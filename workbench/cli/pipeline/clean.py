@@ -3,6 +3,8 @@
 Owns which are removed. The journal of a run and its artifacts stay.
 """
 
+import contextlib
+import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from workbench.cli.place import opened, workspace_of
 from workbench.cli.render.facts import Facts
 from workbench.domain.machines import ENDED_RUNS
 from workbench.domain.rows import PipelineState
-from workbench.effects.foreground import capture
+from workbench.effects.git import GitFailed, run_git
 from workbench.effects.trees import files_below, remove_tree
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -73,7 +75,8 @@ def _cleaned(home: Home, journal: Journal, run: PipelineState, options: Namespac
         remove_tree(str(folder))
         if session is not None:
             # Worktrees lay in there; git forgets those that are gone.
-            capture(("git", "worktree", "prune"), session.workspace, 30.0)
+            with contextlib.suppress(GitFailed):
+                run_git(session.workspace, "worktree", "prune", environment=os.environ, seconds=30.0)
     return {
         "run": run_title(run), "run_id": run.pipeline_id, "folder": str(folder), "files": len(names),
         "bytes": total, "removed": not options.dry_run,

@@ -380,15 +380,18 @@ class Wiring:
         """Show a notice outside of the terminal, where the system has a program for it."""
         from workbench.effects.foreground import capture
 
-        capture(["notify-send", "--app-name=workbench", title, text], self._workspace, 2.0)
+        # The body is read as markup. No folder of a stranger is one that programs are looked for in.
+        body = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        capture(["notify-send", "--app-name=workbench", "--", title, body], "/", 2.0)
 
     def list_files(self) -> Sequence[str]:
         """Return the workspace's files that git does not ignore; all of them where there is no git."""
-        from workbench.effects.foreground import capture
+        from workbench.effects.git import GitFailed, run_git
 
-        argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        listed = capture(argv, self._workspace, 5.0)
-        if listed is None:
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        try:
+            listed = run_git(self._workspace, *words, environment=os.environ, seconds=5.0)
+        except GitFailed:
             return _walked(self._workspace)
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
 

@@ -12,7 +12,7 @@ from workbench.domain.events import Event, SessionStatusChanged
 from workbench.domain.runs import RunChanged, RunRequested, RunStarted, StepChanged
 from workbench.effects.faults import point
 from workbench.effects.files import private_folder
-from workbench.effects.foreground import capture
+from workbench.effects.git import GitFailed, run_git
 from workbench.effects.process import ProcessIdentity, end_leftovers
 from workbench.host.charge import WORKSPACES
 from workbench.host.kit import Kit
@@ -151,8 +151,11 @@ def _defined(kit: Kit, body: RunRequested, given: str) -> tuple[Definition, Pipe
 
 
 def _git(kit: Kit, *words: str) -> str:
-    said = capture(("git", *words), kit.workspace, 10.0)
-    return said.decode("utf-8", "replace").strip() if said else ""
+    try:
+        said = run_git(kit.workspace, *words, environment=kit.environment, seconds=10.0)
+    except GitFailed:
+        return ""
+    return said.decode("utf-8", "replace").strip()
 
 
 def workers(kit: Kit, manifest: Manifest | None) -> int:

@@ -1,0 +1,207 @@
+"""Calls of git in a repository that somebody else configured: it answers, and none of their programs runs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from workbench.effects.git import GitFailed, add_worktree, git_in, run_git
+
+
+def plain(folder, *words):
+    return subprocess.run(
+        ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *words],
+        cwd=folder, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+
+
+class Hostile:
+    """A repository with a program in every place that names one; `ran` are those that were started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._marks = folder, folder.parent / "marks"
+        self._marks.mkdir()
+        folder.mkdir()
+        (folder / ".gitattributes").write_text("* filter=evil diff=evil\n*.late filter=late\n")
+        for name in ("a.txt", "b.late", "sub/c.txt"):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(f"{name} as it is stored\n")
+        plain(folder, "init", "-q", "-b", "main")
+        plain(folder, "add", "-A")
+        plain(folder, "commit", "-qm", "first")
+        self._configure()
+
+    def program(self, name: str, then: str = "cat") -> str:
+        path = self.folder.parent / f"{name}.sh"
+        path.write_text(f"#!/bin/sh\n: > {self._marks}/{name}\n{then}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    @property
+    def ran(self) -> list[str]:
+        return sorted(path.name for path in self._marks.iterdir())
+
+    def _configure(self) -> None:
+        hooks = self.folder.parent / "hooks"
+        hooks.mkdir()
+        for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc"):
+            (hooks / name).symlink_to(self.program(f"hook-{name}", "exit 0"))
+        (self.folder / "git").symlink_to(self.program("git-of-the-folder", "exit 0"))
+        late = self.folder / ".git/late"
+        smudge, clean = self.program("late-smudge"), self.program("late-clean")
+        late.write_text(f'[filter "late"]\n\tsmudge = {smudge}\n\tclean = {clean}\n\trequired = true\n')
+        evil = self.program("filter")
+        settings = {
+            "core.fsmonitor": self.program("fsmonitor", "exit 1"), "core.hooksPath": str(hooks),
+            "filter.evil.smudge": evil, "filter.evil.clean": evil, "filter.evil.process": self.program("process"),
+            "filter.evil.required": "true", "diff.external": self.program("external", "exit 0"),
+            "diff.evil.textconv": self.program("textconv"), "diff.evil.command": self.program("command", "exit 0"),
+            "core.pager": self.program("pager"), "pager.ls-files": "true", "pager.branch": "true",
+            "core.sshCommand": self.program("ssh"), "core.askPass": self.program("askpass"),
+            "core.alternateRefsCommand": self.program("alternates"), "gpg.program": self.program("gpg"),
+            "commit.gpgSign": "true", "credential.helper": self.program("credential"),
+            "alias.ls-files": f"!{self.program('alias')}", "protocol.ext.allow": "always",
+            "hook.evil.command": self.program("hook"), "hook.evil.event": "post-checkout",
+            "includeIf.gitdir:**/worktrees/**.path": "late", "submodule.recurse": "true",
+            "core.editor": self.program("editor"), "remote.origin.url": f"ext::{self.program('ext')}",
+        }  # fmt: skip
+        for name, value in settings.items():
+            plain(self.folder, "config", name, value)
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    return Hostile(tmp_path / "repo")
+
+
+def ask(folder, *words, **more):
+    return run_git(str(folder), *words, environment=more.pop("environment", os.environ), **more).decode()
+
+
+def test_the_programs_do_run_where_git_is_called_plainly(hostile, tmp_path):
+    for words in (["ls-files", "--modified"], ["worktree", "add", "--detach", str(tmp_path / "tree")]):
+        subprocess.run(["git", *words], cwd=hostile.folder, check=False, capture_output=True)
+    assert {"fsmonitor", "process", "hook-reference-transaction"} <= set(hostile.ran)
+
+
+READS = [
+    ("ls-files", "-z", "--cached", "--others", "--exclude-standard"), ("ls-files", "--modified"), ("status",),
+    ("branch", "--show-current"), ("remote", "get-url", "origin"), ("worktree", "prune"), ("diff",),
+    ("diff", "HEAD"), ("log", "-p", "-1", "--show-signature"), ("show",), ("diff-index", "-p", "HEAD"),
+    ("rev-parse", "--show-prefix"), ("hash-object", "-w", "--path=a.txt", "a.txt"), ("add", "-A"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READS, ids=lambda words: "-".join(words))
+def test_no_program_of_the_repository_runs(hostile, words):
+    (hostile.folder / "a.txt").write_text("changed\n")
+    ask(hostile.folder, *words)
+    assert hostile.ran == []
+
+
+def test_a_commit_by_plumbing_runs_no_program(hostile):
+    with git_in(str(hostile.folder), os.environ) as git:
+        git.run("read-tree", "HEAD")
+        tree = git.run("write-tree").decode().strip()
+        author = {
+            f"GIT_{who}_{what}": "t@example.org"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        made = ask(hostile.folder, "commit-tree", tree, "-m", "x", own=author).strip()
+        git.run("update-ref", "refs/heads/new", made)
+        assert git.merge(b"a\nb\n", b"a\n", b"a\n") == b"a\nb\n"
+        assert git.merge(b"b\n", b"a\n", b"c\n") is None
+    assert hostile.ran == []
+
+
+def test_a_worktree_holds_the_files_as_they_are_stored_and_runs_no_program(hostile, tmp_path):
+    target = tmp_path / "made" / "tree"
+    target.parent.mkdir()
+    add_worktree(str(hostile.folder), str(target), "-b", "topic", "{}", environment=os.environ)
+    assert hostile.ran == []
+    for name in ("a.txt", "b.late", "sub/c.txt"):
+        assert (target / name).read_text() == f"{name} as it is stored\n"
+    assert ask(target, "status", "--porcelain") == ""
+    assert ask(target, "branch", "--show-current") == "topic\n"
+
+
+def test_a_worktree_is_written_where_it_was_asked_for_and_nowhere_else(hostile, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (hostile.folder / ".git/late").write_text(f"[core]\n\tworktree = {elsewhere}\n")
+    add_worktree(
+        str(hostile.folder), str(tmp_path / "tree"), "--detach", "{}", "HEAD", environment=os.environ
+    )
+    assert list(elsewhere.iterdir()) == []
+    assert (tmp_path / "tree/a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "names", [["filter.a=b.smudge"], [f"filter.n{n}.smudge" for n in range(201)]], ids=["equals", "many"]
+)
+def test_filters_that_cannot_be_switched_off_are_refused_and_nothing_is_left(hostile, tmp_path, names):
+    text = "".join(f'[filter "{name[7:-7]}"]\n\tsmudge = touch x\n' for name in names)
+    (hostile.folder / ".git/late").write_text(text)
+    with pytest.raises(GitFailed, match="cannot be switched off"):
+        add_worktree(
+            str(hostile.folder), str(tmp_path / "tree"), "--detach", "{}", "HEAD", environment=os.environ
+        )
+    assert hostile.ran == []
+
+
+def test_missing_objects_are_not_fetched(hostile, tmp_path):
+    name = ask(hostile.folder, "rev-parse", "HEAD:a.txt").strip()
+    (hostile.folder / f".git/objects/{name[:2]}/{name[2:]}").unlink()
+    for key, value in {"remote.origin.promisor": "true", "extensions.partialClone": "origin"}.items():
+        plain(hostile.folder, "config", key, value)
+    plain(hostile.folder, "config", "core.repositoryFormatVersion", "1")
+    with pytest.raises(GitFailed):
+        add_worktree(
+            str(hostile.folder), str(tmp_path / "tree"), "--detach", "{}", "HEAD", environment=os.environ
+        )
+    assert hostile.ran == []
+    assert not (tmp_path / "tree").exists()
+
+
+def test_a_folder_that_looks_like_a_repository_is_none(hostile, tmp_path):
+    bare = tmp_path / "bare"
+    plain(tmp_path, "clone", "-q", "--bare", str(hostile.folder), str(bare))
+    with pytest.raises(GitFailed, match=r"safe\.bareRepository"):
+        ask(bare, "ls-files")
+
+
+def test_what_the_environment_says_of_git_and_of_this_folder_counts_for_nothing(hostile, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    plain(other, "init", "-q")
+    steered = {
+        **os.environ, "GIT_DIR": str(other / ".git"), "GIT_EXTERNAL_DIFF": hostile.program("by-environment"),
+        "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_PAGER": hostile.program("pager-too"),
+        "GIT_CONFIG_VALUE_0": hostile.program("by-count"), "GIT_EXEC_PATH": str(tmp_path),
+        "PATH": f".:{os.environ['PATH']}:",
+    }  # fmt: skip
+    listed = ask(hostile.folder, "ls-files", environment=steered).split()
+    assert (listed[-1], hostile.ran) == ("sub/c.txt", [])
+
+
+def test_what_git_says_beside_its_answer_is_no_answer_but_the_reason(hostile, tmp_path):
+    (hostile.folder / ".git/info/exclude").unlink()
+    with pytest.raises(GitFailed, match="unknown revision"):
+        ask(hostile.folder, "rev-parse", "nothing^{commit}")
+    with pytest.raises(GitFailed, match="not installed"):
+        ask(hostile.folder, "ls-files", environment={"PATH": str(tmp_path)})
+    with pytest.raises(GitFailed, match="not a git repository"):
+        ask(tmp_path, "ls-files")
+    with pytest.raises(GitFailed, match="nothing of that name"):
+        ask(tmp_path / "gone", "ls-files")
+
+
+def test_no_other_module_calls_git():
+    root = Path(__file__).parents[3] / "workbench"
+    calling = {
+        str(path.relative_to(root)) for path in root.rglob("*.py")
+        if path.parent.name != "policy" and any(word in path.read_text() for word in ('("git",', '["git",', "exec git"))
+    }  # fmt: skip
+    assert calling == {"effects/git.py"}
