@@ -50,6 +50,12 @@ _STARTS_SHELLS: Final = frozenset({
 """What a shell starts with: protected at the root of any workspace, which may be a home elsewhere."""
 
 
+_REPOSITORY_FOLDERS: Final = {"objects": "objects", "refs": "refs"}
+_REPOSITORY_FILES: Final = {"head": "HEAD", "commondir": "commondir", "gitdir": "gitdir", "config": "config"}
+_NAMES_REPOSITORY: Final = frozenset({"head", "commondir", "gitdir"})
+"""No ordinary folder has one of these beside another name of a repository."""
+
+
 class PathRefused(Exception):
     """A path may not be used; the message names it and says why."""
 
@@ -223,12 +229,38 @@ def _git_place(path: str, root: str) -> str | None:
     places = (f"{root}/.git", *_named_by(f"{root}/.git"))
     if any(is_below(_folded(path), _folded(os.path.realpath(place))) for place in places):
         return "belongs to git"
-    here = os.path.dirname(path)  # noqa: PTH120 -- text, not a file
+    here, name = os.path.split(path)
+    is_file = True
     while is_below(here, root):
-        if all(os.path.lexists(f"{here}/{name}") for name in ("HEAD", "objects", "refs")):
+        if _is_part(here, "HEAD") and (
+            _is_part(here, "commondir") or (_is_part(here, "objects") and _is_part(here, "refs"))
+        ):
             return "belongs to git"
-        here = os.path.dirname(here)  # noqa: PTH120
+        if beside := _part_beside(here, name, is_file):
+            return f"with {beside} beside it makes its folder a git repository"
+        here, name = os.path.split(here)
+        is_file = False
     return None
+
+
+def _part_beside(here: str, name: str, is_file: bool) -> str | None:
+    """Return what stands in a folder that a name must not join; None where that is nothing.
+
+    git takes a folder for a repository by its HEAD with objects and refs, or with a file that names where
+    these are, and then obeys the config beside them. A folder is neither HEAD nor such a file.
+    """
+    part = _spelled(name)
+    if part not in _REPOSITORY_FOLDERS and not (is_file and part in _REPOSITORY_FILES):
+        return None
+    for other, spelled in {**_REPOSITORY_FOLDERS, **_REPOSITORY_FILES}.items():
+        if other != part and _NAMES_REPOSITORY & {part, other} and _is_part(here, spelled):
+            return spelled
+    return None
+
+
+def _is_part(here: str, name: str) -> bool:
+    look = _look(f"{here}/{name}")
+    return look is not None and (name in ("objects", "refs") or not stat.S_ISDIR(look.st_mode))
 
 
 def _named_by(git_file: str) -> Iterator[str]:

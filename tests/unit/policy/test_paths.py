@@ -1,6 +1,7 @@
 """Where paths lead: inside or not, and what is protected."""
 
 import os
+from itertools import permutations
 
 import pytest
 
@@ -226,6 +227,87 @@ def test_a_repository_without_a_work_tree_is_protected(work):
     assert "belongs to git" in refused(work, "bare/config")
     assert "belongs to git" in refused(work, "bare/hooks/post-checkout")
     refuse_protected(resolve(str(work), "bare2/config"), str(work), (), writes=True)
+
+
+REPOSITORY = ("HEAD", "objects/a", "refs/heads/.k", "config", "commondir", "gitdir")
+
+
+def put(work, path):
+    (work / path).parent.mkdir(parents=True, exist_ok=True)
+    (work / path).write_text("x")
+
+
+def written(work, paths):
+    """Write one file after the other as a file tool does; return those that were refused."""
+    kept_out = []
+    for path in paths:
+        try:
+            refuse_protected(resolve(str(work), path), str(work), (), writes=True)
+        except PathRefused as error:
+            assert "git repository; an agent may not write it" in str(error) or "belongs to git" in str(error)
+            kept_out.append(path)
+        else:
+            put(work, path)
+    return kept_out
+
+
+@pytest.mark.parametrize("below", ["", "sub/", "a/b/"])
+@pytest.mark.parametrize(
+    "paths", [*permutations(REPOSITORY[:4]), *permutations(("HEAD", "commondir", "config"))]
+)
+def test_no_order_of_writes_makes_a_repository(work, below, paths):
+    kept_out = written(work, [below + path for path in paths])
+    assert kept_out
+    standing = {path for path in paths if (work / below / path).exists()}
+    assert not (
+        "HEAD" in standing and ("commondir" in standing or {"objects/a", "refs/heads/.k"} <= standing)
+    )
+    assert not {"HEAD", "config"} <= standing
+
+
+@pytest.mark.parametrize("name", ["HEAD", "head", "Head", "HEAD.", "HEAD ", "HEAD::$DATA", "HE\u200cAD"])
+@pytest.mark.parametrize("there", ["objects/a", "refs/b", "config", "commondir", "gitdir"])
+def test_no_spelling_of_head_joins_another_part_of_a_repository(work, name, there):
+    put(work, f"sub/{there}")
+    spelled = there.partition("/")[0]
+    assert refused(work, f"sub/{name}").startswith(
+        f"with {spelled} beside it makes its folder a git repository"
+    )
+
+
+@pytest.mark.parametrize("name", ["commondir", "COMMONDIR", "gitdir"])
+@pytest.mark.parametrize("there", ["objects/a", "refs/b", "config", "HEAD"])
+def test_no_file_that_names_a_repository_joins_a_part_of_one(work, name, there):
+    put(work, f"sub/{there}")
+    assert "makes its folder a git repository" in refused(work, f"sub/{name}")
+    put(work, f"other/{name}")
+    refuse_protected(resolve(str(work), f"other/{name}"), str(work), (), writes=True)
+
+
+@pytest.mark.parametrize("name", ["objects", "objects/aa/b", "refs", "REFS/heads/main", "config", "Config"])
+def test_the_rest_of_a_repository_does_not_join_its_head(work, name):
+    put(work, "sub/HEAD")
+    assert refused(work, f"sub/{name}").startswith("with HEAD beside it makes")
+
+
+@pytest.mark.parametrize(
+    "there, name",
+    [
+        ("objects/a.py", "config"), ("objects/a.py", "refs/b.py"), ("config/a.py", "objects/b.py"),
+        ("config/a.py", "head/index.ts"), ("objects/a.ts", "head/index.ts"), ("head/index.ts", "objects/a.ts"),
+        ("head/index.ts", "config"), ("HEAD", "README"), ("HEAD", "config/a"), ("config/a.py", "HEAD"),
+        ("objects/a", "HEAD.md"), ("HEAD", "deep/config"),
+    ],
+)  # fmt: skip
+def test_ordinary_folders_of_such_names_are_written(work, there, name):
+    put(work, f"sub/{there}")
+    refuse_protected(resolve(str(work), f"sub/{name}"), str(work), (), writes=True)
+
+
+def test_a_repository_whose_objects_are_elsewhere_is_protected(work):
+    for name in ("HEAD", "commondir"):
+        put(work, f"linked/{name}")
+    assert "belongs to git" in refused(work, "linked/hooks/post-checkout")
 
 
 @pytest.mark.parametrize("writes", [True, False])
