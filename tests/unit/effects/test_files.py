@@ -342,6 +342,7 @@ def test_a_waiting_file_is_private_until_it_has_its_mode(
         return real(file, data[:2])
 
     monkeypatch.setattr(descent.os, "write", writing)
+    (inside / "file").chmod(0o666)
     write(root, "file", b"new bytes", 0o666)
     assert set(modes) == {0o600}
     assert (inside / "file").read_bytes() == b"new bytes"
@@ -498,16 +499,16 @@ def test_an_owner_that_cannot_be_kept_is_no_error(
         asked.append((owner, group))
         raise PermissionError(errno.EPERM, "not root")
 
-    real = temporary.look
+    real, inode = os.fstat, (inside / "file").stat().st_ino
 
-    def theirs(here: int, name: str) -> os.stat_result | None:
-        found = real(here, name)
-        if found is None or name != "file":
+    def theirs(file: int) -> os.stat_result:
+        found = real(file)
+        if found.st_ino != inode:
             return found
         return os.stat_result((*found[:4], 4711, 4712, *found[6:10]), found.__reduce__()[1][1])
 
     monkeypatch.setattr(temporary.os, "fchown", refuses)
-    monkeypatch.setattr(files, "look", theirs)
+    monkeypatch.setattr(temporary.os, "fstat", theirs)
     root.stage("file", b"x", 0o640)
     assert asked == [(4711, 4712), (-1, 4712)]
 

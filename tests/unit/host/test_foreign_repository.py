@@ -74,3 +74,17 @@ def test_a_command_of_an_agent_starts_no_monitor_that_the_repository_names(hosti
     subprocess.run(["git", "status"], cwd=hostile.folder, env=environment, capture_output=True, check=False)
     assert "fsmonitor" not in hostile.ran
     assert "process" in hostile.ran, "filters are the user's own below commands"
+
+
+@pytest.mark.parametrize("is_one_turn", [True, False])
+def test_granted_writes_of_one_turn_or_several_make_no_repository(staged, is_one_turn):
+    parts = {"config": "[core]\n", "objects/a": "", "refs/heads/.k": "", "HEAD": "ref: refs/heads/main\n"}
+    calls = [
+        call(f"c{n}", "create_file", path=path, content=content)
+        for n, (path, content) in enumerate(parts.items())
+    ]
+    turns = [exchange(*calls)] if is_one_turn else [exchange(one) for one in calls]
+    stage = staged(recording(*turns, exchange(text("done"))), config={"approvals": {"allow": ["Write(**)"]}})
+    stage.begin().drive()
+    assert not (stage.workspace / "HEAD").exists()
+    assert (stage.workspace / "objects/a").exists()
