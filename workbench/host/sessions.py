@@ -136,5 +136,10 @@ def _check_workspace(workspace: str) -> None:
         raise SessionRefused(what, f"{workspace} does not exist.", "Make the folder first, or name another.")
     if not path.is_dir():
         raise SessionRefused(what, f"{workspace} is no folder.", "Name the folder that it lies in.")
-    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+    if not os.access(path, os.R_OK | os.X_OK):
         raise SessionRefused(what, f"{workspace} is not accessible.", "Check its permissions.")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        remedy = "Mount it for writing, or name a copy."
+        raise SessionRefused(what, f"{workspace} is on a disk that is read-only.", remedy)
+    if not os.access(path, os.W_OK):
+        raise SessionRefused(what, f"{workspace} is not accessible for writing.", "Check its permissions.")
