@@ -1,4 +1,4 @@
-"""Programs of the user's own that run in the user's terminal: an editor, a pager, git for a list of files.
+"""Programs of the user's own that run in the user's terminal or for it: an editor, a pager, a notice.
 
 Owns starting them and waiting. What an agent asks for never comes through here: see `process`.
 """
