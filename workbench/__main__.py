@@ -6,6 +6,8 @@ Owns what Python itself would do wrong at such a start: it looks for every modul
 import os
 import sys
 
+from workbench import ASIDE
+
 
 def _leave_folder() -> None:
     """Import nothing more from the current folder, which `python -m` puts first; `-P` has left it out."""
@@ -22,8 +24,6 @@ def _leave_folder() -> None:
 
 def _take_back() -> None:
     """Give the variables of the interpreter their names back: it has started without them."""
-    from workbench.effects.marks import ASIDE
-
     for name in [name for name in os.environ if name.startswith(ASIDE)]:
         os.environ[name.removeprefix(ASIDE)] = os.environ.pop(name)
 

@@ -1,4 +1,4 @@
-"""The variables that mark processes; who only asks for a mark needs to know no more.
+"""The variables that mark the processes of agents; who only asks for a mark needs to know no more.
 
 Owns their names. It reads and sets nothing.
 """
@@ -10,6 +10,3 @@ CALL: Final = "WORKBENCH_CALL"
 
 AGENT_VARIABLE: Final = "WORKBENCH_AGENT"
 """Set in every process that a host starts for an agent; deciding commands refuse where they see it."""
-
-ASIDE: Final = "WORKBENCH_ASIDE_"
-"""In front of a variable of the interpreter while a process of ours starts; `__main__` takes it away."""

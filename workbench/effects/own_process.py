@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.marks import ASIDE
+from workbench import ASIDE
 from workbench.effects.process import start_detached
 
 _PACKAGE: Final = Path(__file__).parents[1]
