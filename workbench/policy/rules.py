@@ -16,8 +16,9 @@ from workbench.policy import backtracking, globs, probes, regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
-from workbench.policy.shell_judging import judge, variable_reason
+from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import TOO_BROAD, program
+from workbench.policy.variables import variable_reason
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
@@ -189,20 +190,31 @@ def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor)
 
 
 def _steers(assignments: Iterable[str]) -> str | None:
-    """Return why variables in front of a command are no harmless ones."""
-    names = (text.partition("=")[0].removesuffix("+") for text in assignments)
-    return next(filter(None, map(variable_reason, names)), None)
+    """Return why variables in front of a command are no harmless ones, or none that are spelled out."""
+    for text in assignments:
+        name = text.partition("=")[0].removesuffix("+")
+        if why := variable_reason(name):
+            return why
+        if "*" in text:
+            return f"it does not spell out what {name} is set to"
+    return None
 
 
 def _never(words: Sequence[str]) -> str | None:
     """Return why no command that begins with the words of a pattern is ever let pass."""
     if not words:
         return "it names no command"
-    judged = judge([word.replace("*", _UNRELATED) for word in words])
+    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
     if judged.reasons:
         return judged.reasons[0]
     if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
         return f"it does not name what {program(words[0])} may run"
+    if not any("*" in word for word in words):
+        return None
+    if judged.unknown is not None and "*" not in words[judged.unknown]:
+        return f"{words[judged.unknown]} is not known to be harmless, and then only the whole line can be a pattern"
+    if len(judged.literal) < len(words) and any("*" in words[place] for place in judged.literal):
+        return f"it does not spell out the options of {program(words[0])}"
     return None
 
 
@@ -270,14 +282,8 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
         texts.append(subject.canonical)
     if not _finds(rule.pattern, texts, in_doubt=False):
         return False
-    if not simple.spelled:
-        return True
-    other = (*simple.written[: simple.spelled - 1], _UNRELATED, *simple.written[simple.spelled :])
-    return not _finds(rule.pattern, (_as_call(subject, name, " ".join(other)),), in_doubt=True)
-
-
-_UNRELATED: Final = "qvx7kd"
-"""Takes the place of a script or program, to find out whether a pattern says which one it means."""
+    others = (_as_call(subject, name, other) for other in globs.misspelled(simple))
+    return not _finds(rule.pattern, others, in_doubt=True)
 
 
 def _as_call(subject: Subject, name: str, command: str) -> str:

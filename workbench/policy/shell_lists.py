@@ -302,11 +302,6 @@ SUBCOMMANDS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Subcommands that run programs by what they are told, or write configuration that later runs some."""
 
-READING_CONFIG: Final = frozenset({
-    "--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "get", "list",
-})  # fmt: skip
-"""Words behind `git config` that only read."""
-
 VALUED: Final[dict[str, frozenset[str]]] = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env",
         "--super-prefix", "--attr-source"}),
@@ -337,62 +332,6 @@ GROUP_ENDS: Final[dict[str, str]] = {
 
 WRITERS: Final[dict[str, int]] = {"tee": 0, "uniq": 1, "xxd": 1, "cpp": 1}
 """Programs that write the operand behind so many others, although they look like readers."""
-
-VARIABLES: Final = frozenset({
-    "PATH", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS3", "PS4", "CDPATH",
-    "PROMPT_COMMAND", "GLOBIGNORE", "FIGNORE", "HISTFILE", "HOME", "PWD", "OLDPWD", "SHELL", "TMPDIR",
-    "TEMP", "TMP", "USER", "GLIBC_TUNABLES", "MALLOC_CONF", "LIBPATH", "SHLIB_PATH", "PERL_UNICODE",
-    "LOGNAME", "MAIL", "MAILPATH", "MAILCHECK", "EXECIGNORE", "FUNCNEST", "OPTIND", "OPTARG", "PAGER",
-    "EDITOR", "VISUAL", "BROWSER", "MANPAGER", "MANROFFOPT", "MANOPT", "LESS", "LESSOPEN", "LESSCLOSE",
-    "LESSKEY", "LESSEDIT", "MORE", "FCEDIT", "SUDO_EDITOR", "SUDO_ASKPASS", "SSH_ASKPASS", "DISPLAY", "CC",
-    "CXX", "CPP", "LD", "AR", "AS", "MAKE", "MAKEFILES", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "CFLAGS",
-    "CXXFLAGS", "LDFLAGS", "CPPFLAGS", "RUSTC", "RUSTDOC", "GOFLAGS", "GOROOT", "GOPATH", "GOPROXY",
-    "GOENV", "GONOSUMDB", "GOTOOLCHAIN", "CLASSPATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS", "JAVA_HOME", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "NODE_OPTIONS", "NODE_PATH",
-    "NODE_REPL_EXTERNAL_MODULE", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT",
-    "PYTHONBREAKPOINT", "PYTHONEXECUTABLE", "PYTHONUSERBASE", "PYTHONWARNINGS", "PYTHONPLATLIBDIR",
-    "PYTHONPYCACHEPREFIX", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "COVERAGE_PROCESS_START", "PERL5LIB",
-    "PERL5OPT", "PERL5DB", "PERLLIB", "PERL_MB_OPT", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH",
-    "BUNDLE_GEMFILE", "LUA_PATH", "LUA_CPATH", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE",
-    "R_ENVIRON", "JULIA_LOAD_PATH", "TCLLIBPATH", "AWKPATH", "AWKLIBPATH", "EMACSLOADPATH", "VIMINIT",
-    "EXINIT", "GVIMINIT", "MYVIMRC", "NLSPATH", "LOCPATH", "TERMINFO", "TERMINFO_DIRS", "TERMCAP",
-    "TERMPATH", "GCONV_PATH", "RES_OPTIONS", "LOCALDOMAIN", "HOSTALIASES", "RESOLV_HOST_CONF",
-    "MALLOC_TRACE", "GETCONF_DIR", "TZDIR", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-    "ALL_PROXY", "all_proxy", "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE", "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_ENGINES", "OPENSSL_MODULES", "CURL_HOME",
-    "WGETRC", "NETRC", "TAR_OPTIONS", "GZIP", "BZIP", "XZ_OPT", "XZ_DEFAULTS", "ZIPOPT", "UNZIP",
-    "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "BAT_PAGER", "FZF_DEFAULT_COMMAND", "FZF_DEFAULT_OPTS",
-    "DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG", "KUBE_EDITOR", "AWS_CONFIG_FILE", "AWS_PROFILE",
-    "COMPOSER_HOME", "DEBUGINFOD_URLS", "PKG_CONFIG", "RSYNC_RSH", "CVS_RSH", "SVN_SSH", "SVN_EDITOR",
-    "HGRCPATH", "HGEDITOR", "HGMERGE", "PSQLRC", "PSQL_EDITOR", "MYSQL_HOME", "SQLITE_HISTORY", "INPUTRC",
-    "HUSKY", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS", "BASH_LOADABLES_PATH",
-    "SHELLCHECK_OPTS", "ELECTRON_RUN_AS_NODE", "PRE_COMMIT_HOME", "ZDOTDIR", "FPATH", "WORKBENCH_HOME",
-    "WORKBENCH_CALL",
-})  # fmt: skip
-"""Variables that make a later program run, load, read or trust something else."""
-
-VARIABLE_BEGINNINGS: Final = (
-    "LD_", "DYLD_", "BASH_", "GIT_", "SSH_", "npm_config_", "NPM_CONFIG_", "YARN_", "PNPM_", "CARGO_",
-    "RUSTUP_", "RUSTC_", "PIP_", "UV_", "POETRY_", "PIPENV_", "CONDA_", "DOTNET_", "COMPlus_", "CORECLR_",
-    "GCC_", "CCACHE_", "WORKBENCH_", "SUDO_", "SYSTEMD_", "MAVEN_", "GRADLE_", "_JAVA", "PYENV_", "RBENV_",
-    "NVM_", "VIRTUAL_ENV", "TF_", "ANSIBLE_", "HELM_", "LESS", "DEBUGINFOD", "ZSH_", "GPG_", "GNUPG",
-)  # fmt: skip
-"""What the names of more such variables begin with."""
-
-VARIABLE_ENDINGS: Final = (
-    "PATH", "_COMMAND", "_CMD", "PAGER", "EDITOR", "BROWSER", "SHELL", "_OPTS", "_OPTIONS", "FLAGS",
-    "_ARGS", "PRELOAD", "_HOME", "_CONFIG", "CONFIG_FILE", "RC", "_HOOK", "_HOOKS", "_PLUGIN", "_PLUGINS",
-    "WRAPPER", "_EXEC", "_PROXY", "_proxy", "ASKPASS", "_LOADER", "_LIBRARY", "_INIT", "_PROGRAM", "_BIN",
-    "_EXECUTABLE", "LAUNCHER", "_RUNNER", "_INTERPRETER", "_MODULE", "_PROFILE", "_SCRIPT", "LINKER",
-)  # fmt: skip
-"""What the names of more such variables end with."""
-
-HARMLESS_VARIABLES: Final = frozenset({
-    "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "UV_OFFLINE", "UV_NO_PROGRESS", "PIP_NO_INPUT",
-    "PIP_DISABLE_PIP_VERSION_CHECK", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL", "NPM_CONFIG_LOGLEVEL",
-    "DOTNET_NOLOGO", "DOTNET_CLI_TELEMETRY_OPTOUT", "BASH_SILENCE_DEPRECATION_WARNING", "YARN_SILENT",
-})  # fmt: skip
-"""Of those beginnings and endings, the ones that only change words or colours."""
 
 SINKS: Final = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"})
 """Where output may go without a question: nothing is written there that was not output before."""
