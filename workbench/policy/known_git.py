@@ -77,7 +77,7 @@ GIT: Final[dict[str, str]] = {
     "git config": "TEXT -l -z --get --get-all --get-regexp --get-urlmatch --list --null --name-only --show-origin --show-scope --global"
     " --local --system --worktree --type: --bool --int --path --default: --includes --no-includes --all --regexp",
     # --- what is in the index and on branches changes
-    "git add": "-nvfuAN --all --no-all --update --dry-run --verbose --force --intent-to-add --refresh --ignore-errors --ignore-missing"
+    "git add": "-nvfuANp --patch --all --no-all --update --dry-run --verbose --force --intent-to-add --refresh --ignore-errors --ignore-missing"
     " --renormalize --no-ignore-removal --ignore-removal --sparse --chmod:",
     "git commit": "-aqvnso -m: -F/ -C: -c: -u? -z --all --message: --amend --no-edit --no-verify --signoff --no-signoff --quiet --verbose"
     " --dry-run --short --branch --porcelain --long --null --allow-empty --allow-empty-message --author: --date: --reset-author"
@@ -110,7 +110,7 @@ GIT: Final[dict[str, str]] = {
     **dict.fromkeys(("git stash push", "git stash save"), "-u -k -q -p -a -S -m: --include-untracked --keep-index --no-keep-index --quiet"
     " --patch --all --staged --message:"), "git stash list": _LOG, "git stash show": f"-u --include-untracked --only-untracked{_DIFF}",
     **dict.fromkeys(("git stash pop", "git stash apply"), "TEXT -q --index --quiet"), "git stash drop": "TEXT -q --quiet", "git stash clear": "",
-    "git stash branch": "TEXT", "git apply": "-v -q -R -p: -C: --check --stat --numstat --summary --cached --reverse --verbose --quiet --whitespace: --recount",
+    "git stash branch": "TEXT", "git archive": "-l -v --list --verbose --format: --prefix: --worktree-attributes -0 -9", "git apply": "-v -q -R -p: -C: --check --stat --numstat --summary --cached --reverse --verbose --quiet --whitespace: --recount",
     "git am": "--continue --skip --abort --quit --show-current-patch?",
     "git worktree": "SUB", "git worktree list": "-v -z --porcelain --verbose", "git worktree prune": "-n -v --dry-run --verbose",
     "git submodule": "SUB -q --quiet", "git submodule status": "--cached --recursive", "git submodule summary": "--cached --files",
@@ -118,6 +118,7 @@ GIT: Final[dict[str, str]] = {
     "git bisect start": "--no-checkout --first-parent", "git notes": "SUB", "git notes list": "TEXT", "git notes show": "TEXT",
     "git lfs": "SUB", "git lfs ls-files": "-l -s -n --long --size --name-only", "git lfs status": "--porcelain --json", "git gc": "-q --auto --quiet",
     # --- other places are named by a remote
+    "git clone": "TEXT1 -q -v -b: --depth: --branch: --single-branch --no-single-branch --no-tags --quiet --verbose --progress --filter: --no-checkout",
     "git remote": "SUB -v --verbose", "git remote show": "REMOTE -n", "git remote get-url": "TEXT --push --all", "git remote prune": "TEXT -n --dry-run",
     "git remote update": "TEXT -p --prune",
     "git fetch": f"REMOTE {_FETCH}",

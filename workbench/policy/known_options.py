@@ -50,7 +50,7 @@ class Known:
     literal: frozenset[int] = frozenset()
     text: frozenset[int] = frozenset()
     unknown: int | None = None
-    """Place of the option or sub-command that the table does not have; then every word is literal."""
+    """Place of the option or sub-command that the table does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,9 @@ def known(name: str, words: Sequence[str]) -> Known:
             return (
                 _whole(words, at)
                 if name == "git"
-                else Known(spelled=start, literal=foreign(words, start), text=frozenset(text))
+                else Known(
+                    spelled=start, literal=foreign(words, start), text=frozenset(text), unknown=at
+                )
             )
     return _judged(_read(key, words, start), words, text)
 

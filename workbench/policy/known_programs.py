@@ -114,6 +114,8 @@ PROGRAMS: Final[dict[str, str]] = {
     "od": "-abcdfilosvx -A: -j: -N: -S: -t: -w?",
     "md5sum": "-btz --binary --text --tag --zero", "sha1sum": "-btz --binary --text --tag --zero",
     "sha256sum": "-btz --binary --text --tag --zero", "cksum": "", "strings": "-a -f -n: -t: -e: --all --bytes: --radix:",
+    "base64": "-diD -w: --decode --ignore-garbage --wrap:", "iconv": "-f: -t: -c -l --from-code: --to-code: --list",
+    "bat": "-pAn -l: -r: --plain --style: --color: --line-range: --language: --number --show-all",
     # --- words, names and facts
     "echo": "ANY TEXT", "printf": "ANY TEXT", "true": "ANY TEXT", "false": "ANY TEXT", ":": "ANY TEXT", "sleep": "TEXT",
     "seq": "TEXT -w -f: -s: -# --equal-width --format: --separator:", "expr": "ANY TEXT", "pwd": "-LP", "cd": "-LPe@",
@@ -194,7 +196,7 @@ PROGRAMS: Final[dict[str, str]] = {
     " --notest --version",
     "tox run": "PASSES -q -v -r -e: --recreate --skip-pkg-install", "tox list": "-q -d --no-desc",
     # --- JavaScript
-    **dict.fromkeys(("npm", "pnpm", "yarn"), "SUB -v -s --silent --version"),
+    **dict.fromkeys(("npm", "pnpm", "yarn"), "SUB -v -s --silent --version --prefix/ -C/ --dir/ --cwd/"),
     **{f"{name} {sub}": f"PASSES {_TEST} --workspaces --workspace: -w: --ws --filter: --recursive -r"
        for name in ("npm", "pnpm", "yarn") for sub in ("test", "t", "run", "run-script", "start")},
     **{f"{name} {sub}": _PACKAGES for name in ("npm", "pnpm", "yarn")
@@ -255,6 +257,9 @@ PROGRAMS: Final[dict[str, str]] = {
     "terraform validate": "WHOLE -no-color -json", "terraform fmt": "WHOLE -check -diff -recursive -list: -no-color",
     "rspec": "-b -f: -e: -t: --backtrace --format: --example: --tag: --fail-fast? --color --no-color --only-failures --seed:",
     "pre-commit": "SUB", "pre-commit run": "TEXT -a -v --all-files --verbose --show-diff-on-failure",
+    # --- other version control
+    "hg": "SUB", "svn": "SUB", "hg log": "-l: -r: -v -p -G --limit: --rev: --stat", "hg status": "-mardcu -A", "hg diff": "-c: -r: -U: --stat",
+    "svn log": "-l: -r: -v -q --limit:", "svn status": "-q -u -v", "svn diff": "-r: -c: --summarize", "svn info": "",
     # --- services
     "docker": "SUB",
     "docker ps": "-a -q -s -n: -l -f: --all --quiet --size --latest --last: --filter: --format: --no-trunc",
@@ -268,6 +273,8 @@ PROGRAMS: Final[dict[str, str]] = {
     "docker compose ps": "TEXT -a -q --all --quiet --format: --services", "docker compose logs": "TEXT -f -t -n: --follow --tail: --since:"
     " --no-color --timestamps --no-log-prefix", "docker compose images": "-q", "docker compose ls": "-a -q --format:",
     "docker build": "-q -t: -f/ --tag: --file/ --target: --no-cache --pull --progress: --platform: --build-arg: --quiet",
+    "helm": "SUB", **dict.fromkeys(("helm list", "helm ls", "helm status", "helm history"), "TEXT -A -a -n: -o: -q --all --short --namespace:"
+    " --all-namespaces --max: --output: --revision:"), "helm version": "--short",
     "kubectl": f"SUB {_KUBE}", "kubectl get": f"TEXT {_KUBE}", "kubectl describe": f"TEXT {_KUBE}", "kubectl top": f"TEXT {_KUBE} --containers",
     "kubectl logs": "TEXT -f -p -c: -n: -l: --follow --previous --container: --namespace: --selector: --tail: --since: --timestamps"
     " --all-containers --prefix --context:", "kubectl version": "--client --short -o:", "kubectl config": "SUB",
@@ -305,7 +312,7 @@ VALUES: Final[dict[tuple[str, str], str]] = {
 """The values that are known of options of which not every value is: a regular expression for the whole of one."""
 
 OPERANDS: Final[dict[str, str]] = {
-    "date": r"\+.*", "hostname": "(?!)", "env": "(?!)", "ps": r"[A-DF-Za-df-z]+|[\d,]+",
+    "git clone": r"https://[A-Za-z0-9.-]+/[A-Za-z0-9_./-]+",    "date": r"\+.*", "hostname": "(?!)", "env": "(?!)", "ps": r"[A-DF-Za-df-z]+|[\d,]+",
     "curl": r"(?i:https?)://\S+|[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]\S*)?", "jq": r"(?s)(?!.*\b(?:import|include)\b).*",
 }  # fmt: skip
 """What is known of the operands of programs of which not every operand is: a regular expression for each."""

@@ -207,15 +207,17 @@ def _never(words: Sequence[str]) -> str | None:
     judged = judge([word.replace("*", globs.UNRELATED) for word in words])
     if judged.reasons:
         return judged.reasons[0]
-    if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
-        return f"it does not name what {program(words[0])} may run"
-    if not any("*" in word for word in words):
+    starred = {at for at, word in enumerate(words) if "*" in word}
+    if not starred or judged.unknown in starred:
         return None
-    if judged.unknown is not None and "*" not in words[judged.unknown]:
-        return f"{words[judged.unknown]} is not known to be harmless, and then only the whole line can be a pattern"
-    if len(judged.literal) < len(words) and any("*" in words[place] for place in judged.literal):
-        return f"it does not spell out the options of {program(words[0])}"
-    return None
+    if judged.spelled > 1 and min(starred) < judged.spelled:
+        return f"it does not name what {program(words[0])} may run"
+    if len(judged.literal | set(range(judged.spelled))) < len(words):
+        is_open = judged.literal & starred
+        return f"it does not spell out the options of {program(words[0])}" if is_open else None
+    if judged.unknown is None:
+        return None
+    return f"{words[judged.unknown]} is not known to be harmless, so a pattern has to be the whole line"
 
 
 def _glob_covers(pattern: str, descriptor: ToolDescriptor, sample: JsonObject) -> bool:

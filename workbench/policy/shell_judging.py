@@ -55,7 +55,7 @@ class Judged:
     text: frozenset[int] = frozenset()
     """Places of words that are known to be text and to name no file: a search pattern, a message."""
     unknown: int | None = None
-    """Place of the option or sub-command of a known program that is not known; then all words are literal."""
+    """Place of the option or sub-command that is not known of a known program."""
 
 
 def judge(words: Sequence[str]) -> Judged:

@@ -3,11 +3,18 @@
 import pytest
 
 from workbench.policy.shell import view
-from workbench.policy.shell_judging import variable_reason
+from workbench.policy.variables import (
+    HARMLESS,
+    VARIABLE_BEGINNINGS,
+    VARIABLE_ENDINGS,
+    VARIABLES,
+    is_harmless,
+    unspelled_reason,
+    variable_reason,
+)
 from workbench.policy.shell_lists import (
     ALIASES,
     EVALUATORS,
-    HARMLESS_VARIABLES,
     INTERPRETERS,
     MODULES,
     OPTIONS,
