@@ -14,7 +14,7 @@ _COMMITS: Final = (
     " --abbrev-commit --no-abbrev-commit --oneline --pretty? --format: --parents --children --graph --no-graph --glob: --exclude:"
 )
 _DIFF: Final = (
-    " -pusRabwzWt -U: -S: -G: -M? -C? -B? -D -l: -X? --patch --no-patch --unified: --raw --patch-with-raw --patch-with-stat --minimal"
+    " -pusRabwzWt -U? -S: -G: -M? -C? -B? -D -l: -X? --patch --no-patch --unified? --raw --patch-with-raw --patch-with-stat --minimal"
     " --indent-heuristic --no-indent-heuristic --patience --histogram --anchored: --diff-algorithm: --stat? --compact-summary --numstat --shortstat"
     " --dirstat? --cumulative --summary --name-only --name-status --submodule? --color? --no-color --color-moved? --no-color-moved"
     " --word-diff? --word-diff-regex: --color-words? --no-renames --rename-empty --check --full-index --binary --abbrev?"
@@ -28,8 +28,8 @@ _LOG: Final = (
     f" --show-signature --notes? --no-notes --cc --diff-merges: --no-diff-merges --no-expand-tabs{_COMMITS}{_DIFF}"
 )
 _FETCH: Final = (
-    "-v -q -a -p -P -t -n -j: --all --append --atomic --depth: --deepen: --shallow-since: --unshallow --dry-run --force -f --keep --prune"
-    " --prune-tags --no-tags --tags --jobs: --quiet --verbose --progress --ipv4 --ipv6 -4 -6 --recurse-submodules? --no-recurse-submodules"
+    "-v -q -a -p -P -t -n -j? --all --append --atomic --depth: --deepen: --shallow-since: --unshallow --dry-run --force -f --keep --prune"
+    " --prune-tags --no-tags --tags --jobs? --quiet --verbose --progress --ipv4 --ipv6 -4 -6 --recurse-submodules? --no-recurse-submodules"
     " --set-upstream --write-fetch-head --no-write-fetch-head"
 )
 _PICK: Final = "-n -x -s -m: --continue --abort --skip --quit --no-commit --signoff --mainline: --ff --allow-empty --no-edit"
@@ -55,15 +55,15 @@ GIT: Final[dict[str, str]] = {
     "git ls-remote": "REMOTE -h -t -q --heads --tags --refs --quiet --exit-code --get-url --sort: --symref",
     "git cat-file": "TEXT -t -s -e -p --batch-check? --allow-unknown-type", "git hash-object": "-t: --stdin --path:",
     "git blame": "-beclfkMCpstw -L: --root --show-stats --progress --score-debug --show-name --show-number --porcelain --line-porcelain"
-    " --show-email --since: --date: --abbrev: --color-lines --color-by-age --first-parent --reverse --incremental --ignore-rev:",
+    " --show-email --since: --date: --abbrev? --color-lines --color-by-age --first-parent --reverse --incremental --ignore-rev:",
     "git annotate": "-beclfkMCpstw -L: --since: --date:",
-    "git describe": "TEXT --all --tags --long --first-parent --abbrev: --exact-match --candidates: --match: --exclude: --always --dirty? --contains",
+    "git describe": "TEXT --all --tags --long --first-parent --abbrev? --exact-match --candidates: --match: --exclude: --always --dirty? --contains",
     "git grep": "SCRIPT -aiInHlLczovwWEFGPphrq -A: -B: -C: -e: -m: -# --cached --untracked --no-index --exclude-standard --no-exclude-standard"
     " --recurse-submodules --invert-match --ignore-case --word-regexp --text --recursive --no-recursive --max-depth: --extended-regexp"
     " --basic-regexp --fixed-strings --perl-regexp --line-number --column --full-name --files-with-matches --name-only --files-without-match"
     " --null --only-matching --count --color? --no-color --break --heading --show-function --context: --before-context: --after-context:"
     " --function-context --threads: --and --or --not --all-match --quiet --max-count: --no-textconv",
-    "git shortlog": f"-n -s -e -c -w? --numbered --summary --email --committer --group: --format:{_COMMITS}",
+    "git shortlog": f"{_COMMITS} -n -s -e -c -w? --numbered --summary --email --committer --group: --format:",
     "git reflog": _LOG, "git name-rev": "TEXT --tags --refs: --exclude: --all --name-only --no-undefined --always",
     "git merge-base": "TEXT -a --all --octopus --independent --is-ancestor --fork-point", "git count-objects": "-v -H --verbose --human-readable",
     "git show-ref": "TEXT -q -s -d --head --heads --tags --dereference --hash? --verify --quiet --abbrev? --exists",

@@ -81,7 +81,7 @@ PROGRAMS: Final[dict[str, str]] = {
     " --strip-trailing-cr --minimal --color? --exclude: --label: --normal --no-dereference",
     "cmp": "-bls -i: -n: --print-bytes --verbose --silent --quiet --bytes: --ignore-initial:",
     "grep": _GREP, "zgrep": _GREP,
-    "rg": "SCRIPT -abcFHiIlLnNopPqsSuUvwxz0. -A: -B: -C: -d: -e: -E: -f/ -g: -j: -m: -M: -r: -t: -T: --after-context:"
+    "rg": "SCRIPT -abcFHiIlLnNopPqsSuUvwx0. -A: -B: -C: -d: -e: -E: -f/ -g: -j: -m: -M: -r: -t: -T: --after-context:"
     " --before-context: --context: --regexp: --file/ --files --files-with-matches --files-without-match --count"
     " --count-matches --fixed-strings --follow --glob: --iglob: --glob-case-insensitive --heading --no-heading --hidden"
     " --ignore-case --case-sensitive --smart-case --line-number --no-line-number --line-regexp --max-columns: --max-count:"

@@ -56,7 +56,7 @@ VARIABLE_ENDINGS: Final = (
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOP: Final = re.compile(r"[a-z]")
 _VALUE: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
-_ZONE: Final = re.compile(r"[A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
+_ZONE: Final = re.compile(r"(?:[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,2})?")
 
 
 def variable_reason(name: str) -> str | None:
