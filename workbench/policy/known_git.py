@@ -95,7 +95,7 @@ GIT: Final[dict[str, str]] = {
     "git branch": "TEXT -avvqrfdDmMcCliu: -t --all --verbose --quiet --remotes --force --delete --move --copy --list --show-current --contains?"
     " --no-contains? --merged? --no-merged? --points-at: --format: --sort: --color? --no-color --column? --no-column --abbrev? --no-abbrev"
     " --ignore-case --track? --no-track --set-upstream-to: --unset-upstream --create-reflog --omit-empty",
-    "git tag": "TEXT -adlifsn? -m: -F/ --annotate --delete --list --force --message: --file/ --sort: --contains? --no-contains? --merged?"
+    "git tag": "TEXT -adlifn? -m: -F/ --annotate --delete --list --force --message: --file/ --sort: --contains? --no-contains? --merged?"
     " --no-merged? --points-at? --format: --color? --column? --no-column --ignore-case --verify -v --cleanup: --create-reflog",
     "git merge": "TEXT -n -q -v -m: -s: -X: --stat --no-stat --log? --no-log --squash --no-squash --commit --no-commit --no-edit --ff --no-ff --ff-only"
     " --message: --abort --quit --continue --allow-unrelated-histories --quiet --verbose --progress --no-progress --signoff --no-signoff --no-verify"

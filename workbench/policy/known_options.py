@@ -38,7 +38,7 @@ _READS_CONFIG: Final = frozenset({
 _REMOTE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _NUMBER: Final = re.compile(r"-[0-9]+")
 _SIGNED: Final = re.compile(r"-(?:[0-9]+[A-Za-z]?)?")
-_PROGRAM_FOLDERS: Final = ("bin", "sbin")
+_PROGRAM_FOLDERS: Final = ("bin", "sbin", ".bin")
 _BESIDE_ITS_PROJECT: Final = frozenset({"./gradlew", "./mvnw"})
 
 

@@ -194,7 +194,6 @@ PROGRAMS: Final[dict[str, str]] = {
     " --omit: --precision: --sort: --ignore-errors --format:", "coverage erase": "-q", "coverage combine": "-a -q --append --keep",
     "tox": "PASSES -a -l -q -v -r -p: -e: --recreate --listenvs --list --quiet --verbose --parallel: --skip-missing-interpreters?"
     " --notest --version",
-    "tox run": "PASSES -q -v -r -e: --recreate --skip-pkg-install", "tox list": "-q -d --no-desc",
     # --- JavaScript
     **dict.fromkeys(("npm", "pnpm", "yarn"), "SUB -v -s --silent --version --prefix/ -C/ --dir/ --cwd/"),
     **{f"{name} {sub}": f"PASSES {_TEST} --workspaces --workspace: -w: --ws --filter: --recursive -r"
@@ -303,7 +302,8 @@ VALUES: Final[dict[tuple[str, str], str]] = {
     ("curl", "-b"): r"[^=@]+=.*", ("curl", "--cookie"): r"[^=@]+=.*", ("curl", "-A"): r"[^@].*", ("wget", "-O"): r"-|/dev/null",
     ("wget", "--output-document"): r"-|/dev/null", ("cargo test --", "--format"): "pretty|terse|json", ("rustfmt", "--edition"): r"\d+",
     **{(f"kubectl {sub}", option): r"wide|json|yaml|name|(?:jsonpath|custom-columns|go-template)=.*" for option in ("-o", "--output")
-       for sub in ("get", "describe", "top", "version", "config view", "config get-contexts", "api-resources")},
+       for sub in ("get", "describe", "top")},
+    **{(f"kubectl {sub}", "-o"): "wide|json|yaml|name" for sub in ("version", "config view", "config get-contexts", "api-resources")},
     ("kubectl", "-o"): "wide|json|yaml|name", ("kubectl", "--output"): "wide|json|yaml|name",
     **{(f"go {sub}", "-mod"): "readonly|vendor|mod" for sub in ("test", "build", "vet", "list", "install", "fmt")},
     **{(f"git {sub}", "-s"): "ours|recursive|resolve|octopus|subtree|ort" for sub in ("merge", "pull")}, ("ps", "-u"): r"x|(?!x)[\w.,-]+",
