@@ -250,8 +250,8 @@ def _occurrences(part: str, text: str, begin: int, limit: int) -> Iterator[int]:
 def misspelled(simple: Simple) -> Iterator[str]:
     """Yield a command with each word that a pattern has to spell out replaced by another one.
 
-    An expression that finds one of them does not spell that word out. Of a command with very many such words the
-    command itself is yielded: then no expression does.
+    An expression that finds one of them does not spell that word out. Of a command with very many such
+    words the command itself is yielded: then no expression does.
     """
     words = [*simple.assignments, *simple.written]
     front = len(simple.assignments)

@@ -1,7 +1,7 @@
 """What of a simple command is known to be harmless, by the table of `known_programs`.
 
-Owns reading a line as its program reads it: groups of letters, values behind `=`, behind a letter and in the next
-word, `--`, sub-commands. It says which words a pattern has to spell out, and which are text; it never refuses.
+Owns reading a line as its program reads it: groups of letters, values behind `=`, behind a letter and in the
+next word, `--`, sub-commands. It says which words a pattern has to spell out, and which are text.
 """
 
 import re
@@ -99,9 +99,7 @@ def known(name: str, words: Sequence[str]) -> Known:
             return (
                 _whole(words, at)
                 if name == "git"
-                else Known(
-                    spelled=start, literal=foreign(words, start), text=frozenset(text), unknown=at
-                )
+                else Known(spelled=start, literal=foreign(words, start), text=frozenset(text), unknown=at)
             )
     return _judged(_read(key, words, start), words, text)
 
@@ -243,7 +241,7 @@ def _following(reading: _Reading, words: Sequence[str], at: int, name: str, take
 
 
 def _is_known_value(reading: _Reading, name: str, value: str) -> bool:
-    wanted = VALUES.get((reading.key, name))
+    wanted = VALUES.get(f"{reading.key} {name}")
     return wanted is None or re.fullmatch(wanted, value) is not None
 
 

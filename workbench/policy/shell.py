@@ -71,7 +71,9 @@ class Simple:
                 begin = len(front)
                 yield self._way((*self.assignments, *words), {begin + place for place in spelled})
 
-    def _way(self, words: tuple[str, ...], places: Collection[int]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    def _way(
+        self, words: tuple[str, ...], places: Collection[int]
+    ) -> tuple[str, tuple[tuple[int, int], ...]]:
         text = " ".join(words) + "".join(f" < {name}" for name in self.inputs)
         if not places:
             return text, ()

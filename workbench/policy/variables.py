@@ -1,7 +1,7 @@
-"""What variables in front of a command may do: those known to be harmless, and those known to steer programs.
+"""What variables in front of a command may do: the harmless ones, and those that steer programs.
 
-Owns both lists. What is on neither has to be spelled out by a pattern, name and value; what steers a program is
-asked for always.
+Owns both lists. What is on neither has to be spelled out by a pattern, name and value; what steers a program
+is asked for always.
 """
 
 import re
