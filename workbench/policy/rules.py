@@ -176,10 +176,12 @@ def _glob_problems(
 def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor) -> str | None:
     """Return why a pattern allows too much, or nothing at all."""
     if descriptor.command_parameter is not None and parsed.argument:
-        spaced = parsed.argument.removesuffix(":*").replace("*", " * ").split()
+        argument = parsed.argument.removesuffix(":*")
+        spaced = argument.replace("*", " * ").split()
         words = list(dropwhile(_ASSIGNED.match, spaced))
+        whole = list(dropwhile(_ASSIGNED.match, argument.split()))
         head = program(words[0]) if words else "*"
-        if why := _steers(spaced[: len(spaced) - len(words)]) or _never(words):
+        if why := _steers(argument.split()[: -len(whole) or None]) or _never(words) or _unspelled(whole):
             return f"can allow nothing: {why}, so each call of it is asked"
         if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
             return f"is too wide: {TOO_BROAD[head]}"
@@ -207,11 +209,19 @@ def _never(words: Sequence[str]) -> str | None:
     judged = judge([word.replace("*", globs.UNRELATED) for word in words])
     if judged.reasons:
         return judged.reasons[0]
+    if judged.unknown is not None and "*" in words[judged.unknown]:
+        return None
+    if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
+        return f"it does not name what {program(words[0])} may run"
+    return None
+
+
+def _unspelled(words: Sequence[str]) -> str | None:
+    """Return why a pattern spells out too little of what is not known to be harmless."""
     starred = {at for at, word in enumerate(words) if "*" in word}
+    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
     if not starred or judged.unknown in starred:
         return None
-    if judged.spelled > 1 and min(starred) < judged.spelled:
-        return f"it does not name what {program(words[0])} may run"
     if len(judged.literal | set(range(judged.spelled))) < len(words):
         is_open = judged.literal & starred
         return f"it does not spell out the options of {program(words[0])}" if is_open else None
