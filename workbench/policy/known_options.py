@@ -66,9 +66,9 @@ class _Reading:
 
     key: str
     row: _Row
-    options: set[str] = field(default_factory=set)
-    operands: list[int] = field(default_factory=list)
-    text: set[int] = field(default_factory=set)
+    options: set[str] = field(default_factory=set[str])
+    operands: list[int] = field(default_factory=list[int])
+    text: set[int] = field(default_factory=set[int])
     behind: int | None = None
     """Where the words for another program begin."""
     is_known: bool = True

@@ -302,3 +302,50 @@ def test_an_unlisted_sub_command_is_spelled_and_its_options_too():
     assert known("cargo", ["cargo", "install", "x", "--git", "y"]).literal == {3}
     assert known("docker", ["docker", "-D", "ps"]).literal == {0, 1, 2}
     assert known("npm", ["npm"]).literal == known("npm", ["npm", "-v"]).literal == frozenset()
+
+
+BAD_VALUES = {
+    "pytest -p": "evil", "pytest --cov-report": "xml:out", "pytest -W": "error::a.B", "unittest -p": "a/b",
+    "pylint -f": "evil.R", "pylint --output-format": "evil.R", "isort --profile": "evil", "eslint -f": "./e.js",
+    "eslint --format": "./e.js", "prettier --parser": "./e.js", "vitest --reporter": "./e.js",
+    "rspec -f": "Evil", "rspec --format": "Evil", "tar -f": "host:x", "tar --file": "host:x",
+    "cmake -D": "CMAKE_C_COMPILER=./evil", "curl -o": "x", "curl --output": "x", "wget -O": "x",
+    "wget --output-document": "x", "curl -w": "@x", "curl --write-out": "@x", "curl -b": "jar",
+    "curl --cookie": "jar", "cargo test -- --format": "junit-to-x", "ps -u": "xe", "git merge -s": "evil",
+    "git pull -s": "evil",
+    **dict.fromkeys((name for name in VALUES if name.startswith("kubectl")), "go-template-file=x"),
+    **dict.fromkeys((name for name in VALUES if name.startswith("go ")), "./evil"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(VALUES))
+def test_an_option_with_a_value_that_is_not_known_asks(name):
+    key, _, option = name.rpartition(" ")
+    for words in ([option, BAD_VALUES[name]], [f"{option}{'=' * option.startswith('--')}{BAD_VALUES[name]}"]):
+        line = [*key.split(), *words]
+        assert known(line[0], line).literal, line
+
+
+def test_operands_that_are_not_known_ask():
+    bad = {
+        "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
+        "curl": "file:/etc/x", "jq": 'import "x" as y; .',
+    }  # fmt: skip
+    assert bad.keys() == OPERANDS.keys()
+    for key, operand in bad.items():
+        line = [*key.split(), operand]
+        assert known(line[0], line).literal, line
+
+
+def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
+    good = {
+        "tar": ["-tf", "x"],
+        "unzip": ["-l", "x"],
+        "wget": ["--spider", "x"],
+        "git apply": ["--stat", "x"],
+    }
+    assert good.keys() == REQUIRED.keys()
+    for key, words in good.items():
+        line = key.split()
+        assert not known(line[0], [*line, *words]).literal
+        assert known(line[0], [*line, words[-1]]).literal
