@@ -14,9 +14,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from workbench.domain.values import ToolDescriptor
-from workbench.policy import shell
 from workbench.policy.globs import Glob, covering
 from workbench.policy.shell import Simple, view
 from workbench.tools.registry import every_tool
@@ -38,18 +38,22 @@ _NAMES = ("command", "cmd", "script")
 def commands_of(node: object) -> Iterator[str]:
     """Yield the shell commands in a record, whatever the agent's format."""
     if isinstance(node, list):
-        for each in node:
+        for each in cast("list[object]", node):
             yield from commands_of(each)
     elif isinstance(node, dict):
-        for name, value in node.items():
+        for name, value in cast("dict[str, object]", node).items():
             if name in _NAMES and isinstance(value, str):
                 yield value
-            elif name in _NAMES and isinstance(value, list) and value[1:2] in (["-c"], ["-lc"]):
-                yield str(value[-1])
+            elif name in _NAMES and _is_shell(value):
+                yield str(cast("list[object]", value)[-1])
             elif isinstance(value, str) and value[:1] in ("{", "["):
                 yield from commands_of(_parsed(value))
             else:
                 yield from commands_of(value)
+
+
+def _is_shell(value: object) -> bool:
+    return isinstance(value, list) and cast("list[object]", value)[1:2] in (["-c"], ["-lc"])
 
 
 def _parsed(text: str) -> object:
@@ -80,19 +84,18 @@ def cause(line: str, globs: list[Glob], tool: ToolDescriptor) -> str:
 
 def _why(simple: Simple) -> str:
     name = simple.words[0].rpartition("/")[2]
-    literal = getattr(simple, "literal", frozenset[int]())
     if simple.assignments:
         return f"a variable in front of {name}"
-    if literal and len(literal) == len(simple.words):
+    if simple.literal and len(simple.literal) == len(simple.words):
         return f"an option of {name} that is not known"
-    if literal:
+    if simple.literal:
         return f"options behind {name}, which nobody listed"
     return f"no pattern for {name}"
 
 
 def main() -> int:
     """Judge the commands and print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="How many commands of real sessions ask, and why.")
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--lines", type=Path)
     given = parser.parse_args()
@@ -104,7 +107,6 @@ def main() -> int:
     causes: Counter[str] = Counter()
     took: list[float] = []
     for line in lines:
-        shell._view.cache_clear()
         begin = time.perf_counter()
         causes[cause(line, globs, tool)] += 1
         took.append(time.perf_counter() - begin)
