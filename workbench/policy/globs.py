@@ -259,10 +259,9 @@ def misspelled(simple: Simple) -> Iterator[str]:
     places |= {at for at, word in enumerate(simple.assignments) if not is_harmless(word)}
     if len(places) > _MOST_LITERAL:
         yield simple.source
-        return
-    if simple.spelled:
+    elif simple.spelled:
         yield _with(words, front + simple.spelled - 1, UNRELATED)
-    for place in sorted(places):
+    for place in sorted(places)[:_MOST_LITERAL]:
         for other in (UNRELATED, words[place] + UNRELATED, UNRELATED + words[place]):
             yield _with(words, place, other)
 
