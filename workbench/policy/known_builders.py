@@ -7,7 +7,7 @@ from typing import Final
 
 _TEST: Final = "-q -v -s --silent --quiet --verbose --json --long --all -a --depth: --if-present --loglevel:"
 _PACKAGES: Final = (
-    f"{_TEST} -g -D -E -O -P --global --omit: --include: --production --prod --dev --no-audit --no-fund"
+    f"{_TEST} -D -E -O -P --omit: --include: --production --prod --dev --no-audit --no-fund"
     " --save-dev --save-exact --save --no-save --prefer-offline --offline --legacy-peer-deps --parseable"
     " --frozen-lockfile --workspaces --ws --workspace: -w: --no-color --no-progress --dry-run"
     " --audit-level: --ignore-scripts --recursive -r --filter:"
@@ -81,7 +81,7 @@ BUILDERS: Final[dict[str, str]] = {
     "pip freeze": "-l --local --all --exclude-editable --exclude:",
     "pip check": "",
     "pip install": "-q -U -e/ -r/ -c/ --quiet --upgrade --editable/ --requirement/ --constraint/ --no-deps"
-        " --pre --no-input --break-system-packages --no-build-isolation --no-cache-dir --user",
+        " --pre --no-input --no-build-isolation --no-cache-dir",
     "pip uninstall": "TEXT -y --yes",
     "pip index": "TEXT",
     "uv": "SUB -q -v --quiet --verbose --offline --no-progress --color: --version",

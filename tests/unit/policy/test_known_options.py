@@ -130,7 +130,7 @@ ruff format: --config --cache-dir --stdin-filename
 black: --config -c --code -W --stdin-filename --required-version
 isort: --settings-path --settings-file --sp --src --formatter
 pyright: --pythonpath -p --project --venvpath --typeshedpath --createstub --watch
-pip install: -t --target --prefix --root -i --index-url --extra-index-url -f --find-links --config-settings --log --cert --python
+pip install: --user --break-system-packages -t --target --prefix --root -i --index-url --extra-index-url -f --find-links --config-settings --log --cert --python
 pip: --python --log --cert --proxy
 uv: --directory --project --config-file --cache-dir
 eslint: -c --config -o --output-file --rulesdir --parser --plugin --resolve-plugins-relative-to --cache-location --stdin-filename --flag
@@ -170,7 +170,7 @@ chmod: --reference
 terraform plan: -out -chdir -var-file -var -state -destroy
 pre-commit run: -c --config --files
 npm run: --script-shell --node-options --userconfig --prefix --shell
-npm install: --script-shell --prefix --registry --userconfig --git --ignore-scripts+
+npm install: -g --global --script-shell --prefix --registry --userconfig --git --ignore-scripts+
 """
 
 
