@@ -209,7 +209,12 @@ def refusal(
     )  # fmt: skip
     if found:
         return found[0].removeprefix("pattern: ").removeprefix(candidate.pattern).lstrip(": ")
-    return "" if rules.covers(as_rule(candidate, effect), subject) else "it does not cover this call"
+    if rules.covers(as_rule(candidate, effect), subject):
+        return ""
+    seen = subject.view
+    if seen is not None and any(spans for simple in seen.commands for _, spans in simple.ways()):
+        return "it does not spell out every word that is not known to be harmless"
+    return "it does not cover this call"
 
 
 def as_rule(candidate: Candidate, effect: RuleEffect = "allow", scope: RuleScope = "always") -> Rule:

@@ -5,7 +5,9 @@ tried on everything that the call might reach; one that lets pass (allow, ceilin
 """
 
 import os
+import sys
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +20,7 @@ from workbench.policy.names import FIELD_NAMES, LOOKING, MCP, OWN_IDS, Note, not
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import GAP, ShellView, Simple, dequoted
 from workbench.policy.shell_reach import could_hold
+from workbench.policy.variables import is_harmless
 from workbench.text.safe import one_line
 
 Purpose = Literal["deny", "ceiling", "grant"]
@@ -179,36 +182,98 @@ def is_within(
 
 def covering(globs: Iterable[Glob], descriptor: ToolDescriptor, simple: Simple) -> Glob | None:
     """Return the first pattern that lets one simple command of a plain line pass."""
-    texts, wanted = tuple(dict.fromkeys(simple.texts())), simple.must_spell
+    ways = tuple(simple.ways())
     for glob in globs:
         parsed = parse(glob.text)
-        if parsed.problem is None and names_tool(parsed, descriptor) and _covers_any(parsed, texts, wanted):
+        if parsed.problem is None and names_tool(parsed, descriptor) and _covers_any(parsed, ways):
             return glob
     return None
 
 
-def _covers_simple(parsed: ParsedGlob, simple: Simple) -> bool:
-    return _covers_any(parsed, simple.texts(), simple.must_spell)
+_Ways = Sequence[tuple[str, tuple[tuple[int, int], ...]]]
 
 
-def _covers_any(parsed: ParsedGlob, texts: Iterable[str], wanted: str) -> bool:
+def _covers_any(parsed: ParsedGlob, ways: _Ways) -> bool:
     if parsed.is_bare or parsed.argument is None:
-        return not wanted
-    texts = tuple(texts)
+        return any(not spans for _, spans in ways)
     return any(
-        (not wanted or says == wanted or says.startswith(f"{wanted} "))
-        and any(_fits(form, text) for form in forms for text in texts)
-        for says, forms in _shapes(parsed.argument)
+        _fits(form, text) and (not spans or _spells(form, text, spans))
+        for pattern in _spellings(parsed.argument)
+        for form in _forms(pattern)
+        for text, spans in ways
     )
 
 
-@lru_cache(maxsize=1024)
-def _shapes(argument: str) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
-    """Return what a pattern says before its first star, and its forms; once more without its quotes."""
-    return tuple(
-        (" ".join(pattern.removesuffix(":*").partition("*")[0].split()), _forms(pattern))
-        for pattern in _spellings(argument)
-    )
+_MOST_STARS: Final = 16
+
+
+def _spells(form: tuple[str, ...], text: str, places: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a pattern fits a text so that none of its stars takes a part of certain places.
+
+    Every place where a part of the pattern may end is followed, the earliest within each gap being enough.
+    """
+    if len(form) == 1:
+        return True
+    if len(form) > _MOST_STARS:
+        return False
+    begins = [begin for begin, _ in places]
+    ends = {len(form[0])}
+    for part in form[1:-1]:
+        reached: dict[int, int] = {}
+        for end in ends:
+            limit = _reach(end, places, begins)
+            reached[limit] = min(end, reached.get(limit, end))
+        ends = {
+            place + len(part)
+            for limit, end in reached.items()
+            for place in _occurrences(part, text, end, limit)
+        }
+    last = len(text) - len(form[-1])
+    return any(end <= last <= _reach(end, places, begins) for end in ends)
+
+
+def _reach(begin: int, places: Sequence[tuple[int, int]], begins: Sequence[int]) -> int:
+    """Return how far a star that begins somewhere may take the text."""
+    at = bisect_right(begins, begin)
+    if at and begin < places[at - 1][1]:
+        return begin
+    return begins[at] if at < len(begins) else sys.maxsize
+
+
+def _occurrences(part: str, text: str, begin: int, limit: int) -> Iterator[int]:
+    at = text.find(part, begin)
+    while 0 <= at <= limit:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def misspelled(simple: Simple) -> Iterator[str]:
+    """Yield a command with each word that a pattern has to spell out replaced by another one.
+
+    An expression that finds one of them does not spell that word out. Of a command with very many such
+    words the command itself is yielded: then no expression does.
+    """
+    words = [*simple.assignments, *simple.written]
+    front = len(simple.assignments)
+    places = {front + place for place in simple.literal}
+    places |= {at for at, word in enumerate(simple.assignments) if not is_harmless(word)}
+    if len(places) > _MOST_LITERAL:
+        yield simple.source
+    elif simple.spelled:
+        yield _with(words, front + simple.spelled - 1, UNRELATED)
+    for place in sorted(places)[:_MOST_LITERAL]:
+        for other in (UNRELATED, words[place] + UNRELATED, UNRELATED + words[place]):
+            yield _with(words, place, other)
+
+
+_MOST_LITERAL: Final = 100
+
+UNRELATED: Final = "qvx7kd"
+"""Takes the place of a word, to find out whether a pattern says which one it means."""
+
+
+def _with(words: Sequence[str], place: int, other: str) -> str:
+    return " ".join((*words[:place], other, *words[place + 1 :]))
 
 
 def _spellings(argument: str) -> Iterator[str]:
@@ -229,7 +294,7 @@ def _matches_command(parsed: ParsedGlob, view: ShellView | None, purpose: Purpos
         return (
             view.is_certain and len(view.segments) == 1 and _covers(parsed.argument or "", view.segments[0])
         )
-    return view.plain and all(_covers_simple(parsed, simple) for simple in view.commands)
+    return view.plain and all(_covers_any(parsed, tuple(simple.ways())) for simple in view.commands)
 
 
 def _denies(argument: str, view: ShellView) -> bool:

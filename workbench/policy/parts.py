@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from workbench.policy.shell import Simple, view
-from workbench.policy.shell_judging import judge, variable_reason
+from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import (
     CODE_TAKERS,
     DESTROYERS,
@@ -22,6 +22,7 @@ from workbench.policy.shell_lists import (
     program,
 )
 from workbench.policy.shell_scan import Segment, scan
+from workbench.policy.variables import variable_reason
 from workbench.text.safe import has_hidden
 
 Mark = Literal["runs net", "network", "removes", "writes", "wrapper", "interpreter", "sets", "hidden"]

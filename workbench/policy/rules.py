@@ -16,8 +16,9 @@ from workbench.policy import backtracking, globs, probes, regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
-from workbench.policy.shell_judging import judge, variable_reason
+from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import TOO_BROAD, program
+from workbench.policy.variables import variable_reason
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
@@ -175,10 +176,12 @@ def _glob_problems(
 def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor) -> str | None:
     """Return why a pattern allows too much, or nothing at all."""
     if descriptor.command_parameter is not None and parsed.argument:
-        spaced = parsed.argument.removesuffix(":*").replace("*", " * ").split()
+        argument = parsed.argument.removesuffix(":*")
+        spaced = argument.replace("*", " * ").split()
         words = list(dropwhile(_ASSIGNED.match, spaced))
+        whole = list(dropwhile(_ASSIGNED.match, argument.split()))
         head = program(words[0]) if words else "*"
-        if why := _steers(spaced[: len(spaced) - len(words)]) or _never(words):
+        if why := _steers(argument.split()[: -len(whole) or None]) or _never(words) or _unspelled(whole):
             return f"can allow nothing: {why}, so each call of it is asked"
         if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
             return f"is too wide: {TOO_BROAD[head]}"
@@ -189,21 +192,42 @@ def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor)
 
 
 def _steers(assignments: Iterable[str]) -> str | None:
-    """Return why variables in front of a command are no harmless ones."""
-    names = (text.partition("=")[0].removesuffix("+") for text in assignments)
-    return next(filter(None, map(variable_reason, names)), None)
+    """Return why variables in front of a command are no harmless ones, or none that are spelled out."""
+    for text in assignments:
+        name = text.partition("=")[0].removesuffix("+")
+        if why := variable_reason(name):
+            return why
+        if "*" in text:
+            return f"it does not spell out what {name} is set to"
+    return None
 
 
 def _never(words: Sequence[str]) -> str | None:
     """Return why no command that begins with the words of a pattern is ever let pass."""
     if not words:
         return "it names no command"
-    judged = judge([word.replace("*", _UNRELATED) for word in words])
+    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
     if judged.reasons:
         return judged.reasons[0]
+    if judged.unknown is not None and "*" in words[judged.unknown]:
+        return None
     if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
         return f"it does not name what {program(words[0])} may run"
     return None
+
+
+def _unspelled(words: Sequence[str]) -> str | None:
+    """Return why a pattern spells out too little of what is not known to be harmless."""
+    starred = {at for at, word in enumerate(words) if "*" in word}
+    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
+    if not starred or judged.unknown in starred:
+        return None
+    if len(judged.literal | set(range(judged.spelled))) < len(words):
+        is_open = judged.literal & starred
+        return f"it does not spell out the options of {program(words[0])}" if is_open else None
+    if judged.unknown is None:
+        return None
+    return f"{words[judged.unknown]} is not known to be harmless, so a pattern has to be the whole line"
 
 
 def _glob_covers(pattern: str, descriptor: ToolDescriptor, sample: JsonObject) -> bool:
@@ -270,14 +294,8 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
         texts.append(subject.canonical)
     if not _finds(rule.pattern, texts, in_doubt=False):
         return False
-    if not simple.spelled:
-        return True
-    other = (*simple.written[: simple.spelled - 1], _UNRELATED, *simple.written[simple.spelled :])
-    return not _finds(rule.pattern, (_as_call(subject, name, " ".join(other)),), in_doubt=True)
-
-
-_UNRELATED: Final = "qvx7kd"
-"""Takes the place of a script or program, to find out whether a pattern says which one it means."""
+    others = (_as_call(subject, name, other) for other in globs.misspelled(simple))
+    return not _finds(rule.pattern, others, in_doubt=True)
 
 
 def _as_call(subject: Subject, name: str, command: str) -> str:

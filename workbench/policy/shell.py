@@ -4,18 +4,19 @@ Owns the view of a command that patterns are tried on. Two readers have to agree
 grammar and a strict one; a grant sees less than there is, a deny more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from workbench.policy import shell_tree
-from workbench.policy.shell_judging import judge, variable_reason
+from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import CODE_TAKERS, DESTROYERS, NETWORK, SINKS, SOURCES, program
 from workbench.policy.shell_reach import linked, reach, takes_code
 from workbench.policy.shell_reading import QUOTED, Token, Unclear, plain_rows, read, without_bodies
 from workbench.policy.shell_scan import Scan, Segment, scan
+from workbench.policy.variables import is_harmless, unspelled_reason, variable_reason
 from workbench.text.safe import has_hidden
 
 LONGEST: Final = 131_072
@@ -53,19 +54,31 @@ class Simple:
     text: frozenset[int] = frozenset()
     """Places of words that are known to name no file."""
 
-    def texts(self) -> Iterator[str]:
-        """Yield the command in the ways in which a pattern that allows it may be written."""
-        suffix = "".join(f" < {name}" for name in self.inputs)
-        words = " ".join(map(_closed, self.words))
-        yield words + suffix
-        yield " ".join(self.written) + suffix
-        if self.assignments:
-            yield " ".join((*self.assignments, words)) + suffix
+    def ways(self) -> Iterator[tuple[str, tuple[tuple[int, int], ...]]]:
+        """Yield the ways in which a pattern that allows it may be written, each with the parts to spell out.
 
-    @property
-    def must_spell(self) -> str:
-        """Return what a pattern has to say in so many words; empty if nothing."""
-        return " ".join(map(_closed, self.words[: self.spelled]))
+        Variables that are not known to be harmless have to be spelled out as well.
+        """
+        places = {*range(self.spelled), *self.literal}
+        closed = tuple(map(_closed, self.words))
+        is_free = all(map(is_harmless, self.assignments))
+        front = range(-len(self.assignments), 0)
+        for words in dict.fromkeys((closed, self.written)):
+            if is_free:
+                yield self._way(words, places)
+            if self.assignments:
+                spelled = {*places} if is_free else {*places, *front}
+                begin = len(front)
+                yield self._way((*self.assignments, *words), {begin + place for place in spelled})
+
+    def _way(
+        self, words: tuple[str, ...], places: Collection[int]
+    ) -> tuple[str, tuple[tuple[int, int], ...]]:
+        text = " ".join(words) + "".join(f" < {name}" for name in self.inputs)
+        if not places:
+            return text, ()
+        ends = list(accumulate(len(word) + 1 for word in words))
+        return text, tuple((ends[at] - 1 - len(words[at]), ends[at] - 1) for at in sorted(places))
 
     @property
     def source(self) -> str:
@@ -278,12 +291,13 @@ def _judged(
         if token.expands and not (token.start in assigned and token.expands in _NOT_ASSIGNED):
             reasons[token.expands] = None
     for start, end in tree.variables:
-        _add(reasons, variable_reason(_text(by_start, start, end)))
+        _add(reasons, unspelled_reason(_text(by_start, start, end)))
     commands: list[tuple[int, int, Simple]] = []
     for found in tree.commands:
         simple = _simple(found, by_start)
         for assignment in simple.assignments:
-            _add(reasons, variable_reason(assignment.partition("=")[0].removesuffix("+")))
+            name = assignment.partition("=")[0].removesuffix("+")
+            _add(reasons, variable_reason(name) if simple.words else unspelled_reason(assignment))
         if simple.words:
             verdict = judge(simple.words)
             reasons.update(dict.fromkeys(verdict.reasons))

@@ -11,15 +11,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from workbench.policy.known_options import foreign, known, reads_config
 from workbench.policy.shell_lists import (
     EVALUATORS,
     GROUP_ENDS,
-    HARMLESS_VARIABLES,
     INTERPRETER_OPTIONS,
     INTERPRETERS,
     MODULES,
     OPTIONS,
-    READING_CONFIG,
     REMOTE,
     RESERVED,
     RUNNERS,
@@ -27,15 +26,13 @@ from workbench.policy.shell_lists import (
     SINKS,
     SUBCOMMANDS,
     VALUED,
-    VARIABLE_BEGINNINGS,
-    VARIABLE_ENDINGS,
-    VARIABLES,
     WHOLE_OPTIONS,
     WRAPPERS,
     WRITERS,
     program,
 )
 from workbench.policy.shell_scripts import awk_reason, sed_reason
+from workbench.policy.variables import is_harmless, variable_reason
 
 _MOST_LAYERS: Final = 4
 _VERSION_WORDS: Final = frozenset({"--version", "-V", "-v", "--help", "-h"})
@@ -43,7 +40,6 @@ _SET_WORD: Final = re.compile(
     r"[-+][befmnuvxCEHT]+|[-+][befmnuvxCEHT]*o"
     r"|pipefail|errexit|nounset|xtrace|verbose|noglob|noclobber|errtrace|functrace"
 )
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +54,8 @@ class Judged:
     """Places of further words that a pattern has to spell out, such as options that are not known."""
     text: frozenset[int] = frozenset()
     """Places of words that are known to be text and to name no file: a search pattern, a message."""
+    unknown: int | None = None
+    """Place of the option or sub-command that is not known of a known program."""
 
 
 def judge(words: Sequence[str]) -> Judged:
@@ -68,22 +66,6 @@ def judge(words: Sequence[str]) -> Judged:
 @lru_cache(maxsize=4096)
 def _judge_once(words: tuple[str, ...]) -> Judged:
     return _judge(list(words), _MOST_LAYERS)
-
-
-def variable_reason(name: str) -> str | None:
-    """Return why setting a variable is no harmless thing; None if it is."""
-    if not _NAME.fullmatch(name):
-        return "an array or another assignment that evaluates"
-    if name in HARMLESS_VARIABLES:
-        return None
-    if (
-        name in VARIABLES
-        or name.upper() in VARIABLES
-        or name.startswith(VARIABLE_BEGINNINGS)
-        or name.endswith(VARIABLE_ENDINGS)
-    ):
-        return f"{name} makes later programs run or load something else"
-    return None
 
 
 def _judge(words: Sequence[str], layers: int) -> Judged:
@@ -98,7 +80,29 @@ def _judge(words: Sequence[str], layers: int) -> Judged:
         return _interpreted(name, words, layers)
     if name in RUNNERS and (inner := _inner(name, words)) is not None:
         return _run(words, inner, layers)
-    return Judged(reasons=tuple(_reasons(name, words)))
+    if reasons := tuple(_reasons(name, words)):
+        return Judged(reasons=reasons)
+    return _known(name, words)
+
+
+def _known(name: str, words: Sequence[str]) -> Judged:
+    """Judge what the lists have nothing against by what is known of its program."""
+    facts = known(name, words)
+    literal = facts.literal
+    if name == "export":
+        literal |= {at for at, word in enumerate(words[1:], 1) if not is_harmless(word)}
+    return Judged(spelled=facts.spelled, literal=literal, text=facts.text, unknown=facts.unknown)
+
+
+def _behind(inner: Judged, at: int) -> Judged:
+    """Return what was found about the words from a place on, with all those before spelled out."""
+    return Judged(
+        reasons=inner.reasons,
+        spelled=at + max(inner.spelled, 1),
+        literal=frozenset(at + place for place in inner.literal),
+        text=frozenset(at + place for place in inner.text),
+        unknown=None if inner.unknown is None else at + inner.unknown,
+    )
 
 
 def _head_reason(head: str, name: str) -> str | None:
@@ -135,7 +139,7 @@ def _interpreted(name: str, words: Sequence[str], layers: int) -> Judged:
     letters = INTERPRETERS[name]
     for at, word in enumerate(words[1:], 1):
         if not word.startswith("-"):
-            return Judged(spelled=at + 1)
+            return Judged(spelled=at + 1, literal=foreign(words, at + 1))
         if name in ("python", "pypy") and re.fullmatch(r"-[A-Za-z]*m", word) and at + 1 < len(words):
             return _module(words, at + 1, layers)
         if word in ("-", "--") or _gives_code(word, letters):
@@ -148,9 +152,8 @@ def _module(words: Sequence[str], at: int, layers: int) -> Judged:
     if words[at] in MODULES:
         return Judged(reasons=(f"{words[at]} runs text or what it is given",))
     if layers == 0 or words[at] in INTERPRETERS or words[at] in SHELL_LIKE or words[at] in WRAPPERS:
-        return Judged(spelled=at + 1)
-    found = _judge(words[at:], layers - 1)
-    return Judged(reasons=found.reasons, spelled=at + max(found.spelled, 1))
+        return Judged(spelled=at + 1, literal=foreign(words, at + 1))
+    return _behind(_judge(words[at:], layers - 1), at)
 
 
 def _gives_code(word: str, letters: Sequence[str]) -> bool:
@@ -182,8 +185,7 @@ def _run(words: Sequence[str], inner: int, layers: int) -> Judged:
             return Judged(reasons=risky)
     if layers == 0:
         return Judged(reasons=("too many programs run one another",))
-    found = _judge(words[inner:], layers - 1)
-    return Judged(reasons=found.reasons, spelled=inner + max(found.spelled, 1))
+    return _behind(_judge(words[inner:], layers - 1), inner)
 
 
 def _behind_options(name: str, words: Sequence[str], at: int) -> int:
@@ -276,7 +278,7 @@ def _is_option(word: str, option: str, ends: str | None) -> bool:
 
 def _is_long(word: str, option: str) -> bool:
     name = word.partition("=")[0]
-    return len(name) > 3 and option.startswith(name)
+    return len(name) > 2 and option.startswith(name)
 
 
 def _risky_subcommands(name: str, words: Sequence[str]) -> Iterator[str]:
@@ -304,7 +306,7 @@ def _writes_operand(words: Sequence[str]) -> str | None:
 def _git(words: Sequence[str]) -> str | None:
     at = _behind_options("git", words, 1)
     rest = words[at:]
-    if rest[:1] == ["config"] and not READING_CONFIG & set(rest[1:3]):
+    if rest[:1] == ["config"] and not reads_config(rest):
         return "git config can name programs that later commands run"
     if any("ext::" in word or "://-" in word for word in rest):
         return "such an address runs a program"

@@ -575,7 +575,6 @@ true && echo ok || echo no
 test -f x && cat x
 [ -f x ] && cat x
 [ "a" = "b" ] || echo no
-if [ -d src ]; then ls_x=1; fi; echo x
 diff -u a b
 diff -r a b | head
 sleep 1 && echo x
@@ -595,8 +594,6 @@ make -j4 all
 make -n
 make -C sub test
 make --directory=sub test
-make -Csub
-export FOO=bar
 set -e
 set -euo pipefail
 command -v python
@@ -625,9 +622,7 @@ echo a | cat | cat
 cat <<< "hello"
 cat <<< hello
 grep x <<< 'x y'
-FOO=1 cat x
 NO_COLOR=1 CI=true cat x
-X=1; echo y
 cat x &
 wait
 cat x |& head
@@ -674,7 +669,6 @@ test a = b -o c = d
     "Bash(swift build *)|Bash(php artisan test *)|Bash(rspec *)|Bash(jest *)|Bash(vitest *)|"
     "Bash(black --check *)": r"""
 npm run lint
-npm run build -- --watch
 npm ls --depth=0
 npx tsc -p tsconfig.json --noEmit
 pytest -x -vv tests/test_a.py::test_b
@@ -685,12 +679,10 @@ pytest --cov=src --cov-report=term
 pytest 'tests/test_a.py::test_b[x-1]'
 python -m pytest -q
 python -m pytest tests/x.py -k foo
-python script.py --flag value
 cargo test --workspace -- --nocapture
 go test -v -run 'TestX/y' ./pkg
 ruff check src --select E,F
 mypy src --strict
-node build.js --prod
 docker ps -a
 docker ps --format '{{.Names}}'
 docker logs -f --tail 100 web
@@ -704,7 +696,6 @@ mvn test -DskipITs
 gradle test --tests 'a.b.C'
 cmake -S . -B build
 cmake --build build -j4
-./scripts/lint.sh --all
 poetry run pytest -x
 eslint src --ext .ts
 eslint .
@@ -718,11 +709,9 @@ shellcheck a.sh
 hg log -l 5
 svn log -l 5
 ip addr show
-gcc -c x.c -o x.o
 gcc -Wall -O2 main.c
 brew list
 just test
-yarn test --watch=false
 yarn lint
 bazel test //...
 rspec spec
@@ -731,7 +720,6 @@ vitest run
 black --check src
 CI=1 npm test
 FORCE_COLOR=0 npm run lint
-DEBUG=x npm test
 """,
 }
 

@@ -30,6 +30,34 @@ def test_a_command_suggests_itself_and_its_beginnings(command, offered):
         assert candidate.refused or rules.covers(as_rule(candidate), found.subject)
 
 
+@pytest.mark.parametrize(
+    ("command", "offered"),
+    [
+        ("pytest --weird -q x", ["Bash(pytest --weird -q x)"]),
+        ("git merge-file a b c", ["Bash(git merge-file a b c)"]),
+        ("FOO=1 ls -l", ["Bash(FOO=1 ls -l)", "Bash(FOO=1 ls *)"]),
+        ("FOO='a b' ls 'c d'", ["Bash(FOO='a b' ls 'c d')", "Bash(FOO='a b' ls *)"]),
+        ("export FOO=1", ["Bash(export FOO=1)"]),
+        ("foo a --x b", ["Bash(foo a --x b)", "Bash(foo a --x *)"]),
+        ("npm test -- --run x", ["Bash(npm test -- --run x)", "Bash(npm test -- --run *)"]),
+        ("tar -xzf a.tgz", ["Bash(tar -xzf a.tgz)"]),
+    ],
+)
+def test_what_is_not_known_to_be_harmless_is_offered_as_it_stands(command, offered):
+    found = offer(SHELL, {"command": command}, "")
+    assert patterns(found) == offered
+    refused = [candidate.refused for candidate in found.candidates if candidate.refused]
+    assert all("spell out" in why or "too wide" in why or "allow nothing" in why for why in refused)
+
+
+def test_the_exact_parameters_of_what_is_not_known_are_offered():
+    found = offer(SHELL, {"command": "pytest --weird 'a*[b]'"}, "")
+    first = found.candidates[0]
+    assert (first.pattern_kind, first.refused) == ("regex", "")
+    for other in ("pytest --weirder 'a*[b]'", "X=1 pytest --weird 'a*[b]'", "pytest --weird 'a*[b]' x"):
+        assert not rules.covers(as_rule(first), subject_of(SHELL, {"command": other}, ""))
+
+
 def test_a_command_with_signs_of_patterns_is_offered_to_the_letter():
     found = offer(SHELL, {"command": "grep 'a*(b)' x"}, "")
     first = found.candidates[0]

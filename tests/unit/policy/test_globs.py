@@ -1,5 +1,7 @@
 """Permission patterns: which tools and which calls they match, and which way they err."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -279,3 +281,44 @@ def test_spans_agrees_with_a_regular_expression(pattern, text):
 
     expected = re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text) is not None
     assert spans(pattern, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "passes"),
+    [
+        ("foo *", "foo a b", True),
+        ("foo *", "foo a --x", False),
+        ("foo * --x", "foo a --x", True),
+        ("foo --x *", "foo --x a", True),
+        ("foo --x *", "foo --x", True),
+        ("foo --*", "foo --x", False),
+        ("foo *x", "foo --x", False),
+        ("foo --x*", "foo --x", True),
+        ("foo --x*", "foo --x a", True),
+        ("foo --x*", "foo --xy", False),
+        ("foo * --x *", "foo a --x b", True),
+        ("foo * --x *", "foo a --x b --y", False),
+        ("foo * --x * --y *", "foo a --x b --y c", True),
+        ("foo * --x*--y *", "foo a --x b --y c", True),
+        ("foo*--x*--y", "foo --x --y", True),
+        ("foo *a* --x", "foo aaba --x", True),
+        ("foo *-x* --x", "foo --x --x", False),
+        ("*foo --x", "foo --x", True),
+        ("foo --x", "foo  --x", True),
+        ("foo '--x' *", "foo --x a", True),
+        ("foo --x *", "foo '--x' a", True),
+        ("foo 'a b' *", "foo 'a b' --x", False),
+        ("foo '--x=a b'", "foo '--x=a b'", True),
+        ("foo --x=a *", "foo '--x=a b'", False),
+        ("foo" + "*" * 20 + " --x", "foo a --x", False),
+    ],
+)
+def test_no_star_takes_a_part_of_a_word_that_has_to_be_spelled_out(pattern, command, passes):
+    assert is_command_matched(f"Bash({pattern})", command) is passes
+
+
+def test_many_stars_and_many_words_take_no_time():
+    command = "foo " + " ".join(f"a{n} --x{n}" for n in range(1500))
+    begin = time.process_time()
+    assert not is_command_matched("Bash(foo *a*a*a*a*a*a*a*a*a*a*a*a*a*a*)", command)
+    assert time.process_time() - begin < 1

@@ -142,6 +142,11 @@ def test_a_blanket_for_commands_is_refused(pattern):
         ("run_in_terminal", "Bash(python *)", "allow nothing"),
         ("run_in_terminal", "Bash(sudo apt *)", "allow nothing"),
         ("run_in_terminal", "Bash(bash -c *)", "allow nothing"),
+        ("run_in_terminal", "Bash(git merge-index *)", "merge-index is not known to be harmless"),
+        ("run_in_terminal", "Bash(sort -o *)", "-o is not known to be harmless"),
+        ("run_in_terminal", "Bash(uv run pytest --weird *)", "--weird is not known to be harmless"),
+        ("run_in_terminal", "Bash(foo --x=* y)", "does not spell out the options of foo"),
+        ("run_in_terminal", "Bash(FOO=* ls)", "does not spell out what FOO is set to"),
         ("read_file", "Read", "everything"),
         ("read_file", "Read(**)", "everything"),
         ("read_file", "Read(**/*)", "everything"),
@@ -159,6 +164,12 @@ def test_a_glob_that_is_too_wide_is_refused(tool, pattern, part):
         ("run_in_terminal", "Bash(git diff --stat main)"),
         ("run_in_terminal", "Bash(git)"),
         ("run_in_terminal", "Bash(npm test*)"),
+        ("run_in_terminal", "Bash(sort -o x a)"),
+        ("run_in_terminal", "Bash(git log --form* x)"),
+        ("run_in_terminal", "Bash(pytest -W *)"),
+        ("run_in_terminal", "Bash(foo --x=1 *)"),
+        ("run_in_terminal", "Bash(FOO=1 ls *)"),
+        ("run_in_terminal", "Bash(docker frobnicate *)"),
         ("Bash", "Bash(pytest *)"),
         ("read_file", "Read(src/**)"),
         ("Read", "Read(docs/*.md)"),
@@ -259,3 +270,32 @@ def test_matching_recorded_json():
     text_rule = rule(tool="read_file", pattern_kind="regex", pattern="\\.txt")
     assert rules.matches(text_rule, "read_file", '{"path":"a.txt"}')
     assert not rules.matches(text_rule, "list_dir", '{"path":"a.txt"}')
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "passes"),
+    [
+        ('"command":"foo --x( |")', "foo --x", True),
+        ('"command":"foo --x( |")', "foo --x a b", True),
+        ('"command":"foo', "foo --x", False),
+        ('"command":"foo -', "foo --x", False),
+        ('"command":"foo --x', "foo --x", False),
+        ('"command":"foo --x', "foo --xy", False),
+        ('--x"', "foo --x", False),
+        ('"command":"foo [a-z]*"', "foo a", True),
+        ('"command":"ls', "ls -la", True),
+        ('"command":"ls', "FOO=1 ls -la", False),
+        ('"command":"FOO=1 ls( |")', "FOO=1 ls -la", True),
+        ('"command":"FOO=[0-9] ls', "FOO=1 ls -la", True),
+        ('"command":"(CI=1 )?ls', "CI=1 ls -la", True),
+        ('^{"command":"sort -o x a"}$', "sort -o x a", True),
+        ('"command":"sort -o x ', "sort -o x a", False),
+        ('"command":"foo', "foo " + " ".join(f"--x{n}" for n in range(101)), False),
+        ('"command":"node a\\.js', "node a.js b", True),
+        ('"command":"node a\\.js', "node a.js --b", False),
+        ('"command":"node ', "node a.js b", False),
+    ],
+)
+def test_an_expression_spells_out_what_is_not_known(pattern, command, passes):
+    one = rule(pattern_kind="regex", pattern=pattern)
+    assert rules.covers(one, subject(SHELL, {"command": command})) is passes

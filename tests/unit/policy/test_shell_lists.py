@@ -2,12 +2,11 @@
 
 import pytest
 
+from workbench.cli.check.kinds import command
 from workbench.policy.shell import view
-from workbench.policy.shell_judging import variable_reason
 from workbench.policy.shell_lists import (
     ALIASES,
     EVALUATORS,
-    HARMLESS_VARIABLES,
     INTERPRETERS,
     MODULES,
     OPTIONS,
@@ -18,17 +17,27 @@ from workbench.policy.shell_lists import (
     SINKS,
     SOURCES,
     SUBCOMMANDS,
-    VARIABLE_BEGINNINGS,
-    VARIABLE_ENDINGS,
-    VARIABLES,
     WRAPPERS,
     WRITERS,
     program,
+)
+from workbench.policy.variables import (
+    HARMLESS,
+    VARIABLE_BEGINNINGS,
+    VARIABLE_ENDINGS,
+    VARIABLES,
+    is_harmless,
+    unspelled_reason,
+    variable_reason,
 )
 
 
 def plain(command):
     return view(command).plain
+
+
+def covered(line, *allow):
+    return command({"command": line, "allow": list(allow), "deny": []})["verdict"] == "allow"
 
 
 @pytest.mark.parametrize("name", sorted(WRAPPERS))
@@ -58,7 +67,7 @@ def test_an_interpreter_needs_its_script_spelled_out_and_runs_no_text(name):
     for letter in INTERPRETERS[name]:
         assert not plain(f"{name} -{letter} x")
     (simple,) = view(f"{name} script x").commands
-    assert simple.must_spell == f"{name} script"
+    assert simple.words[: simple.spelled] == (name, "script")
 
 
 @pytest.mark.parametrize("name", sorted(RUNNERS))
@@ -67,7 +76,7 @@ def test_a_runner_needs_what_it_runs_spelled_out(name):
         words = f"{name} {word}".strip()
         assert not plain(words)
         found = view(f"{words} prog x")
-        assert not found.plain or found.commands[0].must_spell == f"{words} prog"
+        assert not found.plain or found.commands[0].spelled == len(words.split()) + 1
         assert "rm x" in view(f"{words} rm x").reach
 
 
@@ -121,9 +130,65 @@ def test_a_variable_is_known_by_its_beginning_or_end(name):
     assert not plain(f"{name}=x ls")
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
+@pytest.mark.parametrize("name", sorted(HARMLESS))
 def test_a_harmless_variable_may_be_set(name):
     assert plain(f"{name}=1 ls")
+    assert covered(f"{name}=1 ls", "Bash(ls *)")
+    assert covered(f"{name}='a_b' ls", "Bash(ls *)")
+    assert covered(f"export {name}=1; ls", "Bash(export *)", "Bash(ls *)")
+    assert plain(f"{name}=1; ls")
+
+
+@pytest.mark.parametrize("name", sorted(HARMLESS))
+def test_no_value_of_a_harmless_variable_is_a_path(name):
+    for value in ("/x/y/z/a", "./x", "../x", "'a b'", "~/x", "x/../y", "a;b"):
+        assert not covered(f"{name}={value} ls", "Bash(ls *)")
+    assert not covered(f"{name}+=1 ls", "Bash(ls *)")
+    assert not plain(f"{name}=./x; ls")
+
+
+def test_a_time_zone_may_have_a_slash():
+    assert covered("TZ=Europe/Berlin date", "Bash(date *)")
+    assert covered("TZ=America/Argentina/Salta date", "Bash(date *)")
+    assert not covered("TZ=:/etc/x date", "Bash(date *)")
+
+
+STRANGE = ("FOO", "RUSTX", "GOOS", "DEBUG", "DATABASE_URL", "LC_X", "CIX", "X")
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_any_other_variable_is_spelled_out_with_its_value(name):
+    line = f"{name}=ab ls -l"
+    assert not covered(line, "Bash(ls *)", "Bash(ls -l)", "Bash(*)", "Bash", f"Bash({name}=* ls *)")
+    assert not covered(line, f"Bash({name}=a* ls -l)", f"Bash({name}=*b ls -l)", f"Bash({name[0]}* ls -l)")
+    assert covered(line, f"Bash({name}=ab ls *)")
+    assert covered(line, f"Bash({name}=ab ls -l)")
+    assert not covered(f"export {name}=ab", "Bash(export *)", "Bash(export)")
+    assert covered(f"export {name}=ab", f"Bash(export {name}=ab)")
+    assert not plain(f"{name}=ab; ls")
+    assert not plain(f"for {name} in x; do ls; done")
+
+
+STEERING = (
+    "TOX_OVERRIDE", "RUSTFMT", "NODE_V8_COVERAGE", "GOCACHEPROG", "GOAUTH", "AWS_SHARED_CREDENTIALS_FILE",
+    "CLOUDSDK_PYTHON", "GH_CONFIG_DIR", "HARNESS_PERL", "COLLECT_GCC", "shell_escape", "MVNW_REPOURL",
+    "TWINE_REPOSITORY_URL", "VAULT_ADDR", "FLASK_APP", "COVERAGE_RCFILE", "NODE_REDIRECT_WARNINGS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEERING)
+def test_a_variable_of_one_program_is_asked_for_always(name):
+    assert not covered(f"{name}=x tox", f"Bash({name}=x tox)", "Bash(tox)", "Bash(tox *)")
+
+
+def test_what_stands_alone_is_harmless_or_a_letter_of_a_loop():
+    assert unspelled_reason("i") is None
+    assert unspelled_reason("CI=1") is None
+    assert unspelled_reason("i=1")
+    assert unspelled_reason("PATH")
+    assert unspelled_reason("CI")
+    assert not is_harmless("CI")
 
 
 @pytest.mark.parametrize("name", sorted(WRITERS))

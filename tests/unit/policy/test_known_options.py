@@ -1,0 +1,351 @@
+"""A grant covers what is known to be harmless: a wildcard no unknown option, and the whole line that is spelled out."""
+
+import re
+import subprocess
+from functools import cache
+
+import pytest
+
+from tests.unit.policy.spelled_commands import SPELLED
+from workbench.cli.check.kinds import command
+from workbench.policy import known_git
+from workbench.policy.known_git import GIT
+from workbench.policy.known_options import WORDS, _row, known
+from workbench.policy.known_programs import OPERANDS, PROGRAMS, REQUIRED, VALUES
+from workbench.policy.shell import view
+from workbench.policy.shell_lists import OPTIONS
+
+
+def verdict(line, *allow):
+    return command({"command": line, "allow": list(allow), "deny": []})["verdict"]
+
+
+def simple(line):
+    (only,) = view(line).commands
+    return only
+
+
+def is_whole(line):
+    """Say whether a pattern has to be the whole line."""
+    return [len(each.literal) == len(each.words) for each in view(line).commands] == [True]
+
+
+@pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
+def test_no_wildcard_covers_what_is_not_known(cause, line):
+    words = re.findall(r"[^ ;]+", line)
+    assert verdict(line, *(f"Bash({word} *)" for word in words if "=" not in word)) == "ask", cause
+    assert verdict(line, f"Bash({words[0][:2]}*)", "Bash(*)", "Bash", "*") == "ask", cause
+    if is_whole(line):
+        assert verdict(line, f"Bash({line.rpartition(' ')[0]} *)") == "ask", cause
+        assert verdict(line, f"Bash({line[:-1]}*)", f"Bash(*{line[1:]})") == "ask", cause
+
+
+@pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
+def test_the_whole_line_covers_it_unless_it_is_asked_for_always(cause, line):
+    assert verdict(line, f"Bash({line})") == ("allow" if view(line).plain else "ask"), cause
+
+
+# --- the table
+
+
+def test_a_row_says_nothing_that_is_not_read():
+    for key in PROGRAMS:
+        assert _row(key).words <= WORDS, key
+    for name in VALUES:
+        key, _, option = name.rpartition(" ")
+        assert _row(key).options[option] in (":", "/", "?"), name
+    for key, options in REQUIRED.items():
+        assert options <= set(_row(key).options), key
+    assert set(OPERANDS) <= set(PROGRAMS)
+
+
+def test_a_sub_command_has_a_program_that_has_some():
+    for key in PROGRAMS:
+        program, blank, _ = key.rpartition(" ")
+        if blank and not key.endswith(" --"):
+            outer = program if program in PROGRAMS else program.rpartition(" ")[0]
+            assert "SUB" in _row(outer).words, key
+
+
+def test_no_option_that_runs_a_program_or_loads_code_is_in_the_table():
+    both = [
+        (key, option)
+        for key in OPTIONS
+        for option in OPTIONS[key]
+        if key in PROGRAMS and option in _row(key).options
+    ]
+    assert both == []
+
+
+DANGEROUS = """
+git: -c -C --exec-path --git-dir --work-tree -p --paginate --config-env --namespace
+git log: --output --ext-diff --textconv -O
+git diff: --output --ext-diff --textconv -O
+git show: --output --ext-diff --textconv -O
+git grep: -O --open-files-in-pager --textconv -f
+git rebase: -x --exec -i --interactive --edit-todo -s --strategy
+git clone: -c -u --template --upload-pack --config --separate-git-dir --bare --mirror --recurse-submodules
+git fetch: --upload-pack -o --server-option --refmap
+git pull: --upload-pack
+git push: --receive-pack --exec --repo
+git ls-remote: --upload-pack --exec -o
+git commit: -t --template -p --pathspec-from-file -S --gpg-sign
+git tag: -s --sign -u --local-user
+git blame: --contents --ignore-revs-file -S
+git apply: --apply --reject --unsafe-paths --directory -3 --index --build-fake-ancestor
+git archive: -o --output --remote --exec --add-file
+git config: -f --file --blob --add --unset --replace-all -e --edit --rename-section
+git cat-file: --textconv --filters --batch
+git worktree: add
+git rev-list: --output
+git stash push: --pathspec-from-file
+sort: -o --output --compress-program -T --temporary-directory --files0-from --random-source
+uniq: --files0-from
+wc: --files0-from
+du: --files0-from -X --exclude-from
+date: -s --set -f --file -r --reference
+find: -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from
+fd: -x -X --exec --exec-batch --base-directory --search-path --ignore-file
+rg: --pre --pre-glob --hostname-bin -z --search-zip --ignore-file --hyperlink-format
+sed: -i --in-place -f --file
+awk: -f -i -l -o -p -d --file --include --load --dump-variables --profile --pretty-print -e --source -E --exec
+jq: -f -L --from-file --rawfile --slurpfile --args
+tree: -o -R --fromfile --output
+file: -m -f -C --magic-file --files-from --compile
+diff: --to-file --from-file -D --ifdef -X --exclude-from
+tar: -x --extract -I -F -P -T --to-command --checkpoint-action --use-compress-program --index-file -u -r -A -g --rmt-command
+zip: -T -TT -m -b -@ --out
+unzip: -o -d -x -p
+gzip: -N -S
+curl: -o+ -O -K -T -D -c -J -x -E --config --proxy --proxy-header --unix-socket --resolve --variable --netrc-file --cert --next -n --url
+wget: -e -o -a -i -P -x -r -N --config --post-file --body-file --use-askpass --save-cookies --ca-certificate
+pytest: -c -o --rootdir --confcutdir --basetemp --junitxml --junit-xml --log-file --pdbcls --pdb --trace --override-ini --cov-config --pastebin
+mypy: --python-executable --config-file --cache-dir --custom-typeshed-dir --junit-xml --html-report --txt-report --install-types -c --plugins
+tox: -x -c --override --conf --workdir --root --result-json --sdistonly --installpkg
+pylint: --rcfile --init-hook --load-plugins --output --ignore-paths --source-roots
+flake8: --config --append-config --output-file --tee --format --enable-extensions
+coverage report: --rcfile --data-file --contexts
+ruff check: -o --output-file --config --cache-dir --add-noqa --watch --stdin-filename
+ruff format: --config --cache-dir --stdin-filename
+black: --config -c --code -W --stdin-filename --required-version
+isort: --settings-path --settings-file --sp --src --formatter
+pyright: --pythonpath -p --project --venvpath --typeshedpath --createstub --watch
+pip install: --user --break-system-packages -t --target --prefix --root -i --index-url --extra-index-url -f --find-links --config-settings --log --cert --python
+pip: --python --log --cert --proxy
+uv: --directory --project --config-file --cache-dir
+eslint: -c --config -o --output-file --rulesdir --parser --plugin --resolve-plugins-relative-to --cache-location --stdin-filename --flag
+prettier: --config --plugin --plugin-search-dir --ignore-path --cache-location --config-precedence --find-config-path
+jest: -c --config --rootDir --outputFile --coverageDirectory --reporters --setupFiles --globalSetup --testRunner --env --preset --runner --resolver --transform --cacheDirectory
+vitest: -c --config --root -r --outputFile --environment --pool --browser --inspect --dir
+mocha: -r --require -R --reporter --config --package --ui --import --extension --node-option
+tsc: --outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile --init --plugins --rootDir
+cargo test: --config --manifest-path --target-dir -Z -C --target --out-dir --artifact-dir
+cargo test --: --logfile -Z
+cargo fmt: --manifest-path --message-format
+go test: -exec -toolexec -coverprofile -cpuprofile -memprofile -trace -o -outputdir -C -modfile -overlay -vettool -ldflags -gcflags -asmflags -args -c -fuzz
+go build: -o -toolexec -ldflags -gcflags -overlay -modfile -buildmode -compiler -pkgdir -installsuffix -C
+go list: -toolexec -exec -overlay -modfile -compiled
+go vet: -vettool -toolexec
+go env: -w -u
+gofmt: -cpuprofile
+make: -f -I -E -o -W --eval --file --makefile --include-dir --old-file --what-if
+ninja: -f -t -d -w
+cmake: -P -E -C --install --open --toolchain --graphviz --trace-redirect --profiling-output --debugger -U
+ctest: -S -T -D -M -O --script --build-and-test --overwrite --output-log --output-junit -SP -I
+gcc: -wrapper -fplugin -B -specs -o -x -include -imacros -dumpdir -aux-info -save-temps -T -Xlinker
+mvn: -f -s -gs -t -D -l --file --settings --log-file -Dexec.executable
+gradle: -p -I -b -c -g -D -P --init-script --project-dir --include-build
+rustfmt: --config --config-path --emit --backup
+docker: -H --host --config -c --context --tlscacert
+docker build: -o --output --secret --ssh --cache-to --iidfile --metadata-file --build-context --allow
+kubectl: --kubeconfig --token -s --server --certificate-authority --as --cache-dir --profile-output
+kubectl get: -f --filename -k --kustomize --raw --template --kubeconfig
+gh pr view: -w --web
+gh auth status: -t --show-token
+bat: --pager --map-syntax --config-file
+xxd: -o+
+rm: --no-preserve-root
+cp: -r -R -a -l -S --recursive --archive --backup --parents --attributes-only
+chmod: --reference
+terraform plan: -out -chdir -var-file -var -state -destroy
+pre-commit run: -c --config --files
+npm run: --script-shell --node-options --userconfig --prefix --shell
+npm install: -g --global --script-shell --prefix --registry --userconfig --git --ignore-scripts+
+"""
+
+
+def test_an_option_that_reaches_further_is_in_no_row():
+    for line in DANGEROUS.strip().splitlines():
+        key, _, options = line.partition(": ")
+        row = _row(key)
+        for option in options.split():
+            assert option.endswith("+") or option not in row.options, (key, option)
+            assert option.startswith("-") or f"{key} {option}" not in PROGRAMS
+
+
+# --- git's own tables
+
+
+@cache
+def options_of(sub):
+    done = subprocess.run(
+        ["git", *sub.split(), "--git-completion-helper-all"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+    return frozenset(done.stdout.split()) if done.returncode == 0 else frozenset()
+
+
+PARSED = [key for key in GIT if "--" in GIT[key] and key != "git"]
+NEWER = {"--exists", "--omit-empty", "--branches", "--empty", "--regexp", "--creation-factor", "--disk-usage"}
+"""Options of git that an older one does not have."""
+
+
+def test_the_options_of_git_are_options_of_git():
+    beside = {
+        token.rstrip(":?/")
+        for token in f"{known_git._COMMITS} {known_git._LOG} {GIT['git rev-parse']}".split()
+    }
+    for key in PARSED:
+        real = {option.rstrip("=") for option in options_of(key[4:]) | options_of("diff")}
+        named = {option for option in _row(key).options if option.startswith("--")}
+        if options_of(key[4:]) - options_of("diff"):
+            assert named - real - beside - NEWER - BESIDE.get(key, set()) == set(), key
+
+
+BESIDE = {
+    "git stash": {"--all", "--include-untracked", "--keep-index", "--no-keep-index", "--staged", "--quiet", "--patch"},
+    "git revert": {"--allow-empty", "--ff"}, "git pull": {"--atomic", "--prune-tags", "--write-fetch-head", "--no-write-fetch-head"},
+    "git config": {"--all"}, "git archive": {"--format", "--list", "--prefix", "--verbose", "--worktree-attributes"},
+}  # fmt: skip
+"""Options that git hands on, or hides from its list."""
+
+
+def test_an_option_of_git_takes_a_value_where_git_says_so():
+    for key in PARSED:
+        valued = {option[:-1] for option in options_of(key[4:]) if option.endswith("=")}
+        bare = {option for option in options_of(key[4:]) if not option.endswith("=")}
+        for option, takes in _row(key).options.items():
+            assert option not in valued or takes in (":", "/", "?"), (key, option)
+            assert option not in bare or takes in ("", "?"), (key, option)
+
+
+def test_every_shortened_option_of_git_asks():
+    for key in PARSED:
+        table = _row(key).options
+        words = key.split()
+        for option in {name.rstrip("=") for name in options_of(key[4:])} | set(table):
+            for end in range(3, len(option)):
+                if option.startswith("--") and option[:end] not in table:
+                    for line in ([*words, option[:end], "x"], [*words, f"{option[:end]}=x"]):
+                        facts = known("git", line)
+                        assert len(facts.literal) == len(line) or facts.spelled, line
+
+
+# --- reading as the program does
+
+
+READ = [
+    ("ls -la src", {1}), ("grep -rn foo src", {1, 2}), ("grep -rne foo src", {1, 2}), ("grep -efoo src", {1}),
+    ("grep -e foo src", {1, 2}), ("grep --regexp=foo src", {1}), ("grep -f list src", {1}), ("grep -- -x src", {1, 2}),
+    ("grep --file=list src", set()), ("rg --files src", {1}), ("rg foo src -g *.py", {1, 3, 4}),
+    ("sed -n 5p a", {1, 2}), ("sed -e 5p a", {1, 2}), ("awk -F: {print} a", {1, 2}), ("head -n5 a", {1}),
+    ("head -n 5 a", {1, 2}), ("head -5 a", {1}), ("tail -n +5 a", {1, 2}), ("echo -n /etc/x", {1, 2}),
+    ("git commit -am msg", {2, 3}), ("git commit -mmsg a", {2}), ("git commit -F msg a", {2}), ("git commit -F-", set()),
+    ("git commit --message=x a", {2}), ("git commit --file=x", set()), ("git log -S/etc/x -- a", {2, 3}),
+    ("git log --format %h a", {2, 3}), ("git push origin main", {2, 3}), ("git branch -u origin/x y", {2, 3, 4}),
+    ("git --no-pager log -3", {1, 3}), ("find . -name /x -newer y", {2, 3, 4}), ("find . ( -name x ) ! -empty", {2, 3, 4, 5, 6, 7}),
+    ("jq --arg a b . f", {1, 2, 3, 4}), ("tar tf a.tar", {1}), ("tar -tf a.tar", {1}), ("tar tfC a.tar b", set()),
+    ("chmod 644 a", {1}), ("curl -s https://x", {1}), ("git clone https://x/y z", {2}), ("go test -run=X ./a", {2}),
+    ("go test -run X ./a", {2, 3}), ("make -j4 all", {1}), ("make -C sub all", {1}), ("cargo test x -- --skip y", {3, 4, 5}),
+    ("git grep foo a", {2}), ("pip install -r a.txt", {2}), ("test -f a", set()), ("cut -d, -f 1 a", {1, 2, 3}),
+    ("gcc -DX -c a.c", {1, 2}), ("git stash push -m x a", {3, 4}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "text"), READ, ids=[line for line, _ in READ])
+def test_words_that_name_no_file_are_known(line, text):
+    words = line.split(" ")
+    facts = known(words[0], words)
+    assert facts.text == text or (line.startswith("tar tfC") and facts.literal), facts
+    assert len(facts.literal) in (0, len(words))
+
+
+STRICT = (
+    "head -n -x a", "head -n", "git log --grep --output=x", "grep -e -f a", "jq --arg a", "jq --arg=a b", "sort -k --x a",
+    "ls --all=x", "make -j4x -C", "make -C", "tsc -p", "tsc -px", "gcc -Idir -c a.c", "git commit -mx -Fy", "ls @x", "ls http://x",
+    "git --weird log", "git -c x=y log", "cat -", "tail -n", "go test -v=x", "go test --run X",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", STRICT)
+def test_a_line_that_its_program_may_read_otherwise_is_spelled_out(line):
+    words = line.split(" ")
+    assert bool(known(words[0], words).literal) is (line != "cat -")
+
+
+@pytest.mark.parametrize(
+    "head", ["./ls", "/tmp/x/ls", "scripts/ls", "/usr/bin/ls", "node_modules/.bin/ls", "/usr/sbin/ls"]
+)
+def test_a_program_of_that_name_somewhere_else_is_another_one(head):
+    assert known("ls", [head, "-l"]).literal == (frozenset() if "bin/" in head else frozenset({1}))
+
+
+def test_a_wrapper_beside_its_project_is_known():
+    assert known("gradle", ["./gradlew", "--info"]).literal == frozenset()
+
+
+def test_an_unlisted_sub_command_is_spelled_and_its_options_too():
+    assert known("cargo", ["cargo", "install", "x", "--git", "y"]).spelled == 2
+    assert known("cargo", ["cargo", "install", "x", "--git", "y"]).literal == {3}
+    assert known("docker", ["docker", "-D", "ps"]).literal == {0, 1, 2}
+    assert known("npm", ["npm"]).literal == known("npm", ["npm", "-v"]).literal == frozenset()
+
+
+BAD_VALUES = {
+    "pytest -p": "evil", "pytest --cov-report": "xml:out", "pytest -W": "error::a.B", "unittest -p": "a/b",
+    "pylint -f": "evil.R", "pylint --output-format": "evil.R", "isort --profile": "evil", "eslint -f": "./e.js",
+    "eslint --format": "./e.js", "prettier --parser": "./e.js", "vitest --reporter": "./e.js",
+    "rspec -f": "Evil", "rspec --format": "Evil", "tar -f": "host:x", "tar --file": "host:x",
+    "cmake -D": "CMAKE_C_COMPILER=./evil", "curl -o": "x", "curl --output": "x", "wget -O": "x",
+    "wget --output-document": "x", "curl -w": "@x", "curl --write-out": "@x", "curl -b": "jar",
+    "curl --cookie": "jar", "cargo test -- --format": "junit-to-x", "ps -u": "xe", "git merge -s": "evil",
+    "git pull -s": "evil",
+    **dict.fromkeys((name for name in VALUES if name.startswith("kubectl")), "go-template-file=x"),
+    **dict.fromkeys((name for name in VALUES if name.startswith("go ")), "./evil"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(VALUES))
+def test_an_option_with_a_value_that_is_not_known_asks(name):
+    key, _, option = name.rpartition(" ")
+    for words in ([option, BAD_VALUES[name]], [f"{option}{'=' * option.startswith('--')}{BAD_VALUES[name]}"]):
+        line = [*key.split(), *words]
+        assert known(line[0], line).literal, line
+
+
+def test_operands_that_are_not_known_ask():
+    bad = {
+        "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
+        "curl": "file:/etc/x", "jq": 'import "x" as y; .',
+    }  # fmt: skip
+    assert bad.keys() == OPERANDS.keys()
+    for key, operand in bad.items():
+        line = [*key.split(), operand]
+        assert known(line[0], line).literal, line
+
+
+def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
+    good = {
+        "tar": ["-tf", "x"],
+        "unzip": ["-l", "x"],
+        "wget": ["--spider", "x"],
+        "git apply": ["--stat", "x"],
+    }
+    assert good.keys() == REQUIRED.keys()
+    for key, words in good.items():
+        line = key.split()
+        assert not known(line[0], [*line, *words]).literal
+        assert known(line[0], [*line, words[-1]]).literal
