@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from workbench.policy.shell_ansi import decode_words
 from workbench.policy.shell_judging import judge, only_looks
 from workbench.policy.shell_lists import CODE_TAKERS, OPENERS, QUIET, RESERVED, VALUED, WRAPPERS, program
 from workbench.policy.shell_scan import Scan, Segment, scan
@@ -67,9 +68,10 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
             yield from _variants(words, _DEEPEST)
     if has_code:
         yield from _spoken(segments)
-        for words in dict.fromkeys(_crude(command)):
-            if words not in looked_into:
-                yield from _variants(words)
+        for line in dict.fromkeys((command, decode_words(command))):
+            for words in dict.fromkeys(_crude(line)):
+                if words not in looked_into:
+                    yield from _variants(words)
 
 
 def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
@@ -260,7 +262,10 @@ def could_hold(pattern: str, command: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _loosened(command: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((command, _LOOSE.sub("", command), _LOOSE.sub(" ", command))))
+    lines = dict.fromkeys((command, decode_words(command)))
+    return tuple(
+        dict.fromkeys(text for line in lines for text in (line, _LOOSE.sub("", line), _LOOSE.sub(" ", line)))
+    )
 
 
 def _holds(pattern: str, text: str) -> bool:
