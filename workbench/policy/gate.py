@@ -14,6 +14,7 @@ from workbench.policy import rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
+from workbench.policy.shell_inner import inner_view
 from workbench.policy.urls import UrlRules, objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
@@ -261,7 +262,7 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if _oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
-        return _command_granted(passed, context)
+        return _perhaps_denied(passed, context) or _command_granted(passed, context)
     glob = first_match(context.allow, *_subject(passed), purpose="grant")
     if glob is not None:
         return _allowed_by(glob)
@@ -282,6 +283,22 @@ def _oddity(passed: Passed) -> str | None:
         if odd := next((oddity for oddity in found if oddity != "long"), None):
             return odd
     return None
+
+
+def _perhaps_denied(passed: Passed, context: GateContext) -> Verdict | None:
+    """Ask, whatever was granted, where a deny matches a later word of a program that nobody knows."""
+    has_denials = context.deny or rules.in_force("deny", context.rules, _moment(context))
+    if not has_denials or passed.view is None or not passed.view.plain:
+        return None
+    inner = inner_view(passed.view, context.workspace)
+    said = denied(replace(passed, view=inner), context) if inner is not None else None
+    if said is None:
+        return None
+    why = (
+        f"a deny on {one_line(said.pattern or said.by, 120)} may concern this: a later word of it may be run"
+    )
+    asked = replace(said, outcome="ask", step="grants", reason=why)
+    return asked if context.can_ask else _nobody(asked)
 
 
 def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:

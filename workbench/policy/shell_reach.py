@@ -65,13 +65,13 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
         for words in _forms(segment):
             has_code = has_code or _takes_code(words)
             looked_into.add(words)
-            yield from _variants(words, _DEEPEST)
+            yield from variants(words, _DEEPEST)
     if has_code:
         yield from _spoken(segments)
         for line in dict.fromkeys((command, decode_words(command))):
             for words in dict.fromkeys(_crude(line)):
                 if words not in looked_into:
-                    yield from _variants(words)
+                    yield from variants(words)
 
 
 def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _without_signs(words: Iterable[str]) -> Iterator[str]:
             yield found.group(1) if found else word
 
 
-def _variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
+def variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
     """Yield a simple command in every way in which a deny pattern may have been written."""
     words = _command_words(given)
     if len(words) < len(given):
@@ -139,7 +139,7 @@ def _variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
         for word in words[1:]:
             if " " in word and len(word) <= _LONGEST_CODE:
                 for segment in scan(word).segments:
-                    yield from _variants(segment.bare, deep - 1)
+                    yield from variants(segment.bare, deep - 1)
 
 
 def _inner_starts(words: Sequence[str]) -> Iterable[int]:
