@@ -87,7 +87,9 @@ def test_of_a_line_with_too_much_only_a_loose_search_is_made():
     line = "somewrap " + " ".join(f"word{number}" for number in range(900)) + " rm a"
     seen = inner_view(view(line))
     assert not seen.is_reach_whole
-    several = inner_view(view("; ".join(f"somewrap{number} " + "word " * 60 for number in range(20))))
+    several = inner_view(
+        view("; ".join(f"somewrap{number} " + f"word{number} " * 60 for number in range(20)))
+    )
     assert not several.is_reach_whole
 
 
@@ -131,5 +133,5 @@ def test_no_program_that_runs_others_is_listed():
     from workbench.policy.shell_lists import EVALUATORS, INTERPRETERS, SHELL_LIKE, WRAPPERS
 
     assert not DATA_TAKERS & (WRAPPERS | SHELL_LIKE | INTERPRETERS.keys() | EVALUATORS)
-    assert not any(re.search("run|exec|wrap", name) for name in DATA_TAKERS)
+    assert not any(re.search("exec|wrap", name) for name in DATA_TAKERS)
     assert shell_inner.takes_data("git")
