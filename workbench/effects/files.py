@@ -357,7 +357,7 @@ def _stage(here: int, name: str, rel: str, data: bytes, mode: int, made: Names) 
     target = look(here, name)
     if target is not None:
         require_regular(target.st_mode, rel)
-    new, written = temporary.write(here, data, mode, like=None if target is None else name)
+    new, written = temporary.write(here, data, mode, like=target)
     place = os.fstat(here)
     return Staged(
         path=rel, temporary=new, created=tuple(made), folder=(place.st_dev, place.st_ino), file=written

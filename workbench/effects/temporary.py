@@ -23,13 +23,6 @@ _NO_LINKS: Final = frozenset(
 )
 
 
-_LOOK: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_ACCESS_LIST: Final = "system.posix_acl_access"
-_NO_ATTRIBUTE: Final = frozenset({errno.ENODATA, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
-_OF_CONTENT: Final = frozenset({"security.capability", "security.ima", "security.evm", _ACCESS_LIST})
-"""The first three vouch for bytes: the kernel takes them away when a file is written. The list is apart."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stamp:
     """What tells one file from another and from itself after a change."""
@@ -54,29 +47,23 @@ def look(here: int, name: str) -> os.stat_result | None:
         return None
 
 
-def write(here: int, data: bytes, mode: int, like: str | None = None) -> tuple[str, Stamp]:
+def write(here: int, data: bytes, mode: int, like: os.stat_result | None = None) -> tuple[str, Stamp]:
     """Write a synced temporary file into a folder.
 
     Args:
         here: Descriptor of the folder.
         data: All of it.
         mode: Permission bits; set-id bits are never given.
-        like: Name of a regular file there whose owner, group, access list and attributes are kept where this
-            process may; nobody may do more with the new file than with this one.
+        like: A file whose owner and group are kept where this process may.
 
     Returns:
         Its name and stamp. After an error nothing is left.
     """
     name = f".workbench-{secrets.token_hex(16)}.tmp"
-    with contextlib.ExitStack() as opened:
-        old = None
-        if like is not None:
-            old = os.open(like, _LOOK, dir_fd=here)
-            opened.callback(os.close, old)
-        return name, _written_unnamed(here, name, data, mode, old) or _written(here, name, data, mode, old)
+    return name, _written_unnamed(here, name, data, mode, like) or _written(here, name, data, mode, like)
 
 
-def _written(here: int, name: str, data: bytes, mode: int, like: int | None) -> Stamp:
+def _written(here: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> Stamp:
     file = os.open(name, _CREATE, 0o600, dir_fd=here)
     try:
         return _fill(file, data, mode, like)
@@ -87,7 +74,9 @@ def _written(here: int, name: str, data: bytes, mode: int, like: int | None) -> 
         os.close(file)
 
 
-def _written_unnamed(here: int, name: str, data: bytes, mode: int, like: int | None) -> Stamp | None:
+def _written_unnamed(
+    here: int, name: str, data: bytes, mode: int, like: os.stat_result | None
+) -> Stamp | None:
     """Write a file that gets its name only when it is whole, so that a death leaves no half of it.
 
     Returns:
@@ -118,14 +107,11 @@ def _is_named(file: int, here: int, name: str) -> bool:
     return True
 
 
-def _fill(file: int, data: bytes, mode: int, like: int | None) -> Stamp:
+def _fill(file: int, data: bytes, mode: int, like: os.stat_result | None) -> Stamp:
     write_all(file, data)
     if like is not None:
-        old = os.fstat(like)
-        _keep_owner(file, old)
-        _keep_attributes(file, like)
-        mode &= _most_rights(file, old, has_access_list=_keep_access_list(file, like))
-    os.fchmod(file, mode & 0o777)  # also the mask of an access list, so it comes last
+        _keep_owner(file, like)
+    os.fchmod(file, mode & 0o777)
     sync(file)
     return stamp(os.fstat(file))
 
@@ -138,49 +124,6 @@ def _keep_owner(file: int, like: os.stat_result) -> None:
         with contextlib.suppress(PermissionError):
             os.fchown(file, owner, like.st_gid)
             return
-
-
-def _most_rights(file: int, old: os.stat_result, *, has_access_list: bool) -> int:
-    """Return the bits that give nobody more than the old file did; whoever may read may also execute."""
-    most = stat.S_IMODE(old.st_mode)
-    most |= (most & 0o444) >> 2
-    if not has_access_list:
-        return most & 0o700
-    if os.fstat(file).st_gid != old.st_gid:
-        most &= ~0o070 | (most & 0o007) << 3  # another group: to the old file its members were others
-    return most
-
-
-def _keep_access_list(file: int, like: int) -> bool:
-    """Give a file the access list of another, or none; False if that cannot be done."""
-    if not hasattr(os, "getxattr"):
-        return True
-    try:
-        os.setxattr(file, _ACCESS_LIST, os.getxattr(like, _ACCESS_LIST))
-    except OSError as error:
-        if error.errno not in _NO_ATTRIBUTE:
-            return False
-    else:
-        return True
-    try:
-        # The folder may give each new file a list of its own, which the old one did not have.
-        os.removexattr(file, _ACCESS_LIST)
-    except OSError as error:
-        return error.errno in _NO_ATTRIBUTE
-    return True
-
-
-def _keep_attributes(file: int, like: int) -> None:
-    """Copy extended attributes; those that this process may not set stay behind."""
-    if not hasattr(os, "listxattr"):
-        return
-    names: list[str] = []
-    with contextlib.suppress(OSError):
-        names = os.listxattr(like)
-    for name in names:
-        if name not in _OF_CONTENT:
-            with contextlib.suppress(OSError):
-                os.setxattr(file, name, os.getxattr(like, name))
 
 
 def replace(here: int, temporary: str, name: str) -> None:

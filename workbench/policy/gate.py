@@ -23,10 +23,14 @@ from workbench.text.shown import Where, oddities, strings
 
 __all__ = [
     "GateCall", "GateContext", "Glob", "Judgement", "Passed",
-    "after_hooks", "before_hooks", "denied", "judge", "recheck",
+    "after_hooks", "before_hooks", "denied", "judge", "may_know", "reading_denied", "recheck",
 ]  # fmt: skip
 
 EVERY_PROVIDER: Final = "*"
+
+_READING: Final = "read_file"
+_MAKING: Final = frozenset({"create_file", "create_directory"})
+"""Tools that may make what may not be read; that it is there already is told only after a human answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +137,8 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         canonical=text,
         view=view(command, context.workspace) if isinstance(command, str) else None,
     )
-    return denied(passed, context) or _above_ceiling(passed, context) or passed
+    no = denied(passed, context) or _answers_denied(passed, context)
+    return no or _above_ceiling(passed, context) or passed
 
 
 def after_hooks(passed: Passed, context: GateContext) -> Verdict:
@@ -237,6 +242,38 @@ def denied(passed: Passed, context: GateContext) -> Verdict | None:
         )
     rule = _rule("deny", passed, context)
     return _ruled("denied", "deny", rule, "denies this") if rule else None
+
+
+def reading_denied(target: ResolvedPath, context: GateContext) -> Verdict | None:
+    """Return the verdict of a deny list or rule that covers reading a file."""
+    descriptor = context.descriptors.get(_READING)
+    if descriptor is None:
+        return None
+    parameters = {"path": target.relative}
+    text = canonical.dumps(parameters)
+    passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
+    return denied(passed, context)
+
+
+def may_know(passed: Passed, context: GateContext) -> bool:
+    """Say whether an agent may hear, before a human answered, why a change cannot be made.
+
+    The reason tells what a file holds, so it is for who may read the file without asking. Where a tool only
+    makes something, it tells that there is something already, which only a denial hides.
+    """
+    targets = passed.targets.values()
+    if passed.descriptor.id in _MAKING:
+        return all(reading_denied(target, context) is None for target in targets)
+    reads = (GateCall(tool=_READING, parameters={"path": target.relative}) for target in targets)
+    return all(recheck(read, context).outcome == "allowed" for read in reads)
+
+
+def _answers_denied(passed: Passed, context: GateContext) -> Verdict | None:
+    """Deny a tool whose answers tell what a file holds, or that it is there, as reading it is denied."""
+    if passed.descriptor.id in _MAKING:
+        return None
+    said = (reading_denied(target, context) for target in passed.targets.values())
+    return next(filter(None, said), None)
 
 
 def _above_ceiling(passed: Passed, context: GateContext) -> Verdict | None:
