@@ -68,7 +68,7 @@ SPELLINGS = [
 SECOND = ["", "", " push", " $'\\x70ush'", " p'us'h", " pu\\sh", " $'push'", " pu$'\\163'h"]
 DRESS = [
     "@@", "@@", "env @@", "env -i @@", "nice @@", "nice -n 5 @@", "nohup @@", "timeout 5 @@", "sh -c '@@'", 'sh -c "@@"', "bash -c '@@'",
-    "eval @@", "eval '@@'", "echo x | xargs @@", "echo @@ | sh", "(@@)", "{ @@; }", "if @@; then :; fi", "while @@; do break; done",
+    "sh -c @@", "bash -ec @@", "eval @@", "eval '@@'", "echo x | xargs @@", "echo @@ | sh", "(@@)", "{ @@; }", "if @@; then :; fi", "while @@; do break; done",
     "for x in a; do @@; done", "case a in a) @@;; esac", "f() { @@; }; f", "! @@", "time @@", "exec @@", "command @@", "X=1 @@", "@@ >/dev/null",
     ">/dev/null @@", "2>&1 @@", "</dev/null @@", "echo $(@@)", "echo `@@`", 'echo "$(@@)"', "cat <(@@)", "ls; @@", "ls && @@", "false || @@", "ls | @@",
     "@@ | cat", "@@ &", "ls\n@@", "ls # x\n@@", "ls \\\n; @@", "sh <<E\n@@\nE", "sh <<'E'\n@@\nE", "sh <<< '@@'", "find . -maxdepth 0 -exec @@ \\;",

@@ -67,13 +67,32 @@ HIDDEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", HIDDEN)
+EXPANDED = [
+    "${x:-git push}", "${x-git pu\\sh} a", "${x:=git} push", "g${x:-i}t push", "echo ${x:-${y:-$(git push)}}", "$(echo git push)",
+    "$(echo git) push", "`echo git push`", "`printf git` push", "sh -c 'g\\it push'", "sh -c 'g\"i\"t push'", "sh -c \"g\\\nit push\"",
+    "eval 'g\\it' push", "eval '${x:-git push}'", "sh -c '$(echo git push)'", "trap 'g\\it push' EXIT", "$(echo nice g\\it push)", "</dev/null echo git push | sh",
+    "sh -c '>/dev/null git push'", "${x:-g\\\nit push}", "xargs ${x:-git} push", "sh <<E\n${x:-git push}\nE", "env ${x:-nice git} push",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", HIDDEN + EXPANDED)
 def test_a_deny_sees_what_is_written_in_escapes(line):
     deny = Glob(text="Bash(git push*)")
     assert matches(deny, SHELL, {"command": line}, {}, view(line), purpose="deny")
 
 
-@pytest.mark.parametrize("line", ["git $'\\x6cog'", "git $'log' $'a\\tb'", 'echo $"push"', "ls $'\\x70'"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git $'\\x6cog'",
+        "git $'log' $'a\\tb'",
+        'echo $"push"',
+        "ls $'\\x70'",
+        "echo '${x:-git push}'",
+        "grep '$(echo git push)' a",
+        "git commit -m '`echo git push`'",
+    ],
+)
 def test_a_deny_does_not_see_what_is_not_there(line):
     deny = Glob(text="Bash(git push*)")
     assert not matches(deny, SHELL, {"command": line}, {}, view(line), purpose="deny")
@@ -81,3 +100,8 @@ def test_a_deny_does_not_see_what_is_not_there(line):
 
 def test_the_words_that_two_readers_agree_on_are_always_tried():
     assert "git push origin" in view("git $'\\x70ush' origin").reach
+
+
+@pytest.mark.parametrize("line", ["sh -c push", "bash -c push x", "bash -ec push", "python -c push"])
+def test_a_single_word_behind_an_option_that_takes_code_is_a_command(line):
+    assert matches(Glob(text="Bash(push *)"), SHELL, {"command": line}, {}, view(line), purpose="deny")
