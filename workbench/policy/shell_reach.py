@@ -84,8 +84,9 @@ def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
     """Yield what is said to a shell that listens: `echo git push | sh`."""
     for words in (words for segment in segments for words in _forms(segment)):
         if words[0] in _SPEAKERS:
-            for start in range(1, min(len(words), _MOST_SPOKEN)):
-                yield from variants(words[start:])
+            said = " ".join(words[1:]).split()
+            for start in range(min(len(said), _MOST_SPOKEN)):
+                yield from variants(said[start:])
 
 
 def _code(text: str, deep: int, *, is_written: bool = True) -> Iterator[str]:
