@@ -7,6 +7,8 @@ from itertools import count
 import pytest
 from hypothesis import settings
 
+from tests.support.sizes import IS_CAMPAIGN, VARIABLE
+
 settings.register_profile("workbench", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("workbench")
 
@@ -20,6 +22,14 @@ KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV",
 def pytest_make_parametrize_id(val, argname):
     """Name a case with packed bytes by its place: every worker must collect the same names at any moment."""
     return argname if isinstance(val, bytes) and len(val) > 40 else None
+
+
+def pytest_collection_modifyitems(items):
+    """Skip the campaigns, each with its reason in the summary, unless they are asked for."""
+    asked_for = pytest.mark.skipif(not IS_CAMPAIGN, reason=f"a campaign: runs with {VARIABLE}=1")
+    for item in items:
+        if item.get_closest_marker("campaign") is not None:
+            item.add_marker(asked_for)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ WORKBENCH_KILL_RUNS says how many; each is another moment: a position of the jou
 a fault point inside the one who drives or the one who answers.
 """
 
-import os
 import random
 import shutil
 import time
@@ -15,6 +14,7 @@ from tests.support.crashes import new_place
 from tests.support.invariants import check_end, check_no_process, temporaries
 from tests.support.program import Program
 from tests.support.scenarios import RAN, Scenario, call, edit
+from tests.support.sizes import size
 from tests.support.stage import exchange, recording, text
 from workbench.domain import events as e
 from workbench.effects.files import Root
@@ -22,7 +22,7 @@ from workbench.host.ensure import PATIENCE
 
 pytestmark = pytest.mark.faults
 
-RUNS = int(os.environ.get("WORKBENCH_KILL_RUNS", 5))
+RUNS = size("WORKBENCH_KILL_RUNS", 5, 30)
 
 KILLED = Scenario(
     name="killed",

@@ -3,14 +3,15 @@
 The plan is the same for the same number of runs, wherever it is made, so that it can be cut into parts.
 """
 
-import os
 import random
 from itertools import chain
 
 from tests.support.crashes import passages
+from tests.support.sizes import size
 
 VARIABLE = "WORKBENCH_FAULT_RUNS"
 DEFAULT_RUNS = 120
+WHOLE = 2000
 SEED = 20_261_121
 STREAMING = ("journal.before_commit", "journal.after_commit")
 """Points whose number of passages depends on how fast events were grouped."""
@@ -18,7 +19,7 @@ STREAMING = ("journal.before_commit", "journal.after_commit")
 
 def wanted(default=DEFAULT_RUNS):
     """Return how many runs are asked for."""
-    return int(os.environ.get(VARIABLE, default))
+    return size(VARIABLE, default, WHOLE)
 
 
 def every_crash(stages):

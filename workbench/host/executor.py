@@ -26,7 +26,7 @@ from workbench.host.looking import checked, commit, look
 from workbench.host.placing import place
 from workbench.host.proposal import edited_bytes
 from workbench.policy.gate import Passed
-from workbench.tools.base import ActTool, CommitTool, ReadTool, RunTool
+from workbench.tools.base import ActTool, CommitTool, ReadTool, RunTool, WriteTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +126,9 @@ async def _run(
         taken, left = _taken(desk, file)
         found = replace(finished, hunks_taken=taken, hunks_left=left, detail=finished.detail or _how(file))
         await _finish(desk, file, found)
+    elif isinstance(tool, WriteTool | ActTool) and file.opened is not None and file.opened.prompt:
+        why = file.opened.prompt.partition("\n")[0]
+        await _finish(desk, file, CallFinished(state="failed", error=why))
     elif changes or file.files:
         await _write(desk, file, changes, plan, started)
     elif isinstance(tool, RunTool):

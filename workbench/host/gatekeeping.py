@@ -31,8 +31,9 @@ from workbench.host.kit import Kit
 from workbench.host.placing import place, url_rules
 from workbench.host.proposal import Proposal, opened_body, propose, proposed_body
 from workbench.host.trusting import read_grant
-from workbench.policy.gate import GateCall, GateContext, Passed, after_hooks, before_hooks, judge
+from workbench.policy.gate import GateCall, GateContext, Passed, after_hooks, before_hooks, judge, may_know
 from workbench.policy.globs import Glob
+from workbench.policy.paths import ResolvedPath
 from workbench.tools.base import ToolRefused
 
 
@@ -70,7 +71,7 @@ async def gate(desk: Desk, call_id: str) -> None:
     if file.proposed is not None or file.row.state != "pending":
         return
     exact = desk.exact(file.row.parameters, file.row.parameters_ref)
-    verdict, proposal = await _judged(desk, file.row, exact, file.hooks)
+    verdict, proposal = await _judged(desk, file.row, exact, file.hooks, is_new=True)
     point("call.before_propose")
     await desk.append(*_recorded(desk, file.row, verdict, proposal, exact))
     point("call.proposed")
@@ -125,7 +126,7 @@ async def _withdraw(desk: Desk, row: Call, action_id: str, verdict: Verdict) -> 
 
 
 async def _judged(
-    desk: Desk, row: Call, exact: JsonObject, hooks_ran: Sequence[HookRan] = ()
+    desk: Desk, row: Call, exact: JsonObject, hooks_ran: Sequence[HookRan] = (), *, is_new: bool = False
 ) -> tuple[Verdict, Proposal | None]:
     """Judge a call and, if it may go on, compute what it would do.
 
@@ -134,6 +135,7 @@ async def _judged(
         row: the call.
         exact: its parameters as the agent wrote them.
         hooks_ran: the hooks that have run for this very question already.
+        is_new: no human has seen it yet, so nothing of a file that asks may be told.
     """
 
     async def run_hooks(passed: Passed) -> Verdict | None:
@@ -156,7 +158,38 @@ async def _judged(
     try:
         return verdict, await asyncio.to_thread(propose, desk, row, passed, place(desk, lambda: now))
     except (ToolRefused, FileRefused) as error:
+        if is_new and passed.descriptor.capability == "write" and not _may_know(desk, passed, now):
+            return _told_later(passed, str(error), now)
         return Verdict(outcome="refused", step="schema", by=passed.descriptor.id, reason=str(error)), None
+
+
+def _may_know(desk: Desk, passed: Passed, now: GateContext) -> bool:
+    """Say whether the agent may be told why a change cannot be made: the reason tells what the file holds."""
+    return may_know(passed, now) or all(_was_read(desk, target) for target in passed.targets.values())
+
+
+def _was_read(desk: Desk, target: ResolvedPath) -> bool:
+    """Say whether the session has read a whole file, or made it."""
+    done = desk.kit.journal.calls(desk.session_id, states=("succeeded",))
+    return any(
+        row.tool in _KNOWING and row.target == target.relative and not row.parameters.keys() & _PARTLY
+        for row in done
+    )
+
+
+_KNOWING = ("read_file", "context.read", "create_file")
+"""Tools by which a session knows the whole of a file."""
+
+_PARTLY = {"start_line", "end_line"}
+
+
+def _told_later(passed: Passed, why: str, now: GateContext) -> tuple[Verdict, Proposal | None]:
+    """Ask a human before the agent hears why a change cannot be made to a file that it may not read."""
+    said = "reading this file asks, so a human answers before the agent is told what came of it"
+    if not now.can_ask:
+        said = f"{said}, and nobody can answer here"
+        return Verdict(outcome="denied", step="ask", by="default", reason=said), None
+    return Verdict(outcome="ask", step="ask", by="default", reason=said), Proposal(passed=passed, refusal=why)
 
 
 def _recorded(

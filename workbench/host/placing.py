@@ -17,14 +17,12 @@ from workbench.host import record
 from workbench.host.desk import Desk, SealedGone
 from workbench.host.dossier import Dossier, dossier
 from workbench.host.steps.tooling import DeskPipelines
-from workbench.policy.gate import GateCall, GateContext, Passed, denied, recheck
+from workbench.policy.gate import GateCall, GateContext, reading_denied, recheck
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected
 from workbench.policy.urls import UrlRules
-from workbench.text import canonical
 from workbench.tools.base import LastCommand, Place, Session, ToolRefused
 
 _COMMAND = "run_in_terminal"
-_READING = "read_file"
 _ENDED = ("succeeded", "failed", "cancelled", "interrupted")
 
 
@@ -98,16 +96,9 @@ class _Closed:
         target = ResolvedPath(path=path, relative=relative, exists=True, given=relative)
         try:
             refuse_protected(target, context.workspace, context.protected, writes=False)
-            return self._has_denials and _is_denied(context, target)
+            return self._has_denials and reading_denied(target, context) is not None
         except (PathRefused, ValueError):
             return True
-
-
-def _is_denied(context: GateContext, target: ResolvedPath) -> bool:
-    descriptor, parameters = context.descriptors[_READING], {"path": target.relative}
-    text = canonical.dumps(parameters)
-    passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
-    return denied(passed, context) is not None
 
 
 def session_facts(desk: Desk) -> Session:

@@ -40,6 +40,8 @@ class Proposal:
     on_top_of: tuple[str, ...] = ()
     draft: Draft | None = None
     """The commit that the changes belong to."""
+    refusal: str = ""
+    """Why it cannot be done, where the agent is told so only after a human answered."""
 
 
 def propose(desk: Desk, call: Call, passed: Passed, place: Place) -> Proposal:
@@ -166,7 +168,7 @@ def opened_body(
     files = sealed_plan(desk, proposal.changes)
     recorded, parameters_ref = record.parameters(exact, blobs)
     exact_hunks = hunks(proposal.changes)
-    prompt = proposal.draft.words if proposal.draft else None
+    prompt = _prompt(proposal)
     shown, was_scrubbed = record.hunks(exact_hunks)
     inline, hunks_ref = _kept(desk, shown)
     added, removed = counts(exact_hunks)
@@ -182,6 +184,16 @@ def opened_body(
         subject=proposal.draft.subject if proposal.draft else {},
         warnings=tuple(_warnings(proposal, exact, was_scrubbed)),
     )  # fmt: skip
+
+
+def _prompt(proposal: Proposal) -> str | None:
+    """Return what a human reads besides the change itself."""
+    if proposal.refusal:
+        return f"{record.scrubbed_line(proposal.refusal, 4_000)}\n\n{_TELLS}"
+    return proposal.draft.words if proposal.draft else None
+
+
+_TELLS = "Nothing is written. The agent may not read this: approve to tell it why, reject to tell it nothing."
 
 
 def _kept(desk: Desk, shown: tuple[Hunk, ...]) -> tuple[tuple[Hunk, ...], str | None]:

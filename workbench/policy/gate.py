@@ -14,6 +14,7 @@ from workbench.policy import rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
+from workbench.policy.shell_inner import inner_view
 from workbench.policy.urls import UrlRules, objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
@@ -22,10 +23,14 @@ from workbench.text.shown import Where, oddities, strings
 
 __all__ = [
     "GateCall", "GateContext", "Glob", "Judgement", "Passed",
-    "after_hooks", "before_hooks", "denied", "judge", "recheck",
+    "after_hooks", "before_hooks", "denied", "judge", "may_know", "reading_denied", "recheck",
 ]  # fmt: skip
 
 EVERY_PROVIDER: Final = "*"
+
+_READING: Final = "read_file"
+_MAKING: Final = frozenset({"create_file", "create_directory"})
+"""Tools that may make what may not be read; that it is there already is told only after a human answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +137,8 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         canonical=text,
         view=view(command, context.workspace) if isinstance(command, str) else None,
     )
-    return denied(passed, context) or _above_ceiling(passed, context) or passed
+    no = denied(passed, context) or _answers_denied(passed, context)
+    return no or _above_ceiling(passed, context) or passed
 
 
 def after_hooks(passed: Passed, context: GateContext) -> Verdict:
@@ -238,6 +244,38 @@ def denied(passed: Passed, context: GateContext) -> Verdict | None:
     return _ruled("denied", "deny", rule, "denies this") if rule else None
 
 
+def reading_denied(target: ResolvedPath, context: GateContext) -> Verdict | None:
+    """Return the verdict of a deny list or rule that covers reading a file."""
+    descriptor = context.descriptors.get(_READING)
+    if descriptor is None:
+        return None
+    parameters = {"path": target.relative}
+    text = canonical.dumps(parameters)
+    passed = Passed(descriptor=descriptor, parameters=parameters, targets={"path": target}, canonical=text)
+    return denied(passed, context)
+
+
+def may_know(passed: Passed, context: GateContext) -> bool:
+    """Say whether an agent may hear, before a human answered, why a change cannot be made.
+
+    The reason tells what a file holds, so it is for who may read the file without asking. Where a tool only
+    makes something, it tells that there is something already, which only a denial hides.
+    """
+    targets = passed.targets.values()
+    if passed.descriptor.id in _MAKING:
+        return all(reading_denied(target, context) is None for target in targets)
+    reads = (GateCall(tool=_READING, parameters={"path": target.relative}) for target in targets)
+    return all(recheck(read, context).outcome == "allowed" for read in reads)
+
+
+def _answers_denied(passed: Passed, context: GateContext) -> Verdict | None:
+    """Deny a tool whose answers tell what a file holds, or that it is there, as reading it is denied."""
+    if passed.descriptor.id in _MAKING:
+        return None
+    said = (reading_denied(target, context) for target in passed.targets.values())
+    return next(filter(None, said), None)
+
+
 def _above_ceiling(passed: Passed, context: GateContext) -> Verdict | None:
     if not context.ceiling or is_within(context.ceiling, *_subject(passed)):
         return None
@@ -261,7 +299,7 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if _oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
-        return _command_granted(passed, context)
+        return _perhaps_denied(passed, context) or _command_granted(passed, context)
     glob = first_match(context.allow, *_subject(passed), purpose="grant")
     if glob is not None:
         return _allowed_by(glob)
@@ -282,6 +320,22 @@ def _oddity(passed: Passed) -> str | None:
         if odd := next((oddity for oddity in found if oddity != "long"), None):
             return odd
     return None
+
+
+def _perhaps_denied(passed: Passed, context: GateContext) -> Verdict | None:
+    """Ask, whatever was granted, where a deny matches a later word of a program that nobody knows."""
+    has_denials = context.deny or rules.in_force("deny", context.rules, _moment(context))
+    if not has_denials or passed.view is None or not passed.view.plain:
+        return None
+    inner = inner_view(passed.view, context.workspace)
+    said = denied(replace(passed, view=inner), context) if inner is not None else None
+    if said is None:
+        return None
+    why = (
+        f"a deny on {one_line(said.pattern or said.by, 120)} may concern this: a later word of it may be run"
+    )
+    asked = replace(said, outcome="ask", step="grants", reason=why)
+    return asked if context.can_ask else _nobody(asked)
 
 
 def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:

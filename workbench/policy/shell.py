@@ -133,6 +133,7 @@ def _view(command: str) -> ShellView:
         if is_short
         else Scan(segments=tuple(map(_segment, commands)), is_certain=not reasons)
     )
+    found = _with_agreed(found, commands)
     texts, is_whole = reach(command, found) if is_short or commands else ((command,), False)
     segments = tuple(" ".join(segment.words) for segment in found.segments)
     if commands:
@@ -157,6 +158,13 @@ def _scanned(command: str, *, agreed: bool) -> Scan:
         if not takes_code(outer):
             return outer
     return scan(command)
+
+
+def _with_agreed(found: Scan, commands: Sequence[Simple]) -> Scan:
+    """Add the commands that the stricter readers agree on, where the scan has other words for them."""
+    known = {words for segment in found.segments for words in (segment.words, segment.bare)}
+    more = tuple(_segment(simple) for simple in commands if simple.words not in known)
+    return replace(found, segments=(*found.segments, *more)) if more else found
 
 
 def _segment(simple: Simple) -> Segment:

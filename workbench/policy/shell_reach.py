@@ -10,8 +10,10 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
+from workbench.policy.shell_ansi import decode_words
 from workbench.policy.shell_judging import judge, only_looks
 from workbench.policy.shell_lists import CODE_TAKERS, OPENERS, QUIET, RESERVED, VALUED, WRAPPERS, program
 from workbench.policy.shell_scan import Scan, Segment, scan
@@ -24,6 +26,10 @@ _REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
 _EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]!]+")
 _INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]!]+")
 _SED_RUN: Final = re.compile(r"[0-9,$~+]*e[ ]+")
+_CODE_SIGNS: Final = re.compile(r"[\s\"'\\$`]")
+_CODE_OPTION: Final = re.compile(r"-[A-Za-z]*[ce]|--(?:command|eval)")
+_SAID: Final = re.compile(r"\$\(\s*(?:echo|printf)\s([^()`]*)\)|`\s*(?:echo|printf)\s([^`]*)`")
+_DEFAULT: Final = re.compile(r"\$\{[A-Za-z0-9_@*#?!-]+:?[-=+]((?:[^{}]|\{[^{}]{0,80}\}){0,300}+)\}")
 _IFS: Final = re.compile(r"\$\{IFS\}|\$IFS(?![A-Za-z0-9_])")
 _JOINTS: Final = re.compile(r"[\"',\\\s]+")
 _BRACES: Final = re.compile(r"[{},]")
@@ -64,21 +70,39 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
         for words in _forms(segment):
             has_code = has_code or _takes_code(words)
             looked_into.add(words)
-            yield from _variants(words, _DEEPEST)
+            yield from variants(words, _DEEPEST)
+    yield from _code(command, _DEEPEST, is_written=False)
     if has_code:
         yield from _spoken(segments)
-        for words in dict.fromkeys(_crude(command)):
-            if words not in looked_into:
-                yield from _variants(words)
+        for line in dict.fromkeys((command, decode_words(command), command.replace("\\\n", ""))):
+            for words in dict.fromkeys(_crude(line)):
+                if words not in looked_into:
+                    yield from variants(words)
 
 
 def _spoken(segments: Iterable[Segment]) -> Iterator[str]:
     """Yield what is said to a shell that listens: `echo git push | sh`."""
-    for segment in segments:
-        words = segment.bare
-        if words and words[0] in _SPEAKERS:
-            for start in range(1, min(len(words), _MOST_SPOKEN)):
-                yield from _spellings(_command_words(words[start:]))
+    for words in (words for segment in segments for words in _forms(segment)):
+        if words[0] in _SPEAKERS:
+            said = " ".join(words[1:]).split()
+            for start in range(min(len(said), _MOST_SPOKEN)):
+                yield from variants(said[start:])
+
+
+def _code(text: str, deep: int, *, is_written: bool = True) -> Iterator[str]:
+    """Yield the commands of a text that a shell runs, as it stands and as it is when it has expanded it."""
+    for line in dict.fromkeys((text, _expanded(text))):
+        if is_written or line != text:
+            for segment in scan(line).segments:
+                for words in _forms(segment):
+                    yield from variants(words, deep)
+
+
+def _expanded(text: str) -> str:
+    """Return a text with what `echo` says in place of it, and values in place of unset variables."""
+    for _ in range(_DEEPEST if "$" in text or "`" in text else 0):
+        text = _DEFAULT.sub(r"\1", _SAID.sub(r"\1\2", text))
+    return text
 
 
 def _takes_code(words: Sequence[str]) -> bool:
@@ -123,7 +147,7 @@ def _without_signs(words: Iterable[str]) -> Iterator[str]:
             yield found.group(1) if found else word
 
 
-def _variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
+def variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
     """Yield a simple command in every way in which a deny pattern may have been written."""
     words = _command_words(given)
     if len(words) < len(given):
@@ -133,11 +157,18 @@ def _variants(given: Sequence[str], deep: int = 0) -> Iterator[str]:
     yield from _spellings(words)
     for start in _inner_starts(words):
         yield from _spellings(_command_words(words[start:]))
-    if deep and any(" " in word for word in words[1:]) and _takes_code(words):
-        for word in words[1:]:
-            if " " in word and len(word) <= _LONGEST_CODE:
-                for segment in scan(word).segments:
-                    yield from _variants(segment.bare, deep - 1)
+    codes = [word for before, word in pairwise(words) if _is_code(before, word)] if deep else []
+    if codes and words[0] == "eval":
+        codes.append(" ".join(words[1:])[:_LONGEST_CODE])
+    if codes and _takes_code(words):
+        for word in codes:
+            yield from _code(word, deep - 1)
+
+
+def _is_code(before: str, word: str) -> bool:
+    """Say whether a word may be a text that is run: by its signs, or by the option in front of it."""
+    looks_so = _CODE_SIGNS.search(word) is not None or _CODE_OPTION.fullmatch(before) is not None
+    return looks_so and len(word) <= _LONGEST_CODE
 
 
 def _inner_starts(words: Sequence[str]) -> Iterable[int]:
@@ -260,7 +291,10 @@ def could_hold(pattern: str, command: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _loosened(command: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((command, _LOOSE.sub("", command), _LOOSE.sub(" ", command))))
+    lines = dict.fromkeys((command, decode_words(command)))
+    return tuple(
+        dict.fromkeys(text for line in lines for text in (line, _LOOSE.sub("", line), _LOOSE.sub(" ", line)))
+    )
 
 
 def _holds(pattern: str, text: str) -> bool:

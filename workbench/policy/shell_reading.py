@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from workbench.policy.shell_ansi import decode
 from workbench.policy.shell_lists import RESERVED
 
 MOST_TOKENS: Final = 1500
@@ -32,12 +33,6 @@ _JOINED: Final = re.compile(r"\\\n[A-Za-z0-9_./\"' \t-]")
 """The end of a line that goes on, behind an operator; elsewhere it would join the words on both sides."""
 
 _PIECES: Final = re.compile(_PIECE, re.DOTALL)
-_ESCAPES: Final = {
-    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
-}  # fmt: skip
-_ANSI_ESCAPE: Final = re.compile(
-    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
-)
 _QUOTING: Final = frozenset("'\"\\$")
 _EXPANDING: Final = frozenset("*?[{~")
 _PATTERN_SIGNS: Final = re.compile(r"[*?]|\[[^\]]*\]")
@@ -227,24 +222,10 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def _ansi(inner: str) -> str:
-    return _ANSI_ESCAPE.sub(_ansi_character, inner)
-
-
-def _ansi_character(found: re.Match[str]) -> str:
-    byte, short, long, octal, control, other = found.groups()
-    if byte or octal:
-        value = int(byte, 16) if byte else int(octal, 8) & 0xFF
-        if value == 0:
-            raise Unclear("a NUL in a quoted text")
-        return chr(value)
-    if short or long:
-        value = int(short or long, 16)
-        if not 0 < value < 0x110000 or 0xD800 <= value < 0xE000:
-            raise Unclear("an escape that is no character")
-        return chr(value).encode().decode("latin-1")
-    if control:
-        return chr(ord(control.upper()) ^ 0x40)
-    return _ESCAPES.get(other, other if other in "\\'\"?" else "\\" + other)
+    text, doubt = decode(inner)
+    if doubt:
+        raise Unclear(doubt)
+    return text
 
 
 def _expansion(open_text: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from workbench.policy.shell_ansi import decode_text
+
 _DEEPEST: Final = 64
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _BRACED: Final = re.compile(r"\{[A-Za-z0-9_@*#?$!-]+\}")
@@ -172,11 +174,12 @@ class _Scanner:
             self._at += 1
 
     def _ansi_c(self) -> None:
-        """Read $'…': its escapes are not decoded, so what it says is not certain."""
+        """Read $'…'; who hides text so may have hidden more, so what it says is not certain."""
         self._is_certain = False
         found = _ANSI_C.match(self._text, self._at + 1)
         inner = found.group(1) if found else self._text[self._at + 2 :]
-        self._add(inner, inner)
+        text = decode_text(inner)
+        self._add(text, text)
         self._at = found.end() if found else len(self._text)
 
     def _backtick(self) -> None:

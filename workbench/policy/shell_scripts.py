@@ -23,15 +23,31 @@ _SED_PLAIN: Final = re.compile(
     r"-[nErszu]+|--(?:quiet|silent|regexp-extended|null-data|separate|posix|debug|sandbox|unbuffered)"
 )
 _SED_ASKS: Final = ("--version", "--help")
-_AWK_RISKS: Final = re.compile(r"\||\bsystem\b|\bgetline\b|@|\bclose\b|\bPROCINFO\b|\bENVIRON\b")
+_AWK_RISKS: Final = re.compile(r"\||@|system|getline|close|PROCINFO|ENVIRON|ARG[CV]|SYMTAB|bindtextdomain")
+"""Looked for within words too: `0xasystem(...)` is a number and a call."""
+
 _AWK_PIECE: Final = re.compile(
     r"""(?P<string>"(?>(?:[^"\\\n]|\\[^\n])*)")|(?P<slash>/)|(?P<comment>\#[^\n]*)|(?P<blank>[ \t]+)"""
-    r"""|(?P<word>[A-Za-z0-9_$.]+)|(?P<or>\|\|)|(?P<other>[^"\\])"""
+    r"""|(?P<word>[A-Za-z0-9_$.]+)|(?P<or>\|\|)|(?P<count>\+\+|--)|(?P<other>[^"\\])"""
 )
 _AWK_REGEX: Final = re.compile(r"/(?>(?:[^/\\\n]|\\[^\n])*)/")
-_AWK_PRINTS_INTO: Final = re.compile(r"\bprintf?\b[^;{}\n]*>")
-_AWK_GOES_ON: Final = re.compile(r"(?<=[,&])[ \t]*\n")
-_BEFORE_REGEX: Final = frozenset("(,{};!~&|\n")
+_AWK_GROUP: Final = re.compile(r"\([^()]*\)")
+_AWK_PRINTS_INTO: Final = re.compile(r"(?<!s)print[^;}]*>")
+"""Only a semicolon or a brace ends a statement here: where a line end does takes the whole grammar to say."""
+
+_AWK_BEFORE_REGEX: Final = frozenset({
+    "print", "printf", "return", "in", "case", "exit", "else", "do", "BEGIN", "END", "if ()", "+", "-",
+})  # fmt: skip
+"""What a slash begins an expression behind, although it looks like an operand; behind another it divides."""
+
+_AWK_CONDITIONS: Final = frozenset({"if", "while", "for", "switch"})
+_AWK_UNSURE: Final = frozenset({"++", "--", "length"})
+"""Behind these a slash may do either."""
+
+_AWK_STANDS: Final = {"string": '""', "comment": "", "or": "&&"}
+_AWK_NUMBER: Final = re.compile(r"\$*(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][0-9]*)?(?![A-Za-z0-9_$.])")
+_AWK_SIGNS: Final = re.compile(r"[;{}()\[\]<>|\"#@]")
+"""What an expression must not hold where it might be no expression."""
 
 
 def sed_reason(words: Sequence[str]) -> str | None:
@@ -85,36 +101,60 @@ def awk_reason(words: Sequence[str]) -> str | None:
     if not rest:
         return "awk without a script"
     code = _awk_code(rest[0]) if len(rest[0]) <= _LONGEST else None
-    if code is None or _AWK_RISKS.search(code) or _AWK_PRINTS_INTO.search(code):
+    if code is None or _AWK_RISKS.search(code) or _AWK_PRINTS_INTO.search(_ungrouped(code)):
         return "its awk script may write files or run programs"
     return None
 
 
 def _awk_code(script: str) -> str | None:
-    """Return a script without its strings, regular expressions and comments; None where it is not certain.
-
-    Whether a slash divides or begins an expression takes the whole grammar to say. Where it may do either,
-    what stands up to the next one is kept, and holds no quote: both readings see the same strings behind it.
-    """
-    out, at, before = "", 0, "\n"
+    """Return a script without its strings, expressions and comments; None where they are not certain."""
+    out, at, before = "", 0, ""
+    groups: list[bool] = []
     while at < len(script):
         found = _AWK_PIECE.match(script, at)
         if found is None:
             return None  # a quote that does not close, or a backslash
-        kind, text = found.lastgroup, found.group()
-        regex = _AWK_REGEX.match(script, at) if kind == "slash" else None
-        if regex is not None:
-            text = regex.group()
-            if '"' in text or ("[" in text and not _is_closed(text)):
+        kind, text, at = found.lastgroup or "", found.group(), found.end()
+        if kind == "slash" and _begins_regex(before):
+            regex = _AWK_REGEX.match(script, found.start())
+            if regex is None or not _is_closed(regex.group()):
                 return None
-            text = "0" if before in _BEFORE_REGEX else text
-        out += '""' if kind == "string" else "" if kind == "comment" else "&&" if kind == "or" else text
-        at = (regex or found).end()
-        before = before if kind in ("blank", "comment") else text[-1]
-    return _AWK_GOES_ON.sub(" ", out)
+            text, at = "0", regex.end()
+        elif _is_unsure(kind, before, script[found.start() :]):
+            return None
+        closes_condition = text == ")" and bool(groups) and groups.pop()
+        if text == "(":
+            groups.append(before in _AWK_CONDITIONS)
+        out += _AWK_STANDS.get(kind, text)
+        if kind not in ("blank", "comment"):
+            before = "if ()" if closes_condition else text
+    return out
+
+
+def _begins_regex(before: str) -> bool:
+    """Say whether a slash begins an expression, by what stands before it."""
+    is_operand = before[-1:].isalnum() or before[-1:] in tuple('_."])+-')
+    return before in _AWK_BEFORE_REGEX or not is_operand
+
+
+def _is_unsure(kind: str, before: str, rest: str) -> bool:
+    """Say whether a piece can be read in two ways that make a difference."""
+    if kind == "word":
+        return re.match(r"\$*[0-9.]", rest) is not None and _AWK_NUMBER.match(rest) is None
+    if kind != "slash" or before not in _AWK_UNSURE:
+        return False
+    regex = _AWK_REGEX.match(rest)
+    return regex is not None and _AWK_SIGNS.search(regex.group()) is not None
+
+
+def _ungrouped(code: str) -> str:
+    """Return a script without what stands in parentheses, where `>` compares."""
+    while (shorter := _AWK_GROUP.sub("[]", code)) != code:
+        code = shorter
+    return code
 
 
 def _is_closed(regex: str) -> bool:
     """Say whether every bracket of an expression is closed in it, and could be read in one way only."""
-    plain = re.sub(r"\\.", "", regex)
+    plain = re.sub(r"\[:[a-z]+:\]", "x", re.sub(r"\\.", "", regex))
     return not re.search(r"\[\^?\]|\[[^\]]*(?:\[|/\Z)|\[[^\]]*\Z", plain)

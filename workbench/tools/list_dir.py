@@ -58,6 +58,7 @@ class ListDir:
             found = place.root.list(path)
         except FileRefused as error:
             raise ToolRefused(f"Not listed: {error}.") from None
+        found = [entry for entry in found if not place.is_closed(_below(path, entry.name))]
         found.sort(key=lambda entry: (entry.kind != "folder", entry.name))
         lines = Lines(place.limits.tool_output_bytes)
         for entry in found[:MOST_ENTRIES]:
@@ -70,6 +71,10 @@ class ListDir:
             metadata={"entries": len(found), "truncated": missing > 0},
             summary=f"{len(found)} {'name' if len(found) == 1 else 'names'}",
         )
+
+
+def _below(path: str, name: str) -> str:
+    return name if path in ("", ".") else f"{path}/{name}"
 
 
 def _line(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
 from workbench.domain.values import Verdict
-from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, judge, recheck
+from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, judge, may_know, recheck
 
 
 def globs(*texts, origin=""):
@@ -355,3 +355,49 @@ def test_reasons_are_safe_to_draw(work):
     made = call("read_file", path="../\u202eevil\x1b[2J")
     assert not set("\u202e\x1b") & set(judged(made, context(work)).verdict.reason)
     assert "\x1b" not in judged(call("x\x1b"), context(work)).verdict.reason
+
+
+EDIT = call("replace_string_in_file", path=".env", new="x")
+LISTING = call("list_dir", path="secrets")
+
+
+@pytest.mark.parametrize("made", [EDIT, call("context.read", path=".env")])
+@pytest.mark.parametrize(
+    "denial",
+    [{"deny": globs("Read(.env*)")}, {"deny": globs("read_file")}, {"rules": (rule(effect="deny", tool="read_file", pattern="Read(.env)"),)}],
+)  # fmt: skip
+def test_a_denial_of_reading_covers_every_tool_that_would_answer(work, made, denial):
+    (work / ".env").write_text("x")
+    assert spoken(made, context(work, allow=globs("*"), **denial))[:2] == ("denied", "deny")
+    assert spoken(made, context(work, allow=globs("*")))[0] == "allowed"
+
+
+def test_a_denial_of_reading_does_not_hinder_making_something_new(work):
+    where = context(work, deny=globs("Read(.env*)"), allow=globs("*"))
+    assert spoken(call("create_file", path=".env", content=""), where)[0] == "allowed"
+    assert spoken(call("create_directory", path=".env"), where)[0] == "allowed"
+    assert spoken(LISTING, context(work, deny=globs("Read(secrets/**)"), allow=globs("*")))[0] == "denied"
+
+
+def test_an_agent_without_a_tool_for_reading_has_no_denial_of_it(work):
+    few = {name: tool for name, tool in DESCRIPTORS.items() if name != "read_file"}
+    assert (
+        spoken(EDIT, context(work, descriptors=few, deny=globs("Read(.env*)"), allow=globs("*")))[0]
+        == "allowed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "changed", "knows"),
+    [
+        (EDIT, {}, False), (EDIT, {"read_only": "auto"}, True), (EDIT, {"read_grant": True}, True), (EDIT, {"reads": "every"}, False),
+        (EDIT, {"allow": globs("Read(src/**)")}, False), (EDIT, {"allow": globs("Read(.env)")}, True),
+        (EDIT, {"allow": globs("Edit")}, False), (EDIT, {"read_grant": True, "ceiling": globs("Edit")}, False),
+        (call("create_file", path="a", content=""), {}, True),
+        (call("create_file", path=".env", content=""), {"deny": globs("Read(.env)"), "read_grant": True}, False),
+    ],
+)  # fmt: skip
+def test_why_a_change_cannot_be_made_is_for_who_may_read_without_asking(work, made, changed, knows):
+    where = context(work, **changed)
+    passed = before_hooks(made, replace(where, ceiling=None, deny=()))
+    assert may_know(passed, where) is knows

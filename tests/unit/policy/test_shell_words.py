@@ -4,17 +4,17 @@ The shell runs one function for every program, which writes down its words; noth
 process reads all of the lines, so thousands of them take a second or two.
 """
 
-import os
 import random
 import shutil
 import subprocess
 
 import pytest
 
+from tests.support.sizes import size
 from workbench.policy.shell import view
 
 BASH = shutil.which("bash")
-LINES = int(os.environ.get("WORKBENCH_SHELL_WORDS", "2000"))
+LINES = size("WORKBENCH_SHELL_WORDS", 2000, 20_000)
 PROGRAMS = ("git", "ls", "cat", "grep", "head", "wc", "sort")
 WORDS = [
     "log", "-n", "-3", "--oneline", "a.txt", "src/a-b.c", "'a b'", '"c d"', "a\\ b", "''", '""', "a'b'c", 'x"y z"w', "\\$x", "\\`id\\`",

@@ -1,0 +1,11 @@
+"""How often a test repeats itself: a sample at each commit, the whole campaign with WORKBENCH_CAMPAIGN=1."""
+
+import os
+
+VARIABLE = "WORKBENCH_CAMPAIGN"
+IS_CAMPAIGN = os.environ.get(VARIABLE, "") not in ("", "0")
+
+
+def size(variable, sample, whole):
+    """Return the number that a variable asks for, else that of a sample or of the whole campaign."""
+    return int(os.environ.get(variable) or (whole if IS_CAMPAIGN else sample))
