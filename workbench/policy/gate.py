@@ -11,10 +11,12 @@ from typing import Final, Literal
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
 from workbench.policy import rules, schemas, trust
-from workbench.policy.globs import Glob, covering, first_match, is_within
+from workbench.policy.globs import Glob, covering, first_match, is_within, names_tool, parse
+from workbench.policy.operands import Boundary, objection
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
-from workbench.policy.urls import UrlRules, objection
+from workbench.policy.urls import UrlRules
+from workbench.policy.urls import objection as url_objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub
@@ -212,7 +214,7 @@ def targets_of(
 def _unreachable(parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext) -> str | None:
     """Return why a web address can be refused before a name server hears of it."""
     url = parameters.get(descriptor.url_parameter or "")
-    why = objection(url, context.urls) if isinstance(url, str) else None
+    why = url_objection(url, context.urls) if isinstance(url, str) else None
     return why and f"{one_line(str(url), 160)}: {why}"
 
 
@@ -239,7 +241,8 @@ def denied(passed: Passed, context: GateContext) -> Verdict | None:
 
 
 def _above_ceiling(passed: Passed, context: GateContext) -> Verdict | None:
-    if not context.ceiling or is_within(context.ceiling, *_subject(passed)):
+    seen = passed.view and passed.view.without_stays
+    if not context.ceiling or is_within(context.ceiling, *_subject(passed)[:3], seen):
         return None
     listed = ", ".join(dict.fromkeys(glob.text for glob in context.ceiling))
     return Verdict(
@@ -291,7 +294,7 @@ def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
     subject, moment = _ruled_subject(passed), _moment(context)
     allowing = rules.in_force("allow", context.rules, moment)
     found: dict[str, Verdict] = {}
-    for simple in passed.view.commands:
+    for simple in passed.view.to_cover:
         glob = covering(context.allow, passed.descriptor, simple)
         rule = None if glob else rules.covering(allowing, subject, simple)
         if glob is not None:
@@ -300,8 +303,62 @@ def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
             found.setdefault(rule.id, _ruled("allowed", "grants", rule, "allows this"))
         else:
             return None
+    if objection(passed.view.commands, boundary(context)):
+        return None
     first, *others = found.values()
     return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
+
+
+def boundary(context: GateContext) -> Boundary:
+    """Return what commands may touch without a question."""
+    return Boundary(
+        workspace=context.workspace,
+        closed=context.protected,
+        governing=lambda: _governing(context.workspace),
+        is_denied=_reading_denied(context),
+    )
+
+
+def _reading_denied(context: GateContext) -> Callable[[ResolvedPath], bool] | None:
+    """Return what says whether reading a path is denied; None where no reading is."""
+    readers = {
+        found.id: found
+        for found in context.descriptors.values()
+        if found.capability == "read" and found.path_parameters
+    }
+    narrow = replace(
+        context,
+        deny=tuple(
+            glob for glob in context.deny
+            if any(names_tool(parse(glob.text), reader, "deny") for reader in readers.values())
+        ),
+        rules=tuple(rule for rule in context.rules if rule.effect == "deny"),
+    )  # fmt: skip
+    if not narrow.deny and not narrow.rules:
+        return None
+
+    def covers(reader: ToolDescriptor, target: ResolvedPath) -> bool:
+        parameters = dict.fromkeys(reader.path_parameters, target.relative)
+        passed = Passed(
+            descriptor=reader, parameters=parameters, targets=dict.fromkeys(parameters, target),
+            canonical=canonical.dumps(parameters),
+        )  # fmt: skip
+        return denied(passed, narrow) is not None
+
+    # Where all reading is denied, a word that names no file is no path.
+    nowhere = ResolvedPath(path=f"{context.workspace}/{_NO_NAME}", relative=_NO_NAME, exists=False)
+
+    def is_denied(target: ResolvedPath) -> bool:
+        return any(
+            covers(reader, target) and (target.exists or not covers(reader, nowhere))
+            for reader in readers.values()
+        )
+
+    return is_denied
+
+
+_NO_NAME: Final = "qvx7kd"
+"""A name that no pattern is about, unless it is about every name."""
 
 
 def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
@@ -334,8 +391,10 @@ def _uncovered(passed: Passed, seen: ShellView, context: GateContext) -> str:
         return f"no rule can cover it: {', '.join(seen.reasons)}"
     if _oddity(passed) is not None:
         return "no rule can cover it: it holds text that is not what it seems"
+    if why := objection(seen.commands, boundary(context)):
+        return f"no rule can cover it: {why}"
     subject, allowing = _ruled_subject(passed), rules.in_force("allow", context.rules, _moment(context))
-    for simple in seen.commands:
+    for simple in seen.to_cover:
         if covering(context.allow, passed.descriptor, simple) is None and not rules.covering(
             allowing, subject, simple
         ):

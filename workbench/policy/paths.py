@@ -163,12 +163,21 @@ def _encoding_problem(given: str) -> str | None:
     return None
 
 
-def _real(path: str) -> str | None:
+def real_path(folder: str, path: str) -> str | None:
+    """Follow every link of a path that begins in a real folder; None for a circle.
+
+    Raises:
+        OSError: A part of it cannot be looked at.
+    """
+    return _real(path, "/" if path.startswith("/") else folder)
+
+
+def _real(path: str, start: str = "/") -> str | None:
     """Follow every link; None for a circle.
 
     Not `os.path.realpath`: in a circle of links that leaves the rest of the path unresolved.
     """
-    here, rest, followed = "/", _parts(path), 0
+    here, rest, followed = start, _parts(path), 0
     while rest:
         name = rest.pop(0)
         if name == "..":
@@ -220,12 +229,11 @@ def _is_also_in(look: os.stat_result | None, place: str) -> bool:
 
 def _git_place(path: str, root: str) -> str | None:
     """Refuse what git reads where `.git` is a file or a link, and repositories without a work tree."""
-    places = (f"{root}/.git", *_named_by(f"{root}/.git"))
-    if any(is_below(_folded(path), _folded(os.path.realpath(place))) for place in places):
+    if any(is_below(_folded(path), _folded(place)) for place in git_folders(root)):
         return "belongs to git"
     here = os.path.dirname(path)  # noqa: PTH120 -- text, not a file
     while is_below(here, root):
-        if all(os.path.lexists(f"{here}/{name}") for name in ("HEAD", "objects", "refs")):
+        if is_bare_repository(here):
             return "belongs to git"
         here = os.path.dirname(here)  # noqa: PTH120
     return None
@@ -254,19 +262,44 @@ def _short_text(path: str) -> str | None:
 
 
 def _protection(found: ResolvedPath, root: str) -> str | None:
-    parts = [_spelled(name) for name in found.relative.split("/")]
-    if ".git" in parts or "git~1" in parts:
-        return "belongs to git"
-    if parts[0] in {_folded(name) for name in GOVERNING}:
-        return "governs this workspace"
     if found.path == root:
         return "is the workspace itself"
+    return protection(found.path, found.relative, os.path.realpath(Path.home()))
+
+
+def protection(path: str, relative: str, home: str) -> str | None:
+    """Return why a path below the workspace is protected by its name, in words.
+
+    Args:
+        path: Real and absolute.
+        relative: From the workspace.
+        home: The real home folder.
+    """
+    parts = [_spelled(name) for name in relative.split("/")]
+    if ".git" in parts or "git~1" in parts:
+        return "belongs to git"
+    if parts[0] in _FOLDED_GOVERNING:
+        return "governs this workspace"
     if len(parts) == 1 and parts[0] in _STARTS_SHELLS:
         return "is run or obeyed by your shell or login"
-    home = os.path.realpath(Path.home())
-    if is_below(_folded(found.path), _folded(home)) and _is_home_name(os.path.relpath(found.path, home)):
+    if is_below(_folded(path), _folded(home)) and _is_home_name(os.path.relpath(path, home)):
         return "is run or obeyed by your shell or login"
     return None
+
+
+def git_folders(root: str) -> tuple[str, ...]:
+    """Return the real folders that git obeys in a workspace, also where its `.git` is a file or a link."""
+    return tuple(os.path.realpath(place) for place in (f"{root}/.git", *_named_by(f"{root}/.git")))
+
+
+def is_bare_repository(folder: str) -> bool:
+    """Say whether git takes a folder for a repository without a work tree."""
+    return all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+def folded(text: str) -> str:
+    """Return a name or path as a file system sees it that tells neither case nor composition apart."""
+    return _folded(text)
 
 
 def _is_home_name(relative: str) -> bool:
@@ -281,8 +314,11 @@ def _spelled(name: str) -> str:
 
 def _folded(text: str) -> str:
     """Fold what file systems of macOS and Windows do not tell apart: case, composition, ignorables."""
+    if text.isascii():
+        return text.lower()
     visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
     return unicodedata.normalize("NFC", visible).casefold()
 
 
+_FOLDED_GOVERNING: Final = frozenset(_folded(name) for name in GOVERNING)
 _FOLDED_HOME_NAMES: Final = frozenset(_folded(name) for name in HOME_NAMES)
