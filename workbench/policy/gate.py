@@ -11,8 +11,8 @@ from typing import Final, Literal
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
 from workbench.policy import rules, schemas, trust
-from workbench.policy.globs import Glob, covering, first_match, is_within, names_tool, parse
-from workbench.policy.operands import Boundary, objection
+from workbench.policy.globs import Glob, covering, first_match, is_within, matches, names_tool, parse
+from workbench.policy.operands import Boundary, is_free, objection
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
 from workbench.policy.urls import UrlRules
@@ -303,7 +303,7 @@ def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
             found.setdefault(rule.id, _ruled("allowed", "grants", rule, "allows this"))
         else:
             return None
-    if objection(passed.view.commands, boundary(context)):
+    if not is_free(passed.view.commands, boundary(context)):
         return None
     first, *others = found.values()
     return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
@@ -321,40 +321,40 @@ def boundary(context: GateContext) -> Boundary:
 
 def _reading_denied(context: GateContext) -> Callable[[ResolvedPath], bool] | None:
     """Return what says whether reading a path is denied; None where no reading is."""
+    standing = [rule for rule in context.rules if rule.effect == "deny"]
+    if not context.deny and not standing:
+        return None
     readers = {
         found.id: found
         for found in context.descriptors.values()
         if found.capability == "read" and found.path_parameters
     }
-    narrow = replace(
-        context,
-        deny=tuple(
-            glob for glob in context.deny
-            if any(names_tool(parse(glob.text), reader, "deny") for reader in readers.values())
-        ),
-        rules=tuple(rule for rule in context.rules if rule.effect == "deny"),
-    )  # fmt: skip
-    if not narrow.deny and not narrow.rules:
-        return None
+    # Each pattern is tried on one of the tools that it names: it says the same of a path for all of them.
+    patterns = [
+        (glob, reader)
+        for glob in context.deny
+        for reader in [r for r in readers.values() if names_tool(parse(glob.text), r, "deny")][:1]
+    ]
+    ruled = replace(context, deny=(), rules=tuple(standing))
 
-    def covers(reader: ToolDescriptor, target: ResolvedPath) -> bool:
-        parameters = dict.fromkeys(reader.path_parameters, target.relative)
-        passed = Passed(
-            descriptor=reader, parameters=parameters, targets=dict.fromkeys(parameters, target),
-            canonical=canonical.dumps(parameters),
-        )  # fmt: skip
-        return denied(passed, narrow) is not None
+    def covers(target: ResolvedPath) -> bool:
+        if any(matches(glob, reader, {}, {"": target}, None, purpose="deny") for glob, reader in patterns):
+            return True
+        passed = (_reading(reader, target) for reader in readers.values() if standing)
+        return any(_rule("deny", each, ruled) is not None for each in passed)
 
     # Where all reading is denied, a word that names no file is no path.
     nowhere = ResolvedPath(path=f"{context.workspace}/{_NO_NAME}", relative=_NO_NAME, exists=False)
+    return lambda target: covers(target) and (target.exists or not covers(nowhere))
 
-    def is_denied(target: ResolvedPath) -> bool:
-        return any(
-            covers(reader, target) and (target.exists or not covers(reader, nowhere))
-            for reader in readers.values()
-        )
 
-    return is_denied
+def _reading(reader: ToolDescriptor, target: ResolvedPath) -> Passed:
+    """Return the call that reads a path."""
+    parameters: JsonObject = dict.fromkeys(reader.path_parameters, target.relative)
+    return Passed(
+        descriptor=reader, parameters=parameters, targets=dict.fromkeys(parameters, target),
+        canonical=canonical.dumps(parameters),
+    )  # fmt: skip
 
 
 _NO_NAME: Final = "qvx7kd"

@@ -163,36 +163,46 @@ def _encoding_problem(given: str) -> str | None:
     return None
 
 
-def real_path(folder: str, path: str) -> str | None:
+def real_path(folder: str, path: str) -> tuple[str, bool] | None:
     """Follow every link of a path that begins in a real folder; None for a circle.
+
+    Returns:
+        Where it leads, and whether something is there.
 
     Raises:
         OSError: A part of it cannot be looked at.
     """
-    return _real(path, "/" if path.startswith("/") else folder)
+    return _followed(path, "/" if path.startswith("/") else folder)
 
 
-def _real(path: str, start: str = "/") -> str | None:
+def _real(path: str) -> str | None:
     """Follow every link; None for a circle.
 
     Not `os.path.realpath`: in a circle of links that leaves the rest of the path unresolved.
     """
-    here, rest, followed = start, _parts(path), 0
+    followed = _followed(path, "/")
+    return followed and followed[0]
+
+
+def _followed(path: str, start: str) -> tuple[str, bool] | None:
+    here, rest, links, missing = start, _parts(path), 0, 0
     while rest:
         name = rest.pop(0)
         if name == "..":
             here = os.path.dirname(here)  # noqa: PTH120 -- text, not a file
+            missing = max(0, missing - 1)
             continue
         step = f"{here.rstrip('/')}/{name}"
-        target = _link_target(step)
-        if target is None:
+        target = None if missing else _link_target(step)
+        missing += target is None
+        if not target:
             here = step
             continue
-        followed += 1
-        if followed > _MOST_LINKS:
+        links += 1
+        if links > _MOST_LINKS:
             return None
         here, rest = ("/" if target.startswith("/") else here), _parts(target) + rest
-    return here
+    return here, not missing
 
 
 def _parts(path: str) -> list[str]:
@@ -200,9 +210,9 @@ def _parts(path: str) -> list[str]:
 
 
 def _link_target(path: str) -> str | None:
-    """Return what a link points to; None where there is no link or nothing at all."""
+    """Return what a link points to; empty where there is no link, None where there is nothing at all."""
     try:
-        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else None  # noqa: PTH115
+        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""  # noqa: PTH115
     except (FileNotFoundError, NotADirectoryError):
         return None
 
