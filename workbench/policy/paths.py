@@ -299,6 +299,10 @@ def protection(path: str, relative: str, home: str) -> str | None:
 
 def git_folders(root: str) -> tuple[str, ...]:
     """Return the real folders that git obeys in a workspace, also where its `.git` is a file or a link."""
+    look = _look(f"{root}/.git")
+    is_ordinary = look is not None and stat.S_ISDIR(look.st_mode)
+    if look is None or (is_ordinary and not os.path.lexists(f"{root}/.git/commondir")):
+        return (f"{root}/.git",)
     return tuple(os.path.realpath(place) for place in (f"{root}/.git", *_named_by(f"{root}/.git")))
 
 
