@@ -239,11 +239,12 @@ def _is_also_in(look: os.stat_result | None, place: str) -> bool:
 
 def _git_place(path: str, root: str) -> str | None:
     """Refuse what git reads where `.git` is a file or a link, and repositories without a work tree."""
-    if any(is_below(_folded(path), _folded(place)) for place in git_folders(root)):
+    places = (f"{root}/.git", *_named_by(f"{root}/.git"))
+    if any(is_below(_folded(path), _folded(os.path.realpath(place))) for place in places):
         return "belongs to git"
     here = os.path.dirname(path)  # noqa: PTH120 -- text, not a file
     while is_below(here, root):
-        if is_bare_repository(here):
+        if all(os.path.lexists(f"{here}/{name}") for name in ("HEAD", "objects", "refs")):
             return "belongs to git"
         here = os.path.dirname(here)  # noqa: PTH120
     return None
@@ -297,7 +298,7 @@ def protection(path: str, relative: str, home: str) -> str | None:
     return None
 
 
-def git_folders(root: str) -> tuple[str, ...]:
+def obeyed_by_git(root: str) -> tuple[str, ...]:
     """Return the real folders that git obeys in a workspace, also where its `.git` is a file or a link."""
     look = _look(f"{root}/.git")
     is_ordinary = look is not None and stat.S_ISDIR(look.st_mode)
