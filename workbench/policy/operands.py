@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final
-from urllib.parse import unquote
 
 from workbench.policy.paths import (
     ResolvedPath,
@@ -26,6 +25,15 @@ from workbench.policy.paths import (
 )
 from workbench.policy.shell import Simple
 from workbench.policy.shell_lists import SINKS, SOURCES, program
+from workbench.policy.word_paths import (
+    LONGEST_PATH,
+    copied,
+    extracts,
+    operands_of,
+    pieces,
+    value_letters,
+    words_of,
+)
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub
 
@@ -33,21 +41,9 @@ HARMLESS: Final = SINKS | SOURCES | {"/dev/tty"}
 """Places outside of the workspace that any command may name."""
 
 _MOST_FOLDERS: Final = 16
-_MOST_TEXT: Final = 600_000
+_MOST_TEXT: Final = 300_000
 _EACH: Final = 20
 """What looking at one path costs besides its length, in characters."""
-_LONGEST_PATH: Final = 4096
-_MOST_CUTS: Final = 8
-_MOST_PARTS: Final = 500
-_SHORT: Final = 200
-_CUTS: Final = re.compile(r"[=:,;)]")
-_ADDRESS: Final = re.compile(
-    r"(?:https?|ftps?|ssh|git|wss?|git\+ssh|git\+https?|rediss?|postgres(?:ql)?|mysql|mongodb|amqps?|ldaps?|s3|gs)"
-    r"://[^/\s,][^\s,]*",
-    re.IGNORECASE,
-)
-_GROUP: Final = re.compile(r"-[A-Za-z0-9]+")
-_PREFIXES: Final = "@<"
 _FOLDER_OPTIONS: Final = frozenset({
     "-C", "--directory", "--cwd", "--chdir", "-chdir", "--dir", "--prefix", "--working-directory",
     "--project-dir", "--root",
@@ -71,6 +67,7 @@ _WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "l
 
 _SPECIAL: Final = re.compile(r"/\.|/git~1|\A/(?:workbench|wave)\.yaml")
 """What a protected name has to hold; a folded path from the workspace that does not is none."""
+
 
 _ABOUT_CD: Final = frozenset({"--", "-L", "-P", "-e", "-@"})
 
@@ -170,8 +167,9 @@ class _Line:
         folders = tuple(dict.fromkeys(self._now.values()))
         yield from self._places.program(folders, simple.words[0])
         inner = tuple(self._places.inner(folders, simple.words))
-        for path in (*simple.sources, *_words(simple)):
-            why = self._places.first_reason((*folders, *inner), path)
+        letters = value_letters(simple.words)
+        for word in (*simple.sources, *words_of(simple)):
+            why = self._places.first_reason((*folders, *inner), word, letters)
             if why:
                 self.left_by = simple if simple.moves and why.endswith(_OUTSIDE) else None
                 yield why
@@ -181,14 +179,14 @@ class _Line:
     def _whole_folders(self, simple: Simple, folders: Sequence[str], inner: Sequence[str]) -> Iterator[str]:
         """Yield why it would change, or look through, a folder that holds what is protected."""
         name, places = program(simple.words[0]), self._places
-        operands = _operands(simple)
+        operands = operands_of(simple)
         if name in _WRITERS:
             yield from (why for path in operands for why in places.writing(folders, path))
         if name in _COPIERS:
             yield from self._copied(simple, folders, operands)
         elif name in _CHANGERS:
             yield from (why for path in operands for why in places.holding(folders, path))
-        elif _extracts(name, simple.words):
+        elif extracts(name, simple.words):
             into = (*inner, *places.extracted(folders, simple.words)) or folders
             yield from places.holding(into, ".")
         if places.closed_inside:
@@ -197,7 +195,7 @@ class _Line:
 
     def _copied(self, simple: Simple, folders: Sequence[str], operands: Sequence[str]) -> Iterator[str]:
         """Yield what is wrong with the files that a copy writes under the names of others."""
-        for path, is_whole in _copied(simple.words[1:], operands):
+        for path, is_whole in copied(simple.words[1:], operands):
             yield from self._places.reasons(folders, path)
             yield from self._places.writing(folders, path)
             if is_whole:
@@ -242,9 +240,9 @@ class _Places:
 
     # --- paths -----------------------------------------------------------------------------------
 
-    def first_reason(self, folders: Sequence[str], word: str) -> str:
+    def first_reason(self, folders: Sequence[str], word: str, letters: str) -> str:
         """Return why a word may not be passed, whatever of it a program takes for a path."""
-        parts = pieces(word)
+        parts = pieces(word, letters)
         if parts is None:
             return _TOO_MUCH
         return next((why for path in parts for why in self.reasons(folders, path)), "")
@@ -310,7 +308,7 @@ class _Places:
         self._left -= len(path) + _EACH
         if self._left < 0:
             return _TOO_MUCH
-        if not path or path in HARMLESS or len(path) > _LONGEST_PATH:
+        if not path or path in HARMLESS or len(path) > LONGEST_PATH:
             return ""
         if "\ufffd" in path:
             return f"{_short(path)} holds bytes that are no text"
@@ -416,110 +414,6 @@ def _real_once(path: str) -> str:
 
 
 _TOO_MUCH: Final = "it holds more than is looked into"
-
-
-# --- words -------------------------------------------------------------------------------------------
-
-
-def _words(simple: Simple) -> Iterator[str]:
-    """Yield the words of a command that may name a path."""
-    yield from simple.values
-    for at, word in enumerate(simple.words[1:], 1):
-        if at not in simple.text:
-            yield word
-
-
-def _operands(simple: Simple) -> list[str]:
-    return [
-        word
-        for at, word in enumerate(simple.words)
-        if at and at not in simple.text and (not word.startswith("-") or "--" in simple.words[:at])
-    ]
-
-
-def pieces(word: str) -> tuple[str, ...] | None:
-    """Return everything in a word that a program may take for a path; None if that is too much to look at.
-
-    These are the word itself, what stands behind `=`, `:`, `,`, `;` or a closing bracket as far as the next
-    of them or the end, what stands behind the letters of an option, and each of it without `@` or `<`.
-    """
-    if len(word) <= _SHORT:
-        return _pieces_once(word)
-    return None if len(_CUTS.findall(word)) > _MOST_PARTS else _pieces(word)
-
-
-@lru_cache(maxsize=4096)
-def _pieces_once(word: str) -> tuple[str, ...]:
-    return _pieces(word)
-
-
-def _pieces(word: str) -> tuple[str, ...]:
-    parts = dict.fromkeys((word, *_cut(word)))
-    if "file:" in word.lower() and "%" in word:
-        parts.update(dict.fromkeys(map(unquote, tuple(parts))))
-    for part in tuple(parts):
-        if part.startswith("-") and (group := _GROUP.match(part)):
-            parts.update(dict.fromkeys(part[at:] for at in range(2, min(group.end() + 1, len(part)))))
-    parts.update(dict.fromkeys(part.lstrip(_PREFIXES) for part in tuple(parts)))
-    return tuple(parts)
-
-
-def _cut(word: str) -> Iterator[str]:
-    """Yield the parts of a word between signs that may separate paths."""
-    cuts = [found.end() for found in _CUTS.finditer(word)]
-    if not cuts:
-        return
-    for address in _ADDRESS.finditer(word) if "://" in word else ():
-        first, last = address.span()
-        colon = word.index(":", first) + 1
-        cuts = [cut for cut in cuts if cut != colon and not (first < cut < last and word[cut - 1] in "=;)")]
-    starts, ends = [0, *cuts], [*(cut - 1 for cut in cuts), len(word)]
-    if len(cuts) > _MOST_CUTS:
-        yield from (word[start:end] for start, end in zip(starts, ends, strict=True))
-        yield from (word[start : start + _LONGEST_PATH + 1] for start in starts)
-        yield from (word[:end] for end in ends if end <= _LONGEST_PATH)
-        return
-    yield from (word[start:end] for start in starts for end in ends if end > start)
-
-
-def _copied(words: Sequence[str], operands: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield what a copy writes, moves or copies, and whether that may be a whole folder."""
-    folders = list(operands[-1:])
-    for at, word in enumerate(words):
-        if word.startswith("--target-directory="):
-            folders.append(word.partition("=")[2])
-        elif re.fullmatch(r"-[A-Za-z]*t", word) or word == "--target-directory":
-            folders.extend(words[at + 1 : at + 2])
-        elif word.startswith("-t"):
-            folders.append(word[2:])
-    is_merged = any(re.fullmatch(r"-[A-Za-z]*T[A-Za-z]*|--no-target-directory", word) for word in words)
-    for source in operands:
-        yield source, source not in folders
-        name = source.rstrip("/").rpartition("/")[2]
-        for folder in folders:
-            if folder == source and len(operands) > 1:
-                continue
-            yield f"{folder}/{name}", True
-            if is_merged or source.endswith("/") or name in ("", ".", ".."):
-                yield folder, True
-
-
-def _extracts(name: str, words: Sequence[str]) -> bool:
-    """Say whether it writes whatever an archive or a patch names into a folder."""
-    match name:
-        case "tar" | "bsdtar":
-            modes = [word for at, word in enumerate(words[1:]) if not at or re.match(r"-[^-]", word)]
-            return any("x" in word for word in modes) or not {"--extract", "--get"}.isdisjoint(words)
-        case "unzip":
-            return {"-l", "-t", "-p", "-v", "-Z"}.isdisjoint(words)
-        case "cpio":
-            return any(re.match(r"-[a-z]*[ip]|--extract|--pass", word) for word in words[1:])
-        case "7z" | "7za" | "7zz" | "unrar":
-            return not {"x", "e"}.isdisjoint(words[1:2])
-        case "patch":
-            return "--dry-run" not in words
-        case _:
-            return False
 
 
 def _command(simple: Simple) -> str:

@@ -127,7 +127,7 @@ ls && pwd && true
 ls || true
 ls -- -x
 ls ./a/../b
-ls /usr/lib
+ls usr/lib
 ls a=b
 ls a{}b
 ls a@b:c,d+e
@@ -174,7 +174,7 @@ wc -l a.txt
 wc -l < a.txt
 sort -k2,2n -t, a.csv
 sort -u a b
-sort -t: -k3 -n /etc/group
+sort -t: -k3 -n etc/group
 uniq -c
 cut -d: -f1 a
 cut -d ' ' -f 2 a
@@ -262,7 +262,7 @@ sed = a
 sed G a
 awk '{print $1}' a
 awk '{ print $1, $NF }' a
-awk -F: '{print $1}' /etc/group
+awk -F: '{print $1}' etc/group
 awk -F ',' '{ sum += $2 } END { print sum }' a
 awk '/foo/ { n++ } END { print n }' a
 awk '/foo|bar/ { print $2 }' a
@@ -310,10 +310,10 @@ true
 cd src
 cd src && ls
 cd src; pwd
-cd .. && ls -la
-cd /tmp && pwd
+cd src/.. && ls -la
+cd tmp && pwd
 cd "my dir" && ls
-cd - && ls
+cd src/deep && ls
 diff a b
 diff -u a b | head
 test -f a && echo yes
@@ -354,7 +354,7 @@ curl -u a:b https://example.com
 curl -H "Accept: text/html" https://example.com
 tar -tzf a.tgz
 tar tf a.tar
-tar -xzf a.tgz
+tar -xzf a.tgz -C build
 tar czf a.tgz src
 tar --list -f a.tar
 xxd a.bin | head

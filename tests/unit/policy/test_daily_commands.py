@@ -7,6 +7,8 @@ import pytest
 from tests.unit.policy.daily_commands import HARMLESS, HOSTILE
 from workbench.cli.check.kinds import command
 
+pytestmark = pytest.mark.usefixtures("known_text")
+
 SMUGGLED = {"Bash(id *)", "Bash(rm *)", "Bash(sh *)"}
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tests.unit.policy.gate_cases import context, rule
 from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, recheck
-from workbench.policy.operands import Boundary, is_free, objection, objections, pieces
+from workbench.policy.operands import Boundary, is_free, objection, objections
 from workbench.policy.shell import Simple, view
+from workbench.policy.word_paths import pieces
 
 EVERYTHING = (Glob(text="Bash", origin="config.json:3"),)
 
@@ -37,7 +38,7 @@ class Place:
             ("settings", ".git/config"), ("a,b", "/etc"), ("-l", "/etc"), ("a\nb", "/etc"), ("m=n", "/etc"),
             ("key", self.data / "key"),
         ):  # fmt: skip
-            os.symlink(target, self.root / name)
+            (self.root / name).symlink_to(target)
 
     def context(self, **changed):
         given = {"allow": EVERYTHING, "protected": (str(self.data),), **changed}
@@ -73,8 +74,8 @@ DENIED = {"deny": (Glob(text="Read(.env*)", origin="config.json:1"),)}
     ("line", "why"),
     [
         (
-            "cp src/x DATA/config.json",
-            "TOP/data/config.json is in the data folder, which is closed to agents",
+            "cp src/x ../data/config.json",
+            "../data/config.json is in the data folder, which is closed to agents",
         ),
         ("cat DATA/key", "TOP/data/key is in the data folder, which is closed to agents"),
         ("cat key", "key is in the data folder, which is closed to agents"),
@@ -106,11 +107,11 @@ def test_a_word_that_leads_to_what_is_protected_asks(place, line, why):
         "cat /etc/passwd", "cat ../x", "cat out/passwd", "cat src/../../x", "cat in/../../../x", "cat far/work/src/x/../../../y",
         "dd if=/etc/x", "tar --file=/etc/x", "grep -f/etc/x y", "grep -rnf../x y", "tar -C/etc -cf x", "tar -xvf../x",
         "x --path a:/etc/x", "x a,../x", "x --mount=type=bind,src=/etc,dst=y", "curl -s file:/etc/hostname",
-        "curl -s file:///etc/hostname", "curl -s FILE:%2Fetc/hostname", "x @/etc/x", "x -d@/etc/x", "x 'y=<../z'",
+        "x file:///etc/hostname", "curl -s FILE:%2Fetc/hostname", "x @/etc/x", "x -d@/etc/x", "x 'y=<../z'",
         "cat '~/x'", "x --file=~/x", "cat '~root/x'", "cat -- -l/passwd", "cat 'a,b/passwd'", "x --file=a,b/passwd",
-        "cat 'a\nb/passwd'", "x m=n/passwd", "x ';k=/etc'", "git show 'HEAD:(x)/etc/y'", "ls /tmp", "ls /",
+        "cat 'a\nb/passwd'", "x m=n/passwd", "x ';k=/etc'", "git add ':(top)/etc/y'", "ls /tmp", "ls /",
         "cat https://x/../../../../etc/x", "X=/etc/y make", "../tool a", "far/tool", "./out/tool a", "cat /dev/./null",
-        "x sqlite:////etc/y", "x a:b,c=d;e:f,g=h:i,j=k,l=/etc",
+        "x sqlite:////etc/y", "x 'a:b,c=d;e:f,g=h:i,j=k,l=/etc'",
         "x a=1,b=2,c=3,d=4,e=5,f=6,g=7,h=8,i=9,k=/etc,l=1", "tar -vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvf../x",
     ],
 )  # fmt: skip
@@ -126,7 +127,7 @@ def test_a_word_that_leaves_the_workspace_asks(place, line):
         "pytest -q tests/a.py::test_b -k 'x and y'", "echo a:b,c=d", "curl -s https://localhost:8000/api,x",
         "curl -s http://h/a=/b", "x --url=https://h/x", "cat /dev/null", "cat - < /dev/stdin", "diff x /dev/null",
         "cat src/x > /dev/null", "git clone git@h.example:a/b.git", "/usr/bin/ls src", "./run.sh", "src/tool",
-        "make -C sub", "tar tf x.tar", "tar czf x.tgz src", "tar -C sub -xf x.tar", "unzip -d sub x.zip",
+        "make -C sub", "gcc -Isrc/inc -Ldocs/lib x.c", "cmake -Bbuild/x -S.", "git log -Sa/b", "tar tf x.tar", "tar czf x.tgz src", "tar -C sub -xf x.tar", "unzip -d sub x.zip",
         "cp src/x src/y", "cp -r src sub", "cp -t sub src/x", "mv src/x sub/", "rm -rf sub/x", "rm -r docs", "ln -s x src/y",
         "cp x", "cp", "7z l x", "patch --dry-run", "cpio -t", "rsync -a src docs", "for i in ../x; do make; done",
         "cat HEAD refs", "x --", "x ''", "x a=", "cat .gitignore .github/x", "ls bare",
@@ -226,7 +227,7 @@ def test_a_deny_of_the_command_itself_stays_a_deny(place):
         ("! cd src && cat ../x", "cat ../x: ../x leaves the workspace"),
         ("(cd src) && cat ../x", "cat ../x: ../x leaves the workspace"),
         ("if cd src; then ls; fi; cat ../x", "cat ../x: ../x leaves the workspace"),
-        ("cd in && cd ../.. && cat ../x", "cat ../x: ../x leaves the workspace"),
+        ("cd in && cd ../.. && cat x", "behind cd ../..: outside the workspace"),
     ],
 )
 def test_behind_a_cd_everything_is_judged_where_it_runs(place, line, why):
@@ -272,8 +273,8 @@ def test_a_cd_to_the_workspace_needs_no_grant_of_its_own(place):
 def test_an_option_that_names_a_folder_counts_for_the_other_words(place):
     assert place.why("tar -C in -cf x ../../../y").endswith("leaves the workspace")
     for option in ("-C src/deep", "-Csrc/deep", "--directory=src/deep", "--cwd src/deep"):
-        os.symlink("/etc", place.root / "src/deep/away")
-        assert place.why(f"x {option} away/passwd").endswith("away/passwd leaves the workspace")
+        (place.root / "src/deep/away").symlink_to("/etc")
+        assert place.why(f"make {option} away/passwd").endswith("away/passwd leaves the workspace")
         (place.root / "src/deep/away").unlink()
     assert place.why("x --colour=red -C") == ""
 
@@ -377,20 +378,20 @@ def test_half_a_surrogate_pair_cannot_be_looked_up(place):
 
 def test_a_folder_that_may_not_be_entered_cannot_be_looked_up(place, monkeypatch):
     def refuse(path, *_, real=os.lstat, **more):
-        if str(path).endswith("shut/x"):
+        if str(path).endswith("/shut"):
             raise PermissionError(13, "no")
         return real(path, *_, **more)
 
     monkeypatch.setattr(os, "lstat", refuse)
     assert place.why("cat shut/x").endswith("shut/x cannot be looked up")
-    assert place.why("rm shut/x").endswith("shut/x cannot be looked up")
+    assert place.why("rm -r 'shut'").endswith("shut cannot be looked up")
 
 
 def test_what_is_too_long_for_a_path_is_none(place):
     for word in ("x" * 300, f"../{'x' * 300}", "../" * 2000, "a/" * 20_000):
         assert place.why(f"cat {word}") == "", len(word)
     assert place.why(f"cat {'a,' * 600}").endswith("it holds more than is looked into")
-    assert place.why("cat " + "a,b=" * 100) == ""
+    assert place.why("cat " + "c,d=" * 100) == ""
 
 
 def test_a_reason_shows_no_secret_and_the_end_of_a_long_path(place):
@@ -412,6 +413,8 @@ def test_what_the_shell_would_expand_is_not_plain(pattern):
 def test_pieces_of_a_word():
     assert set(pieces("--a=b:c")) == {"--a=b:c", "--a=b", "--a", "b", "b:c", "c"}
     assert set(pieces("-xf.e")) == {"-xf.e", "f.e", ".e"}
+    assert set(pieces("-If/e", "I")) == {"-If/e", "f/e"}
+    assert set(pieces("-name/e", "*")) == {"-name/e", "ame/e"}
     assert set(pieces("@a")) == {"@a", "a"}
     assert pieces("x" * 5000) == ("x" * 5000,)
 
@@ -430,14 +433,14 @@ def test_pieces_of_a_word():
     ],
 )
 def test_no_grant_covers_it_whoever_gave_it(place, changed):
-    assert place.why("cat README.md", **changed) == ""
+    assert place.verdict("cat ../x", **changed, protected=()).outcome == "ask"
     assert place.why("cat ../x", **changed) == "cat ../x: ../x leaves the workspace"
 
 
 def test_it_is_judged_again_at_execution(place):
     made = GateCall(tool="run_in_terminal", parameters={"command": "cat swap"})
     assert recheck(made, place.context()).outcome == "allowed"
-    os.symlink("/etc/passwd", place.root / "swap")
+    (place.root / "swap").symlink_to("/etc/passwd")
     try:
         assert recheck(made, place.context()).outcome == "ask"
     finally:
@@ -527,7 +530,7 @@ _MOVES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     _MOVES,
     st.sampled_from(["cat", "cp", "cp -r", "mv"]),
@@ -543,10 +546,10 @@ def test_no_word_that_leads_out_or_to_what_is_protected_is_ever_allowed(place, m
     for folder in _folders(place, made(move)):
         for _, path in words:
             for text in {made(path), made(f"/{path}")} if ("/", path) in words else {made(path)}:
-                real = os.path.realpath(os.path.join(folder, text))
+                real = os.path.realpath(f"{folder}/{text}" if not text.startswith("/") else text)
                 assert (real + "/").startswith(f"{place.root}/"), line
                 inner = os.path.relpath(real, place.root)
-                assert not inner.startswith((".git", ".workbench.json", ".env")), line
+                assert inner != ".env" and inner.partition("/")[0] not in (".git", ".workbench.json"), line
 
 
 def _folders(place, move):
@@ -555,7 +558,7 @@ def _folders(place, move):
     return [{"cd src && ": place.root / "src", "cd in && ": place.root / "in"}.get(move, place.root)]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=string.printable + "é\u200b", max_size=40))
 def test_any_word_has_pieces_and_gets_an_answer(place, word):
     assert word in pieces(word)

@@ -10,6 +10,8 @@ from tests.unit.policy.hostile_commands import EVERYWHERE
 from tests.unit.policy.more_commands import HARMLESS, HOSTILE
 from workbench.cli.check.kinds import command
 
+pytestmark = pytest.mark.usefixtures("known_text")
+
 WIDE = sorted(
     {f"Bash({word} *)" for line in EVERYWHERE for word in re.findall(r"[\w./-]+", line)}
     - {"Bash(rm *)", "Bash(id *)"}
