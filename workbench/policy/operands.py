@@ -336,7 +336,7 @@ class _Places:
         if real != self.root:
             if not real.startswith(self._start):
                 return f"{_short(path)} {_OUTSIDE}"
-            if why := self._by_name(real, relative, name) or self._by_place(real, name, exists):
+            if why := self._by_name(real, relative) or self._by_place(real, name, exists):
                 return f"{_short(path)} {why}"
         if self._boundary.is_denied is not None:
             given = os.path.relpath(os.path.join(folder, path), self.root)  # noqa: PTH118 -- text
@@ -345,8 +345,8 @@ class _Places:
                 return f"reading {_short(path)} is denied here"
         return ""
 
-    def _by_name(self, real: str, relative: str, name: str) -> str | None:
-        shown = name[len(self._start) - 1 :]
+    def _by_name(self, real: str, relative: str) -> str | None:
+        shown = f"/{folded(relative)}"
         home = _real_once(os.path.expanduser("~"))  # noqa: PTH111 -- text
         if not _SPECIAL.search(shown) and not _are_near(self.root, home):
             return None

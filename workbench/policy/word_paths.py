@@ -39,6 +39,7 @@ def words_of(simple: Simple) -> Iterator[str]:
 
 
 def operands_of(simple: Simple) -> list[str]:
+    """Return the words of a command that are no options and may name a path."""
     return [
         word
         for at, word in enumerate(simple.words)
