@@ -293,9 +293,9 @@ class _Places:
     def reached(self, logical: str, real: str, target: str) -> Iterator[tuple[str, str]]:
         """Yield where a `cd` may lead: a shell takes `..` off the name it knows, or off the real one."""
         path = os.path.normpath(os.path.join(logical, target))  # noqa: PTH118 -- text, as the shell has it
-        for name, where in ((path, self._real("/", path)), (self._real(real, target), None)):
-            if name is not None:
-                yield name, where or name
+        yield path, self._real("/", path) or path
+        physical = self._real(real, target) or path
+        yield physical, physical
 
     def _real(self, folder: str, path: str) -> str | None:
         try:

@@ -360,7 +360,8 @@ def _owned(tokens: Sequence[Token], nodes: Sequence[shell_tree.Node]) -> list[_O
     is_repeated = is_list = is_inside = False
     assigned = {start for node in nodes for start, _ in node.assignments}
     for at, token in enumerate(tokens):
-        if token.kind == "redirect" or (at and tokens[at - 1].kind == "redirect"):
+        is_target = at > 0 and tokens[at - 1].kind == "redirect" and token.kind == "word"
+        if token.kind == "redirect" or is_target:
             continue
         if token.kind == "op":
             is_inside = is_list = False

@@ -392,6 +392,10 @@ def test_what_is_too_long_for_a_path_is_none(place):
         assert place.why(f"cat {word}") == "", len(word)
     assert place.why(f"cat {'a,' * 600}").endswith("it holds more than is looked into")
     assert place.why("cat " + "c,d=" * 100) == ""
+    assert place.why(f"rm {'x' * 300}") == ""
+    assert place.why(f"make -C {'x' * 300}") == ""
+    line = "cat " + " ".join(f"-{'a' * 30}{n}" for n in range(1_400))
+    assert place.why(line).endswith("it holds more than is looked into")
 
 
 def test_a_reason_shows_no_secret_and_the_end_of_a_long_path(place):
