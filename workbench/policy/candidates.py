@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
 from workbench.policy import rules
+from workbench.policy.operands import Boundary, objection
 from workbench.policy.past import subject_of
 from workbench.policy.shell import Simple
 from workbench.text import canonical
@@ -57,7 +58,11 @@ class Offer:
 
 
 def offer(
-    descriptor: ToolDescriptor, parameters: JsonObject, workspace: str, standing: Sequence[Rule] = ()
+    descriptor: ToolDescriptor,
+    parameters: JsonObject,
+    workspace: str,
+    standing: Sequence[Rule] = (),
+    boundary: Boundary | None = None,
 ) -> Offer:
     """Return the rules that a call suggests, narrowest first.
 
@@ -67,9 +72,10 @@ def offer(
         workspace: absolute path in which paths are resolved.
         standing: rules that allow and hold here; of a line of several commands, the first part that none of
             them covers is what candidates are about.
+        boundary: what commands may touch here; without one, what they touch is not looked at.
     """
     subject = subject_of(descriptor, parameters, workspace)
-    why = _never(subject)
+    why = _never(subject, boundary)
     if why:
         return Offer(subject=subject, why_none=why)
     if subject.view is not None:
@@ -78,9 +84,12 @@ def offer(
     return Offer(subject=subject, about=about, candidates=tuple(_judged(subject, draft) for draft in drafts))
 
 
-def _never(subject: rules.Subject) -> str:
-    if subject.view is not None and not subject.view.plain:
-        return f"no rule can cover it: {', '.join(subject.view.reasons)}"
+def _never(subject: rules.Subject, boundary: Boundary | None) -> str:
+    seen = subject.view
+    if seen is not None and not seen.plain:
+        return f"no rule can cover it: {', '.join(seen.reasons)}"
+    if seen is not None and boundary is not None and (why := objection(seen.commands, boundary)):
+        return f"no rule can cover it: {why}"
     name = subject.descriptor.command_parameter
     for key, value in subject.parameters.items():
         where = "approval_command" if key == name else "diff_preview"
@@ -96,9 +105,8 @@ def _never(subject: rules.Subject) -> str:
 def _of_command(subject: rules.Subject, standing: Sequence[Rule]) -> Offer:
     assert subject.view is not None
     commands = subject.view.commands
-    at = next(
-        (n for n, simple in enumerate(commands) if rules.covering(standing, subject, simple) is None), 0
-    )
+    needed = [n for n, simple in enumerate(commands) if not simple.stays] or [0]
+    at = next((n for n in needed if rules.covering(standing, subject, commands[n]) is None), needed[0])
     simple = commands[at]
     alone = subject_of(
         subject.descriptor,

@@ -11,11 +11,13 @@ from typing import Final, Literal
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
 from workbench.policy import rules, schemas, trust
-from workbench.policy.globs import Glob, covering, first_match, is_within
+from workbench.policy.globs import Glob, covering, first_match, is_within, matches, names_tool, parse
+from workbench.policy.operands import Boundary, is_free, objection
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
 from workbench.policy.shell_inner import inner_view
-from workbench.policy.urls import UrlRules, objection
+from workbench.policy.urls import UrlRules
+from workbench.policy.urls import objection as url_objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
 from workbench.text.scrub import scrub
@@ -218,7 +220,7 @@ def targets_of(
 def _unreachable(parameters: JsonObject, descriptor: ToolDescriptor, context: GateContext) -> str | None:
     """Return why a web address can be refused before a name server hears of it."""
     url = parameters.get(descriptor.url_parameter or "")
-    why = objection(url, context.urls) if isinstance(url, str) else None
+    why = url_objection(url, context.urls) if isinstance(url, str) else None
     return why and f"{one_line(str(url), 160)}: {why}"
 
 
@@ -277,7 +279,8 @@ def _answers_denied(passed: Passed, context: GateContext) -> Verdict | None:
 
 
 def _above_ceiling(passed: Passed, context: GateContext) -> Verdict | None:
-    if not context.ceiling or is_within(context.ceiling, *_subject(passed)):
+    seen = passed.view and passed.view.without_stays
+    if not context.ceiling or is_within(context.ceiling, *_subject(passed)[:3], seen):
         return None
     listed = ", ".join(dict.fromkeys(glob.text for glob in context.ceiling))
     return Verdict(
@@ -345,7 +348,7 @@ def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
     subject, moment = _ruled_subject(passed), _moment(context)
     allowing = rules.in_force("allow", context.rules, moment)
     found: dict[str, Verdict] = {}
-    for simple in passed.view.commands:
+    for simple in passed.view.to_cover:
         glob = covering(context.allow, passed.descriptor, simple)
         rule = None if glob else rules.covering(allowing, subject, simple)
         if glob is not None:
@@ -354,8 +357,62 @@ def _command_granted(passed: Passed, context: GateContext) -> Verdict | None:
             found.setdefault(rule.id, _ruled("allowed", "grants", rule, "allows this"))
         else:
             return None
+    if not is_free(passed.view.commands, boundary(context)):
+        return None
     first, *others = found.values()
     return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
+
+
+def boundary(context: GateContext) -> Boundary:
+    """Return what commands may touch without a question."""
+    return Boundary(
+        workspace=context.workspace,
+        closed=context.protected,
+        governing=lambda: _governing(context.workspace),
+        is_denied=_reading_denied(context),
+    )
+
+
+def _reading_denied(context: GateContext) -> Callable[[ResolvedPath], bool] | None:
+    """Return what says whether reading a path is denied; None where no reading is."""
+    standing = [rule for rule in context.rules if rule.effect == "deny"]
+    if not context.deny and not standing:
+        return None
+    readers = {
+        found.id: found
+        for found in context.descriptors.values()
+        if found.capability == "read" and found.path_parameters
+    }
+    # Each pattern is tried on one of the tools that it names: it says the same of a path for all of them.
+    patterns = [
+        (glob, reader)
+        for glob in context.deny
+        for reader in [r for r in readers.values() if names_tool(parse(glob.text), r, "deny")][:1]
+    ]
+    ruled = replace(context, deny=(), rules=tuple(standing))
+
+    def covers(target: ResolvedPath) -> bool:
+        if any(matches(glob, reader, {}, {"": target}, None, purpose="deny") for glob, reader in patterns):
+            return True
+        passed = (_reading(reader, target) for reader in readers.values() if standing)
+        return any(_rule("deny", each, ruled) is not None for each in passed)
+
+    # Where all reading is denied, a word that names no file is no path.
+    nowhere = ResolvedPath(path=f"{context.workspace}/{_NO_NAME}", relative=_NO_NAME, exists=False)
+    return lambda target: covers(target) and (target.exists or not covers(nowhere))
+
+
+def _reading(reader: ToolDescriptor, target: ResolvedPath) -> Passed:
+    """Return the call that reads a path."""
+    parameters: JsonObject = dict.fromkeys(reader.path_parameters, target.relative)
+    return Passed(
+        descriptor=reader, parameters=parameters, targets=dict.fromkeys(parameters, target),
+        canonical=canonical.dumps(parameters),
+    )  # fmt: skip
+
+
+_NO_NAME: Final = "qvx7kd"
+"""A name that no pattern is about, unless it is about every name."""
 
 
 def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
@@ -388,8 +445,10 @@ def _uncovered(passed: Passed, seen: ShellView, context: GateContext) -> str:
         return f"no rule can cover it: {', '.join(seen.reasons)}"
     if _oddity(passed) is not None:
         return "no rule can cover it: it holds text that is not what it seems"
+    if why := objection(seen.commands, boundary(context)):
+        return f"no rule can cover it: {why}"
     subject, allowing = _ruled_subject(passed), rules.in_force("allow", context.rules, _moment(context))
-    for simple in seen.commands:
+    for simple in seen.to_cover:
         if covering(context.allow, passed.descriptor, simple) is None and not rules.covering(
             allowing, subject, simple
         ):

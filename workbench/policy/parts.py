@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from workbench.policy.operands import Boundary, objections
 from workbench.policy.shell import Simple, view
 from workbench.policy.shell_judging import judge
 from workbench.policy.shell_lists import (
@@ -32,6 +33,11 @@ MOST: Final = 60
 """Parts that are taken apart; a line with more says how many are left."""
 
 _LONGEST: Final = 16_384
+_BEFORE: Final = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{"})
+_AFTER: Final = frozenset({"fi", "done", "esac", "}"})
+_HEADS: Final = frozenset({"for", "select", "case"})
+_GROUP: Final = "$()"
+"""What stands for commands in brackets, which are parts of their own."""
 _ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _INTO: Final = re.compile(r"(?:[0-9]|&)?>[>|&]?")
 _ADDRESS: Final = re.compile(r"(?:https?|ftp)://(?:[^/@\s]*@)?(\[[^\]]*\]|[^/:\s]+)")
@@ -64,28 +70,48 @@ class Parts:
     left_out: int = 0
 
 
-def parts(command: str) -> Parts:
-    """Take a line apart; never raises, and says so where it cannot be certain."""
-    seen = view(command)
+def parts(command: str, boundary: Boundary | None = None) -> Parts:
+    """Take a line apart; never raises, and says so where it cannot be certain.
+
+    Args:
+        command: The line.
+        boundary: What commands may touch here; without one, what they touch is not looked at.
+    """
+    seen = view(command, boundary and boundary.workspace)
     if len(command) > _LONGEST:
         return Parts(parts=(), reasons=seen.reasons or ("a very long line",), is_certain=False)
-    found = scan(command).segments
+    found = [ran for segment in scan(command).segments if (ran := _what_runs(segment, is_plain=seen.plain))]
+    against = objections(seen.commands, boundary) if boundary else ()
+    touched = against if len(against) == len(found) else ("",) * len(found)
     made: list[Part] = []
     behind_net: int | None = None
-    for number, segment in enumerate(found[:MOST], 1):
-        made.append(_part(segment, behind_net))
+    for number, (segment, why) in enumerate(zip(found[:MOST], touched, strict=False), 1):
+        made.append(_part(segment, behind_net, why))
         behind_net = number if "network" in made[-1].marks else None
     return Parts(
-        parts=tuple(made), reasons=seen.reasons, is_certain=seen.is_certain,
-        left_out=max(0, len(found) - MOST),
+        parts=tuple(made), reasons=tuple(dict.fromkeys(filter(None, (*seen.reasons, *against)))),
+        is_certain=seen.is_certain, left_out=max(0, len(found) - MOST),
     )  # fmt: skip
 
 
-def _part(segment: Segment, behind_net: int | None) -> Part:
+def _what_runs(segment: Segment, *, is_plain: bool) -> Segment | None:
+    """Return a command without the words of the grammar in front of it; None where nothing else is left."""
+    count = 0
+    while count < len(segment.words) and segment.words[count] in _BEFORE:
+        count += 1
+    words, bare = segment.words[count:], segment.bare[count:]
+    is_head = words[:1] and words[0] in _HEADS and not any(_written_reasons(words))
+    is_group = words == (_GROUP,) and is_plain
+    if not words or words[0] in _AFTER or is_head or is_group:
+        return None
+    return Segment(words=words, bare=bare)
+
+
+def _part(segment: Segment, behind_net: int | None, touched: str) -> Part:
     written = list(segment.words)
     words = [word for word in _without_assignments(segment.bare or segment.words) if word] or list(written)
     name = program(words[0]) if words else ""
-    judged = judge(words) if words else None
+    judged = judge(words) if words and name not in _HEADS else None
     reasons = dict.fromkeys(judged.reasons if judged else ())
     reasons.update(dict.fromkeys(_written_reasons(written)))
     marks, does = dict[Mark, None](), dict[str, None]()
@@ -95,6 +121,8 @@ def _part(segment: Segment, behind_net: int | None) -> Part:
     if name == "cd":
         does[f"goes to {words[1] if len(words) > 1 else 'the home folder'}"] = None
     does = does or dict.fromkeys(reasons)
+    if touched:
+        reasons[touched] = does[touched] = None
     text = " ".join(written)
     by_itself = view(shlex.join(written))
     is_plain = by_itself.plain and len(by_itself.commands) == 1 and not reasons and "runs net" not in marks

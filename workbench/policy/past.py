@@ -100,5 +100,5 @@ def subject_of(descriptor: ToolDescriptor, given: JsonObject, workspace: str) ->
     command = parameters.get(descriptor.command_parameter or "")
     return rules.Subject(
         descriptor=descriptor, parameters=parameters, targets=targets, canonical=canonical.dumps(parameters),
-        view=view(command) if isinstance(command, str) else None,
+        view=view(command, workspace or None) if isinstance(command, str) else None,
     )  # fmt: skip

@@ -169,27 +169,46 @@ def _encoding_problem(given: str) -> str | None:
     return None
 
 
+def real_path(folder: str, path: str) -> tuple[str, bool] | None:
+    """Follow every link of a path that begins in a real folder; None for a circle.
+
+    Returns:
+        Where it leads, and whether something is there.
+
+    Raises:
+        OSError: A part of it cannot be looked at.
+    """
+    return _followed(path, "/" if path.startswith("/") else folder)
+
+
 def _real(path: str) -> str | None:
     """Follow every link; None for a circle.
 
     Not `os.path.realpath`: in a circle of links that leaves the rest of the path unresolved.
     """
-    here, rest, followed = "/", _parts(path), 0
+    followed = _followed(path, "/")
+    return followed and followed[0]
+
+
+def _followed(path: str, start: str) -> tuple[str, bool] | None:
+    here, rest, links, missing = start, _parts(path), 0, 0
     while rest:
         name = rest.pop(0)
         if name == "..":
             here = os.path.dirname(here)  # noqa: PTH120 -- text, not a file
+            missing = max(0, missing - 1)
             continue
         step = f"{here.rstrip('/')}/{name}"
-        target = _link_target(step)
-        if target is None:
+        target = None if missing else _link_target(step)
+        missing += target is None
+        if not target:
             here = step
             continue
-        followed += 1
-        if followed > _MOST_LINKS:
+        links += 1
+        if links > _MOST_LINKS:
             return None
         here, rest = ("/" if target.startswith("/") else here), _parts(target) + rest
-    return here
+    return here, not missing
 
 
 def _parts(path: str) -> list[str]:
@@ -197,9 +216,9 @@ def _parts(path: str) -> list[str]:
 
 
 def _link_target(path: str) -> str | None:
-    """Return what a link points to; None where there is no link or nothing at all."""
+    """Return what a link points to; empty where there is no link, None where there is nothing at all."""
     try:
-        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else None  # noqa: PTH115
+        return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""  # noqa: PTH115
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -286,19 +305,48 @@ def _short_text(path: str) -> str | None:
 
 
 def _protection(found: ResolvedPath, root: str) -> str | None:
-    parts = [_spelled(name) for name in found.relative.split("/")]
-    if ".git" in parts or "git~1" in parts:
-        return "belongs to git"
-    if parts[0] in {_folded(name) for name in GOVERNING}:
-        return "governs this workspace"
     if found.path == root:
         return "is the workspace itself"
+    return protection(found.path, found.relative, os.path.realpath(Path.home()))
+
+
+def protection(path: str, relative: str, home: str) -> str | None:
+    """Return why a path below the workspace is protected by its name, in words.
+
+    Args:
+        path: Real and absolute.
+        relative: From the workspace.
+        home: The real home folder.
+    """
+    parts = [_spelled(name) for name in relative.split("/")]
+    if ".git" in parts or "git~1" in parts:
+        return "belongs to git"
+    if parts[0] in _FOLDED_GOVERNING:
+        return "governs this workspace"
     if len(parts) == 1 and parts[0] in _STARTS_SHELLS:
         return "is run or obeyed by your shell or login"
-    home = os.path.realpath(Path.home())
-    if is_below(_folded(found.path), _folded(home)) and _is_home_name(os.path.relpath(found.path, home)):
+    if is_below(_folded(path), _folded(home)) and _is_home_name(os.path.relpath(path, home)):
         return "is run or obeyed by your shell or login"
     return None
+
+
+def obeyed_by_git(root: str) -> tuple[str, ...]:
+    """Return the real folders that git obeys in a workspace, also where its `.git` is a file or a link."""
+    look = _look(f"{root}/.git")
+    is_ordinary = look is not None and stat.S_ISDIR(look.st_mode)
+    if look is None or (is_ordinary and not os.path.lexists(f"{root}/.git/commondir")):
+        return (f"{root}/.git",)
+    return tuple(os.path.realpath(place) for place in (f"{root}/.git", *_named_by(f"{root}/.git")))
+
+
+def is_bare_repository(folder: str) -> bool:
+    """Say whether git takes a folder for a repository without a work tree."""
+    return all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+def folded(text: str) -> str:
+    """Return a name or path as a file system sees it that tells neither case nor composition apart."""
+    return _folded(text)
 
 
 def _is_home_name(relative: str) -> bool:
@@ -313,8 +361,11 @@ def _spelled(name: str) -> str:
 
 def _folded(text: str) -> str:
     """Fold what file systems of macOS and Windows do not tell apart: case, composition, ignorables."""
+    if text.isascii():
+        return text.lower()
     visible = "".join(character for character in text if unicodedata.category(character) != "Cf")
     return unicodedata.normalize("NFC", visible).casefold()
 
 
+_FOLDED_GOVERNING: Final = frozenset(_folded(name) for name in GOVERNING)
 _FOLDED_HOME_NAMES: Final = frozenset(_folded(name) for name in HOME_NAMES)

@@ -271,7 +271,7 @@ def covers(rule: Rule, subject: Subject) -> bool:
     if subject.descriptor.command_parameter is None:
         return _allows(rule, subject)
     seen = subject.view
-    return seen is not None and seen.plain and all(_lets_pass(rule, subject, one) for one in seen.commands)
+    return seen is not None and seen.plain and all(_lets_pass(rule, subject, one) for one in seen.to_cover)
 
 
 def covering(rules: Iterable[Rule], subject: Subject, simple: Simple) -> Rule | None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from workbench.policy import shell_tree
 from workbench.policy.shell_judging import judge
@@ -32,6 +32,9 @@ _FIRST: Final = frozenset({"if", "then", "elif", "else", "do", "while", "until",
 _NOT_ASSIGNED: Final = frozenset({"file name patterns", "braces"})
 """What a shell does not expand in an assignment."""
 
+_MOVERS: Final = frozenset({"cd", "chdir"})
+_LOOPS: Final = frozenset({"for", "while", "until", "select"})
+
 GAP: Final = "\x1f"
 """Stands for a blank within a word, so that a blank of a pattern is always one between words."""
 
@@ -53,6 +56,16 @@ class Simple:
     """Places of further words that a pattern has to spell out."""
     text: frozenset[int] = frozenset()
     """Places of words that are known to name no file."""
+    sources: tuple[str, ...] = ()
+    """`inputs` with their quotes taken off."""
+    values: tuple[str, ...] = ()
+    """What it sets its variables to, quotes taken off."""
+    behind: str = ""
+    """What stands between it and the command before, such as `&&`; empty at the beginning of a line."""
+    is_repeated: bool = False
+    """Whether it may stand in a loop."""
+    stays: bool = False
+    """It changes to the folder in which the line runs anyway, and does nothing else."""
 
     def ways(self) -> Iterator[tuple[str, tuple[tuple[int, int], ...]]]:
         """Yield the ways in which a pattern that allows it may be written, each with the parts to spell out.
@@ -85,6 +98,11 @@ class Simple:
         """Return the command as it is written, without redirects."""
         return " ".join((*self.assignments, *self.written))
 
+    @property
+    def moves(self) -> bool:
+        """Say whether it changes the folder for the commands behind it."""
+        return self.words[0] in _MOVERS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellView:
@@ -108,6 +126,19 @@ class ShellView:
     marks: tuple[str, ...] = field(default=())
     """What a human should know at a glance: `network`, `removes`, `runs net` (it runs what it downloads)."""
 
+    @property
+    def to_cover(self) -> tuple[Simple, ...]:
+        """Return the commands that a grant has to cover: all but a `cd` to where the line runs anyway."""
+        return tuple(simple for simple in self.commands if not simple.stays) or self.commands
+
+    @property
+    def without_stays(self) -> "ShellView":
+        """Return the view without a `cd` to where the line runs anyway."""
+        if len(self.to_cover) == len(self.commands):
+            return self
+        segments = tuple(" ".join(simple.words) for simple in self.to_cover)
+        return replace(self, commands=self.to_cover, segments=segments)
+
 
 def view(command: str, folder: str | None = None, path: str | None = None) -> ShellView:
     """Look at a command.
@@ -117,7 +148,7 @@ def view(command: str, folder: str | None = None, path: str | None = None) -> Sh
         folder: Where it would run; without one, programs are not followed through links.
         path: The `PATH` that it would run with; None for that of this process.
     """
-    seen = _view(command)
+    seen = _view(command, folder)
     if folder is None:
         return seen
     more = dict.fromkeys((*seen.reach, *linked(seen.reach, folder, path)))
@@ -125,8 +156,8 @@ def view(command: str, folder: str | None = None, path: str | None = None) -> Sh
 
 
 @lru_cache(maxsize=256)
-def _view(command: str) -> ShellView:
-    reasons, commands = _analysed(command)
+def _view(command: str, folder: str | None) -> ShellView:
+    reasons, commands = _analysed(command, folder)
     is_short = len(command) <= _LONGEST_SCAN
     found = (
         _scanned(command, agreed=bool(commands))
@@ -174,7 +205,7 @@ def _segment(simple: Simple) -> Segment:
 # --- plain -------------------------------------------------------------------------------------------
 
 
-def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
+def _analysed(command: str, folder: str | None) -> tuple[dict[str, None], list[Simple]]:
     """Return why a line is not plain, and its simple commands as far as both readers agree."""
     reasons: dict[str, None] = {}
     if len(command) > LONGEST or "\0" in command:
@@ -182,7 +213,7 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
     if has_hidden(command) or "\r" in command:
         reasons["characters that cannot be seen"] = None
     if rows := plain_rows(command):
-        return _rowed(rows, reasons)
+        return _rowed(rows, folder, reasons)
     try:
         tokens = read(command)
     except Unclear as error:
@@ -200,11 +231,18 @@ def _analysed(command: str) -> tuple[dict[str, None], list[Simple]]:
         reasons["it can be read in two ways"] = None
     if tree.reasons or reasons.keys() & {"it can be read in two ways"}:
         return reasons, []
-    return _judged(tokens, tree, reasons)
+    reasons, commands = _judged(tokens, tree, reasons)
+    _after_cd(commands, folder, reasons)
+    return reasons, [_stayed(simple, folder) for simple in commands]
 
 
-def _rowed(rows: Sequence[tuple[str, ...]], reasons: dict[str, None]) -> tuple[dict[str, None], list[Simple]]:
-    """Judge the commands of a long line of nothing but plain words, each different one once."""
+def _rowed(
+    rows: Sequence[tuple[str, ...]], folder: str | None, reasons: dict[str, None]
+) -> tuple[dict[str, None], list[Simple]]:
+    """Judge the commands of a long line of nothing but plain words, each different one once.
+
+    How they are joined is not looked at; where one changes the folder, all of them are kept in their order.
+    """
     simples: dict[tuple[str, ...], Simple] = {}
     for words in dict.fromkeys(rows):
         verdict = judge(words)
@@ -215,9 +253,12 @@ def _rowed(rows: Sequence[tuple[str, ...]], reasons: dict[str, None]) -> tuple[d
             spelled=verdict.spelled,
             literal=verdict.literal,
             text=verdict.text,
+            behind=";",
         )
-    _after_cd([simples[words] for words in rows], reasons)
-    return reasons, list(simples.values())
+    ordered = [simples[words] for words in rows]
+    _after_cd(ordered, folder, reasons)
+    kept = ordered if any(simple.moves for simple in simples.values()) else simples.values()
+    return reasons, [_stayed(simple, folder) for simple in kept]
 
 
 def _brackets(token: Token) -> int:
@@ -301,8 +342,12 @@ def _judged(
     for start, end in tree.variables:
         _add(reasons, unspelled_reason(_text(by_start, start, end)))
     commands: list[tuple[int, int, Simple]] = []
-    for found in tree.commands:
-        simple = _simple(found, by_start)
+    owned = _owned(tokens, tree.commands)
+    if owned is None or not all(map(_has_all, tree.commands, (own.words for own in owned))):
+        reasons["it can be read in two ways"] = None
+        return reasons, []
+    for found, own in zip(tree.commands, owned, strict=True):
+        simple = _simple(found, own, by_start)
         for assignment in simple.assignments:
             name = assignment.partition("=")[0].removesuffix("+")
             _add(reasons, variable_reason(name) if simple.words else unspelled_reason(assignment))
@@ -315,8 +360,58 @@ def _judged(
     simples = [simple for _, _, simple in commands]
     if not simples:
         reasons["no command"] = None
-    _after_cd(simples, reasons)
     return reasons, simples
+
+
+class _Owned(NamedTuple):
+    """What belongs to a command of the grammar, by the other reader."""
+
+    words: list[Token]
+    behind: str
+    is_repeated: bool
+
+
+def _owned(tokens: Sequence[Token], nodes: Sequence[shell_tree.Node]) -> list[_Owned] | None:
+    """Return the words of each command up to the next operator, those behind a redirect too.
+
+    The grammar takes a word behind a redirect for one more target of it; to a shell it is one of the command.
+    None where a word belongs to nothing.
+    """
+    owned: list[_Owned] = []
+    between: list[str] = []
+    is_repeated = is_list = is_inside = False
+    assigned = {start for node in nodes for start, _ in node.assignments}
+    for at, token in enumerate(tokens):
+        is_target = at > 0 and tokens[at - 1].kind == "redirect" and token.kind == "word"
+        if token.kind == "redirect" or is_target:
+            continue
+        if token.kind == "op":
+            is_inside = is_list = False
+            if token.text != "\n" or between[-1:] not in (["&&"], ["||"], ["|"], ["|&"]):
+                between.append(token.text)
+            continue
+        if len(owned) < len(nodes) and token.start == nodes[len(owned)].start:
+            is_inside = True
+            owned.append(_Owned([], " ".join(between), is_repeated))
+            between = []
+        if is_inside and token.start not in assigned:
+            owned[-1].words.append(token)
+        elif not is_inside and not is_list:
+            if token.raw not in _KEYWORDS:
+                return None
+            is_repeated = is_repeated or token.raw in _LOOPS
+            is_list = token.raw in ("for", "case")
+            between.append(token.raw)
+    return owned
+
+
+def _has_all(node: shell_tree.Node, words: Sequence[Token]) -> bool:
+    """Say whether both readers have the words of a command, and no assignment alone has any."""
+    if node.is_whole:
+        return bool(words) and words[-1].end >= node.end
+    return {start for start, _ in node.words} <= {token.start for token in words} and (
+        bool(node.words) or not words
+    )
 
 
 def _text(by_start: dict[int, Token], start: int, end: int) -> str:
@@ -329,15 +424,15 @@ def _add(reasons: dict[str, None], why: str | None) -> None:
         reasons[why] = None
 
 
-def _simple(found: shell_tree.Node, by_start: dict[int, Token]) -> Simple:
-    if found.is_whole:
-        words = [token for start, token in by_start.items() if found.start <= start < found.end]
-    else:
-        words = [by_start[start] for start, _ in found.words]
+def _simple(found: shell_tree.Node, own: _Owned, by_start: dict[int, Token]) -> Simple:
+    assigned = [by_start[start] for start, _ in found.assignments]
     return Simple(
-        words=tuple(token.text for token in words),
-        written=tuple(token.raw for token in words),
-        assignments=tuple(by_start[start].raw for start, _ in found.assignments),
+        words=tuple(token.text for token in own.words),
+        written=tuple(token.raw for token in own.words),
+        assignments=tuple(token.raw for token in assigned),
+        values=tuple(token.text.partition("=")[2] for token in assigned),
+        behind=own.behind,
+        is_repeated=own.is_repeated,
     )
 
 
@@ -385,12 +480,28 @@ def _input(
             and target.start >= start
             and (at + 1 == len(commands) or commands[at + 1][0] > target.start)
         ):
-            commands[at] = (start, end, replace(simple, inputs=(*simple.inputs, target.raw)))
+            inputs, sources = (*simple.inputs, target.raw), (*simple.sources, target.text)
+            commands[at] = (start, end, replace(simple, inputs=inputs, sources=sources))
             return
     reasons["a redirect of several commands"] = None
 
 
-def _after_cd(simples: Sequence[Simple], reasons: dict[str, None]) -> None:
+def _stayed(simple: Simple, folder: str | None) -> Simple:
+    """Note that a command only changes to the folder in which the line runs anyway."""
+    if simple.assignments or simple.inputs or not _is_home(simple, folder):
+        return simple
+    return replace(simple, stays=True)
+
+
+def _is_home(simple: Simple, folder: str | None) -> bool:
+    """Say whether a `cd` leads to the folder in which the line runs, wherever it stands."""
+    if simple.words[0] != "cd" or folder is None or not folder.startswith("/"):
+        return False
+    target = simple.words[-1]
+    return simple.words[1:-1] in ((), ("--",)) and (target.rstrip("/") or "/") == (folder.rstrip("/") or "/")
+
+
+def _after_cd(simples: Sequence[Simple], folder: str | None, reasons: dict[str, None]) -> None:
     """In another folder a relative program is another one, and git obeys what it finds there."""
     moved = False
     for simple in simples:
@@ -399,7 +510,8 @@ def _after_cd(simples: Sequence[Simple], reasons: dict[str, None]) -> None:
             reasons["a relative program behind cd"] = None
         if moved and program(head) == "git":
             reasons["git behind cd obeys the configuration it finds there"] = None
-        moved = moved or (head == "cd" and simple.words[1:] not in ((".",), ("--", ".")))
+        is_here = simple.words[1:] in ((".",), ("--", ".")) or _is_home(simple, folder)
+        moved = moved or (simple.moves and not is_here)
 
 
 def _closed(word: str) -> str:

@@ -26,7 +26,7 @@ def command_parts(
     from workbench.policy import rules
     from workbench.policy.parts import parts
 
-    found = parts(command)
+    found = parts(command, services.boundary(moment.workspace))
     standing = rules.in_force("allow", services.rules(), moment)
     descriptor = services.known_tools().get(tool)
     rows = tuple(_row(part, descriptor, parameters, standing) for part in found.parts)

@@ -191,7 +191,7 @@ def ruling(
         return "no rule can be made here: this tool is not known"
     moment = rules.Moment(session_id=session_id, workspace=workspace, run_id=None, now=now)
     standing = rules.in_force("allow", services.rules(), moment)
-    made = offer(descriptor, parameters, workspace, standing)
+    made = offer(descriptor, parameters, workspace, standing, services.boundary(workspace))
     if not made.candidates:
         return made.why_none or "no rule can be made of this call"
     return Ruling(offer=made, session_id=session_id, workspace=workspace, created_from=created_from)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor
+    from workbench.policy.operands import Boundary
     from workbench.views.launch import LaunchPlan, LaunchWish, PipelineChoice
 
 LEFT_FOR_DEMO: Final = 10
@@ -71,6 +72,10 @@ def _no_tools() -> "Mapping[str, ToolDescriptor]":
 
 def _no_rules() -> "Sequence[Rule]":
     return ()
+
+
+def _no_boundary(_: str) -> "Boundary | None":
+    return None
 
 
 def _no_calls(_: str) -> "Sequence[AskedCall]":
@@ -266,6 +271,8 @@ class Services:
     """Return the pipelines found in the workspace."""
     known_tools: "Callable[[], Mapping[str, ToolDescriptor]]" = _no_tools
     """Return every tool there is, by id."""
+    boundary: "Callable[[str], Boundary | None]" = _no_boundary
+    """Workspace: return what commands may touch there without a question; None where nobody knows."""
     rules: "Callable[[], Sequence[Rule]]" = _no_rules
     """Return every rule there ever was, by number."""
     asked_calls: "Callable[[str], Sequence[AskedCall]]" = _no_calls

@@ -189,3 +189,19 @@ def test_the_program_answers_every_line_and_leaves_nothing(tmp_path):
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [list(line) for line in found] == [["shown", "warn"], ["error"], ["shown", "warn"]]
     assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (0, "", [])
+
+
+def test_a_command_that_leads_out_of_the_folder_asks_and_says_why(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    for line, why in (
+        ("cat ../x", "cat ../x: ../x leaves the workspace"),
+        ("cd /elsewhere && make test", "behind cd /elsewhere: outside the workspace"),
+        ("cat .git/config", "cat .git/config: .git/config belongs to git"),
+        ("cat .env", "cat .env: reading .env is denied here"),
+    ):
+        found = ask("command", allow=["Bash"], deny=["Read(.env*)"], command=line)
+        assert (found["verdict"], found["reason"]) == ("ask", f"no rule can cover it: {why}")
+    assert (
+        ask("command", allow=["Bash(make)"], deny=[], command=f"cd {tmp_path} && make")["verdict"] == "allow"
+    )

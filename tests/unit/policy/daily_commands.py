@@ -3,7 +3,7 @@ r"""Lines of everyday work, and lines that do more than they say: data. None is 
 HARMLESS = [
     'git log --oneline -5', 'git log -p -- src/app.py | head -50', 'git log --since="2 weeks ago" --author=bob',
     "git log --pretty=format:'%h %s' --graph", 'git log --format="%h %an %s" | grep -i fix | wc -l', "git log -S'needle(' --oneline",
-    "git log -- '*.py'", 'git log main..HEAD 2>/dev/null', 'git log -1 2>&1 | head -3', 'cd /tmp/project && pytest -q', 'git status --porcelain',
+    "git log -- '*.py'", 'git log main..HEAD 2>/dev/null', 'git log -1 2>&1 | head -3', 'cd project && pytest -q', 'git status --porcelain',
     'git status; git diff', 'git diff HEAD~1 -- a.py', 'git diff --stat origin/main...HEAD', 'git show HEAD:src/app.py | head -100',
     'git blame -L 10,20 src/a.py', 'git rev-parse --show-toplevel', "git ls-files '*.ts' | wc -l", 'npm run test',
     'npm run test:unit 2>&1 | tail -20', 'CI=1 npm test', 'NODE_ENV=test npm run test',
@@ -16,7 +16,7 @@ HARMLESS = [
     "find . -name '*.log' -mtime +7 -print", "jq '.dependencies | keys[]' package.json", 'jq -r \'.[] | select(.a == "b") | .c\' x.json',
     'cat package.json | jq .version', 'grep foo <<< "foo bar"', 'sort < in.txt | uniq -c | sort -rn | head', 'wc -l < in.txt',
     "sed -n '1,20p' file.py", "sed -n '/foo/,/bar/p' file", "sed 's/foo/bar/g' file | head", "sed -e 's/a/b/' -e '/x/d' f", "awk '{print $1}' f",
-    "awk -F: '$3 > 100 {print $1, $3}' /etc/passwd", "awk 'NR==1{print;next} /x/{c++} END{print c}' f",
+    "awk -F: '$3 > 100 {print $1, $3}' etc/passwd", "awk 'NR==1{print;next} /x/{c++} END{print c}' f",
     'awk \'BEGIN{FS=","} {s+=$2} END{printf "%d\\n", s}\' f', 'ls -la src/ 2>/dev/null || echo none', 'ls | wc -l', 'echo "hello world"',
     'echo done && pwd', "echo 'it costs $5'", 'echo "a;b|c&d"', "printf '%s\\n' a b c", 'head -c 100 f; tail -n +5 f',
     'tail -n 100 log.txt | grep -v DEBUG', 'diff -u a b | head', 'cut -d, -f2 f | tr a-z A-Z | sort -u', 'test -f x && echo yes || echo no',

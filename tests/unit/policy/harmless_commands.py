@@ -126,7 +126,7 @@ ls && pwd && true
 ls || true
 ls -- -x
 ls ./a/../b
-ls /usr/lib
+ls usr/lib
 ls a=b
 ls a{}b
 ls a@b:c,d+e
@@ -173,7 +173,7 @@ wc -l a.txt
 wc -l < a.txt
 sort -k2,2n -t, a.csv
 sort -u a b
-sort -t: -k3 -n /etc/group
+sort -t: -k3 -n etc/group
 uniq -c
 cut -d: -f1 a
 cut -d ' ' -f 2 a
@@ -261,7 +261,7 @@ sed = a
 sed G a
 awk '{print $1}' a
 awk '{ print $1, $NF }' a
-awk -F: '{print $1}' /etc/group
+awk -F: '{print $1}' etc/group
 awk -F ',' '{ sum += $2 } END { print sum }' a
 awk '/foo/ { n++ } END { print n }' a
 awk '/foo|bar/ { print $2 }' a
@@ -309,10 +309,10 @@ true
 cd src
 cd src && ls
 cd src; pwd
-cd .. && ls -la
-cd /tmp && pwd
+cd src/.. && ls -la
+cd tmp && pwd
 cd "my dir" && ls
-cd - && ls
+cd src/deep && ls
 diff a b
 diff -u a b | head
 test -f a && echo yes

@@ -525,7 +525,7 @@ sort -u x
 sort -k2,2n -t: x
 sort x | uniq -c | sort -rn | head
 uniq -c x
-cut -d: -f1 /etc/passwd
+cut -d: -f1 etc/passwd
 tr a-z A-Z < x
 tr -d '\n' < x
 awk '{print $1}' x
@@ -584,7 +584,7 @@ file x
 df -h
 ps aux | grep python
 cd src && cat x
-cd .. ; pwd
+cd src ; pwd
 curl -sSL https://example.com/x | head -5
 curl -X POST -H 'Content-Type: application/json' -d '{"a":1}' https://example.com
 curl -fsS -o /dev/null -w '%{http_code}' https://example.com
@@ -628,7 +628,7 @@ wait
 cat x |& head
 cat 'a b'"c d"e\ f
 cat -- -x
-cat ./x ../y /tmp/z
+cat ./x src/../y tmp/z
 cat a.b-c_d+e=f@g%h,i:j
 grep -n '\bfoo\b' x
 grep "it's" x

@@ -5,6 +5,7 @@ import pytest
 from tests.unit.policy.gate_cases import CREATE, FETCH, GREP, READ, REPLACE, SHELL, rule
 from workbench.policy import rules
 from workbench.policy.candidates import Candidate, as_rule, offer, refusal
+from workbench.policy.operands import Boundary
 from workbench.policy.past import is_about, subject_of
 
 
@@ -152,3 +153,21 @@ def test_a_recorded_path_that_leaves_the_workspace_is_no_target(tmp_path):
     assert subject.targets == {}
     assert not rules.covers(rule(tool="read_file", pattern="Read(src/**)"), subject)
     assert subject_of(READ, {"path": 3}, str(tmp_path)).targets == {}
+
+
+def test_a_command_that_leaves_the_workspace_suggests_no_rule(tmp_path):
+    where = Boundary(workspace=str(tmp_path))
+    found = offer(SHELL, {"command": "cat ../x"}, str(tmp_path), (), where)
+    assert found.why_none == "no rule can cover it: cat ../x: ../x leaves the workspace"
+    assert patterns(offer(SHELL, {"command": "cat x"}, str(tmp_path), (), where))[0] == "Bash(cat x)"
+
+
+def test_a_cd_to_the_workspace_is_no_part_that_a_rule_is_needed_for(tmp_path):
+    command = f"cd {tmp_path} && pytest -q && make"
+    found = offer(SHELL, {"command": command}, str(tmp_path))
+    assert (found.about, found.part, found.parts) == ("pytest -q", 2, 3)
+    standing = [rule(pattern="Bash(pytest *)")]
+    assert offer(SHELL, {"command": command}, str(tmp_path), standing).about == "make"
+    assert offer(SHELL, {"command": f"cd {tmp_path}"}, str(tmp_path)).about == f"cd {tmp_path}"
+    only = offer(SHELL, {"command": f"cd {tmp_path} && pytest -q"}, str(tmp_path))
+    assert rules.covers(as_rule(only.candidates[1]), only.subject)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench.policy.operands import Boundary
 from workbench.policy.parts import MOST, parts
 
 
@@ -73,3 +74,51 @@ def test_a_very_long_line_is_not_taken_apart():
 def test_a_line_of_many_parts_says_how_many_are_left_out():
     found = parts(";".join(["ls"] * (MOST + 7)))
     assert (len(found.parts), found.left_out) == (MOST, 7)
+
+
+def _texts(command, boundary=None):
+    return [part.text for part in parts(command, boundary).parts]
+
+
+def test_the_words_of_the_grammar_are_no_parts():
+    assert _texts("for i in 1 2; do make; done") == ["make"]
+    assert _texts("while ! true; do { ls; }; done") == ["true", "ls"]
+    assert _texts("if git diff; then git status; else git log; fi") == ["git diff", "git status", "git log"]
+    assert _texts("(cd a && ls)") == ["cd a", "ls"]
+    assert _texts("for f in *.py; do cat $f; done") == ["cat $f"]
+    assert _texts("done") == []
+
+
+def test_the_head_of_a_loop_is_a_part_where_something_in_it_runs():
+    found = parts("for f in $(ls); do cat x; done").parts
+    assert [part.text for part in found] == ["ls", "for f in $()", "cat x"]
+    assert found[1].reasons == ("a substitution",)
+    assert _texts("$(id)") == ["id", "$()"]
+
+
+def test_no_part_of_a_loop_is_called_no_program():
+    for command in ("for i in 1 2; do make; done", "if ls; then pwd; fi", "until ls; do true; done"):
+        assert not any(part.reasons for part in parts(command).parts), command
+        assert all(part.simple for part in parts(command).parts), command
+
+
+def test_a_part_says_what_of_it_leads_out_of_the_workspace(tmp_path):
+    where = Boundary(workspace=str(tmp_path))
+    found = parts("cat ../x 2>/dev/null && rm -r a; cd /etc && make", where)
+    assert [part.reasons for part in found.parts] == [
+        ("../x leaves the workspace",), (), ("/etc leaves the workspace",),
+        ("behind cd /etc: outside the workspace",),
+    ]  # fmt: skip
+    assert [part.does[-1] for part in found.parts] == [
+        "../x leaves the workspace", "deletes a", "/etc leaves the workspace",
+        "behind cd /etc: outside the workspace",
+    ]  # fmt: skip
+    assert found.parts[0].simple is None
+    assert "../x leaves the workspace" in found.reasons
+    assert not parts("cat x", where).reasons
+
+
+def test_a_line_whose_parts_cannot_be_told_apart_says_it_as_a_whole(tmp_path):
+    found = parts("X=1; cat ../x", Boundary(workspace=str(tmp_path)))
+    assert found.reasons == ("../x leaves the workspace",)
+    assert [part.reasons for part in found.parts] == [("an assignment",), ()]

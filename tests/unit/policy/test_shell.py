@@ -467,3 +467,76 @@ def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     view(f"python -c '{piece * times}'")
     view(piece * times)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("ls 2>&1 src", ("ls", "src")),
+        ("git 2>/dev/null push", ("git", "push")),
+        ("cat a >/dev/null b >/dev/null c", ("cat", "a", "b", "c")),
+        ("cat a <b c", ("cat", "a", "c")),
+        ("cat a <<< b c", ("cat", "a", "c")),
+        ("cat 2>/dev/null 'b c'", ("cat", "b c")),
+        ("X=1 cat >/dev/null b", ("cat", "b")),
+        ("[ -f x ] >/dev/null b", ("[", "-f", "x", "]", "b")),
+        ("export A=1 >/dev/null B=2", ("export", "A=1", "B=2")),
+        ("if cat >/dev/null b; then true; fi", ("cat", "b")),
+        ("for i in a; do cat >/dev/null b; done", ("cat", "b")),
+        ("X=1 >/dev/null rm -rf a", ("rm", "-rf", "a")),
+    ],
+)
+def test_a_word_behind_a_redirect_belongs_to_its_command(line, words):
+    assert view(line).commands[0].words == words
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "find . >/dev/null -delete", "find . 2>&1 -exec id {} +", "find . <<E -delete\nx\nE",
+        "export A=1 >/dev/null PATH=2", "{ ls; } >/dev/null b",
+    ],
+)  # fmt: skip
+def test_a_word_behind_a_redirect_is_judged(line):
+    assert not view(line).plain
+
+
+@pytest.mark.parametrize("target", ["/w", "/w/", "-- /w"])
+def test_a_cd_to_where_the_line_runs_anyway_moves_nothing(target):
+    seen = view(f"cd {target} && git status && ./run", "/w")
+    assert seen.plain
+    assert [simple.stays for simple in seen.commands] == [True, False, False]
+    assert [simple.words[0] for simple in seen.to_cover] == ["git", "./run"]
+    assert seen.without_stays.segments == ("git status", "./run")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd /w/sub && git status", "cd /w && cd sub && ./run", "cd sub; (cd /w); git status",
+        "cd /v && ./run", "chdir sub && ./run",
+    ],
+)  # fmt: skip
+def test_a_relative_program_or_git_behind_another_cd_is_not_plain(line):
+    assert not view(line, "/w").plain
+
+
+def test_a_cd_that_does_more_is_no_such_cd():
+    for line in ("cd /w", "X=1 cd /w && ls", "cd /w <x && ls", "cd /w x && ls", "cd -P /w && ls"):
+        assert view(line, "/w").to_cover == view(line, "/w").commands, line
+    assert not view("cd /w && git status").plain
+    assert not view("cd w && ./x", "w").plain
+
+
+def test_a_command_knows_what_stands_before_it():
+    seen = view("a && b || c\nd |\n e; ! f && (g; h); for i in x y; do j; done")
+    assert [simple.behind for simple in seen.commands] == [
+        "", "&&", "||", "\n", "|", "; !", "&& (", ";", ") ; for ; do",
+    ]  # fmt: skip
+    assert [simple.words[0] for simple in seen.commands if simple.is_repeated] == ["j"]
+
+
+def test_every_cd_of_a_very_long_line_is_kept_in_its_place():
+    line = "cd a;ls;cd b;ls;" + ";".join(["cat x"] * 500)
+    assert [simple.words[-1] for simple in view(line).commands][:4] == ["a", "ls", "b", "ls"]
+    assert len(view(";".join(["cat x"] * 500)).commands) == 1

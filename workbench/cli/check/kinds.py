@@ -64,6 +64,7 @@ def command(case: JsonObject) -> JsonObject:
     text = _text(case, "command")
     context = GateContext(
         descriptors=_tools(), provider="check", workspace=str(Path.cwd()), session_id="check", now=0,
+        protected=_protected(),
         deny=tuple(Glob(text=pattern, origin="deny") for pattern in _texts(case, "deny")),
         allow=tuple(Glob(text=pattern, origin="allow") for pattern in _texts(case, "allow")),
     )  # fmt: skip

@@ -4,7 +4,8 @@ Owns the refusal inside agents and the second judgement of what is saved. Import
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
@@ -14,6 +15,10 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.services import AskedCall, NotDone
 
+if TYPE_CHECKING:
+    from workbench.config.values import Pattern
+    from workbench.policy.operands import Boundary
+
 MOST_CALLS = 2_000
 """Recorded calls that a rule is tried on, the newest ones."""
 
@@ -21,8 +26,10 @@ MOST_CALLS = 2_000
 class Ruling:
     """The rules of one journal."""
 
-    def __init__(self, home: Home, journal: Journal) -> None:
-        self._home, self._journal = home, journal
+    def __init__(
+        self, home: Home, journal: Journal, denials: "Callable[[], Sequence[Pattern]]" = tuple
+    ) -> None:
+        self._home, self._journal, self._denials = home, journal, denials
         self._tools: Mapping[str, ToolDescriptor] = {}
 
     def known_tools(self) -> Mapping[str, ToolDescriptor]:
@@ -36,6 +43,19 @@ class Ruling:
     def rules(self) -> Sequence[Rule]:
         """Return every rule, revoked and expired ones too."""
         return self._journal.rules(active=False)
+
+    def boundary(self, workspace: str) -> "Boundary":
+        """Return what commands may touch in a workspace without a question."""
+        from workbench.policy.gate import GateContext, boundary
+        from workbench.policy.globs import Glob
+
+        context = GateContext(
+            descriptors=self.known_tools(), provider="", workspace=workspace, session_id="",
+            now=self._journal.now(), protected=(str(self._home.path),),
+            rules=tuple(self._journal.rules()),
+            deny=tuple(Glob(text=pattern.text) for pattern in self._denials()),
+        )  # fmt: skip
+        return boundary(context)
 
     def asked_calls(self, tool: str) -> Sequence[AskedCall]:
         """Return the newest calls of a tool that opened an action."""

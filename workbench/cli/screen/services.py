@@ -86,6 +86,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         asks=wiring.asks,
         host_log=wiring.host_log,
         known_tools=ruling("known_tools"),
+        boundary=ruling("boundary"),
         rules=ruling("rules"),
         asked_calls=ruling("asked_calls"),
         add_rule=ruling("add_rule"),
@@ -143,7 +144,7 @@ class Wiring:
         """Return what knows and makes rules."""
         from workbench.cli.screen.ruling import Ruling
 
-        return Ruling(self._home, self._journal)
+        return Ruling(self._home, self._journal, lambda: self._config().approvals.deny)
 
     def said(self, session_id: str) -> Sequence[str]:
         """Return what was said in this workspace before, oldest first, in one session last."""
