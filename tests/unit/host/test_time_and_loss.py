@@ -12,6 +12,7 @@ from workbench.effects.clock import ManualClock
 from workbench.effects.proctable import process
 from workbench.host import sessions
 from workbench.host.drive import drive_session
+from workbench.host.forking import fork, plan_of
 from workbench.journal.decide import expire_due, extend
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
@@ -129,6 +130,51 @@ def test_an_applied_change_is_undone_from_its_sealed_images(staged):
     stage.drive()
     again = [row for row in stage.journal.calls(stage.session_id) if row.tool == "undo"][-1]
     assert (again.state, again.error) == ("rejected", "it is as it was before already")
+
+
+def requests_of(stage, monkeypatch):
+    """Return what each model call sends from here on."""
+    from workbench.providers.recorded import RecordedProvider
+
+    requests, reply = [], RecordedProvider.reply
+
+    def spied(provider, request):
+        requests.append(request)
+        return reply(provider, request)
+
+    monkeypatch.setattr(RecordedProvider, "reply", spied)
+    return requests
+
+
+def note(path):
+    return (
+        "Note of the workbench: the user took back what you had changed.\n"
+        f"- {path}: the change of your call c1 (create_file) was undone; "
+        "the file is removed again: it was not there before.\n"
+        "Read a file again before you build on it.\n\nwhat did you change?"
+    )
+
+
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_an_undo_is_told_to_the_agent_with_the_next_prompt(staged, monkeypatch, is_forked):
+    stage = waiting_stage(staged, exchange(text("ok")), exchange(text("nothing is left of it")))
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    sessions.undo(stage.journal, action.id, USER)
+    stage.drive()
+    assert not (stage.workspace / "n.txt").exists()
+    if is_forked:
+        source = stage.session()
+        stage.session_id = fork(stage.journal, source, plan_of(source), USER)
+    requests = requests_of(stage, monkeypatch)
+    stage.say("what did you change?")
+    stage.drive()
+    assert [message.content for message in requests[0].messages if message.role == "user"] == [
+        "do it",
+        note("n.txt"),
+    ]
+    assert requests[0].fresh[-1].content == note("n.txt")
 
 
 def test_an_undo_that_would_lose_later_work_is_refused(staged):
@@ -251,6 +297,25 @@ def test_a_dead_driver_is_settled_and_no_model_is_called(staged, point, state, d
     assert len(stage.bodies(e.ReplyCompleted)) == 1
     sessions.continue_(stage.journal, stage.session_id, USER)
     assert stage.drive().last_outcome == "done"
+
+
+@pytest.mark.parametrize("point", ["apply.done", "call.finished", "turn.model_called"])
+def test_an_undo_is_told_also_by_the_driver_that_took_over(staged, monkeypatch, point):
+    stage = waiting_stage(staged, exchange(text("ok")), exchange(text("it is gone")), clock=None)
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    sessions.undo(stage.journal, action.id, USER)
+    stage.say("what did you change?")
+    stage.journal.close()
+    assert dying(stage, point) != 0
+    requests = requests_of(stage, monkeypatch)
+    reopened(stage).drive()
+    assert not (stage.workspace / "n.txt").exists()
+    sessions.continue_(stage.journal, stage.session_id, USER)
+    stage.drive()
+    told = [message.content for message in requests[-1].messages if message.role == "user"]
+    assert told == ["do it", note("n.txt")]
 
 
 def test_a_command_whose_driver_died_is_ended_and_its_outcome_unknown(staged):
