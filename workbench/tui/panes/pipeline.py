@@ -199,6 +199,8 @@ class PipelinePane(Pane):
         parts += [
             Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
         ]
+        if run.warned:
+            parts.append(Content.styled(_going_on(run), ink.of("failed")))
         if run.status in ("queued", "failed", "cancelled", "completed"):
             parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
         right = [f"{run.done} of {run.total} steps", countdown(run.seconds)]
@@ -270,6 +272,8 @@ class PipelinePane(Pane):
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown(seconds)}"
+        if step.state == "warned":
+            return f"failed, goes on: {step.error}" if step.error else "failed, goes on"
         return step.asks or step.error
 
     # --- the cursor -----------------------------------------------------------------------------
@@ -437,6 +441,11 @@ class PipelinePane(Pane):
         if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.has_step:
             return "The parts of a step are shown when this pane is large: z."
         return _why_run_off(self._shown.run, key_id)
+
+
+def _going_on(run: PipelineRun) -> str:
+    """Return the words for steps that failed and with which a run goes on."""
+    return "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
 
 
 def _why_run_off(run: PipelineRun | None, key_id: str) -> str:
