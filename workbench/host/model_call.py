@@ -227,7 +227,8 @@ class ModelCall:
         blobs = self._desk.kit.journal.blobs
         # A key that a server says back is not even sealed.
         text, ref = record.text(known.replaced(self.reply.text), blobs)
-        thinking, _ = record.text(known.replaced(self.reply.thinking), blobs)
+        # Nobody reads exact thinking again, so none is sealed.
+        thinking = record.shown(known.replaced(self.reply.thinking))
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
             model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,

@@ -16,7 +16,7 @@ from workbench.views.places import Place, hits
 from workbench.views.query import Query, Term, fits
 from workbench.views.sessions import title_of
 from workbench.views.signs import Meaning, session_sign
-from workbench.views.statistics import Outcome, Statistics
+from workbench.views.statistics import UNASKED, Outcome, Statistics
 
 BUSY: Final = ("processing", "initializing")
 SPLIT: Final = "-split"
