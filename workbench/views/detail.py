@@ -260,8 +260,9 @@ def _risks(action: Action, given: JsonObject, hunks: Sequence[Hunk]) -> tuple[Ri
 def _all_text(given: JsonObject, hunks: Sequence[Hunk]) -> Iterator[str]:
     for value in given.values():
         yield value if isinstance(value, str) else json_text(value)
-    for hunk in hunks:
-        yield from (line for sign, line in hunk.lines if sign == "+")
+    added = [line for hunk in hunks for sign, line in hunk.lines if sign == "+"]
+    is_crlf = all(line.endswith("\r") for line in added)
+    yield from (line.removesuffix("\r") if is_crlf else line for line in added)
 
 
 def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:

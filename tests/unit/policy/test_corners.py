@@ -153,6 +153,17 @@ def test_a_command_with_odd_text_says_that_no_rule_covers_it(tmp_path):
     assert (said.outcome, "not what it seems" in said.reason) == ("ask", True)
 
 
+@pytest.mark.parametrize(
+    ("content", "outcome"),
+    [("a\r\nb\r\n", "allowed"), ("a\nb\n", "allowed"), ("a\r\nb\n", "ask"), ("a\rb", "ask")],
+)
+def test_a_grant_covers_a_file_whose_lines_all_end_in_crlf(tmp_path, content, outcome):
+    call = GateCall(tool="create_file", parameters={"path": "a.txt", "content": content})
+    passed = before_hooks(call, context(tmp_path))
+    assert isinstance(passed, Passed)
+    assert after_hooks(passed, context(tmp_path, allow=(Glob(text="Write(**)"),))).outcome == outcome
+
+
 def test_a_denied_call_without_a_target_is_named_by_its_tool(tmp_path):
     bare = replace(SERVED, target_parameter=None)
     made = context(tmp_path, descriptors={**DESCRIPTORS, bare.id: bare}, deny=(Glob(text=bare.id),))
