@@ -38,7 +38,7 @@ SWEPT_AFTER: Final = 3600.0
 """Seconds after which bytes that no event refers to are removed."""
 
 SWEPT_ALONE: Final = 60.0
-"""The same at a delete while nobody drives: a driver may store bytes long before the event that names them."""
+"""The same at a delete while nobody drives: only drivers store bytes long before they name them."""
 
 
 def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:

@@ -99,7 +99,7 @@ def test_secrets():
 
 
 @pytest.mark.parametrize(
-    "case", [{"tool": 3, "pattern": "x"}, {"tool": "read_file", "pattern": None}, {"tool": "read_file"}, {}]
+    "case", [{"tool": 3, "pattern": "x"}, {"tool": "read_file", "pattern": None}, {"tool": []}]
 )
 def test_a_rule_that_is_no_text_is_invalid(case):
     assert ask("rule", **case)["verdict"] == "reject_invalid"

@@ -134,11 +134,10 @@ def rule(case: JsonObject) -> JsonObject:
     """Judge a pattern as `rules add` does."""
     from workbench.policy.rules import acceptance
 
-    tool, pattern = case.get("tool"), case.get("pattern")
-    if not isinstance(tool, str) or not isinstance(pattern, str):
-        name = "pattern" if isinstance(tool, str) else "tool"
-        return {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
-    verdict, reason = acceptance(tool, pattern, _tools())
+    for name in ("tool", "pattern"):
+        if not isinstance(case.get(name, ""), str):
+            return {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
+    verdict, reason = acceptance(_text(case, "tool"), _text(case, "pattern"), _tools())
     return {"verdict": verdict, "reason": reason}
 
 
