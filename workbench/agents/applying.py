@@ -7,7 +7,7 @@ the call as it was. What is to be done about the new state is none of its busine
 from collections.abc import Callable
 from typing import cast
 
-from workbench.agents.state import Past, Prompt, Reply, Said, Turn, TurnCall, TurnState, UndoneChange
+from workbench.agents.state import Note, Past, Prompt, Reply, Said, Turn, TurnCall, TurnState, UndoneChange
 from workbench.agents.working import clocked
 from workbench.domain.events import (
     ActionApproved,
@@ -183,7 +183,7 @@ def _turn_started(state: TurnState, event: Event) -> TurnState:
     else:
         turn = replace(state.turn, round=body.round, phase="calling")
     takes = state.turn is None or state.turn.takes_prompts
-    state = replace(state, said=(*state.said, *state.undone), undone=())
+    state = replace(state, said=(*state.said, *state.notes), notes=())
     if takes:
         state = _take_prompts(state)
     return replace(state, turn=replace(turn, takes_prompts=False), expected_pause=None)
@@ -219,7 +219,14 @@ def _used(state: TurnState, exchange: int | None) -> TurnState:
 
 
 def _error_raised(state: TurnState, event: Event) -> TurnState:
-    return _used(state, cast("ErrorRaised", event.body).exchange)
+    body = cast("ErrorRaised", event.body)
+    if body.code in _TOLD:
+        state = replace(state, notes=(*state.notes, Note(text=body.message)))
+    return _used(state, body.exchange)
+
+
+_TOLD: frozenset[str] = frozenset({"reply_calls", "reply_size", "reply_time"})
+"""Bounds of this program that cut a reply: the model reads of them before the next prompt."""
 
 
 def _turn_ended(state: TurnState, event: Event) -> TurnState:
@@ -294,7 +301,7 @@ def _call_finished(state: TurnState, event: Event) -> TurnState:
     after = _moved(state, call, body.state, lambda c: replace(c, finished=body))
     if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
         return after
-    return replace(after, undone=(*after.undone, _undone(after, call, body)))
+    return replace(after, notes=(*after.notes, _undone(after, call, body)))
 
 
 def _undone(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:

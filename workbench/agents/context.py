@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from workbench.agents.results import result, undo_note
-from workbench.agents.state import Heard, Past, Prompt, Reply, Said, TurnCall, TurnState, UndoneChange
+from workbench.agents.results import reply_note, result, undo_note
+from workbench.agents.state import Heard, Note, Past, Prompt, Reply, Said, TurnCall, TurnState, UndoneChange
 from workbench.domain.messages import Message, MessageCall
 from workbench.domain.values import BlobRef, Json, JsonObject, ReplyCall
 from workbench.text import canonical
@@ -65,7 +65,7 @@ def _merged(conversation: Messages) -> Iterator[Message]:
         yield last
 
 
-def grouped(heard: Iterable[Heard]) -> Iterator[Prompt | tuple[UndoneChange, ...]]:
+def grouped(heard: Iterable[Heard]) -> Iterator[Prompt | Note | tuple[UndoneChange, ...]]:
     """Yield prompts one by one, and undone changes that follow one another as one group."""
     group: list[UndoneChange] = []
     for item in heard:
@@ -96,15 +96,18 @@ class _Writer:
             yield self.user(item.prompts) if isinstance(item, Said) else self.reply(item)
 
     def user(self, heard: tuple[Heard, ...]) -> Messages:
-        texts = (
-            self.exact(item.text, item.text_ref) if isinstance(item, Prompt) else self.note(item)
-            for item in grouped(heard)
-        )
+        texts = map(self.heard, grouped(heard))
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
 
-    def note(self, undone: tuple[UndoneChange, ...]) -> str:
-        return undo_note(undone, self.wire_names)
+    def heard(self, item: Prompt | Note | tuple[UndoneChange, ...]) -> str:
+        match item:
+            case Prompt(text=text, text_ref=ref):
+                return self.exact(text, ref)
+            case Note(text=text):
+                return reply_note(text)
+            case _:
+                return undo_note(item, self.wire_names)
 
     def reply(self, reply: Reply) -> Messages:
         """Return the assistant's message and the results of its calls; nothing where it said nothing."""

@@ -65,6 +65,11 @@ def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] =
     return "\n".join((head, *lines, "Read a file again before you build on it."))
 
 
+def reply_note(why: str) -> str:
+    """Return what a model is told of a reply of its own that was cut."""
+    return f"Note of the workbench: of your last reply not all was taken: {_sentence(why)}"
+
+
 def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:
     tool = f" ({wire_names(change.tool)})" if change.tool else ""
     call = f"your call {change.provider_call_id}{tool}" if change.provider_call_id else "an earlier call"

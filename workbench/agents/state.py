@@ -42,7 +42,14 @@ class UndoneChange:
     tool: str = ""
 
 
-Heard = Prompt | UndoneChange
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What this program did with a reply of the model, in a sentence for it."""
+
+    text: str
+
+
+Heard = Prompt | UndoneChange | Note
 """What a model call says on the user's side."""
 
 
@@ -183,8 +190,8 @@ class TurnState:
     """What belongs to the conversation and came after the newest reply."""
     waiting: tuple[Prompt, ...] = ()
     """Prompts that no turn has taken up yet."""
-    undone: tuple[UndoneChange, ...] = ()
-    """Changes that were taken back and that no model call has told yet."""
+    notes: tuple[UndoneChange | Note, ...] = ()
+    """What happened to the agent's work and no model call has told yet."""
     outside: tuple[TurnCall, ...] = ()
     """Open calls that no reply announced: undo and its like."""
     stragglers: tuple[TurnCall, ...] = ()
@@ -212,7 +219,7 @@ class TurnState:
         """Return what the next model call would say on the user's side for the first time."""
         takes = self.turn is None or self.turn.takes_prompts
         is_calling = self.turn is not None and self.turn.phase == "calling"
-        undone = () if is_calling else self.undone
+        undone = () if is_calling else self.notes
         return (*self.said, *undone, *(self.waiting if takes else ()))
 
     @property
