@@ -11,11 +11,12 @@ from typing import Final, Literal, cast, get_args
 
 from workbench.records import dataclass
 from workbench.text.safe import has_hidden, safe
+from workbench.text.scripts import has_mixed_scripts
 
 Where = Literal["approval_command", "tool_output", "diff_preview", "file_name", "tool_title", "log_line"]
 PLACES: Final = get_args(Where)
 
-Oddity = Literal["hidden", "padding", "long"]
+Oddity = Literal["hidden", "padding", "long", "mixed scripts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +34,14 @@ class Place:
     cuts: bool
     """Whether a longer line is cut; where bytes are approved, it never is."""
     warns_long: bool = True
+    has_programs: bool = False
+    """What stands there runs or is reached by its name, which must not look like another one."""
     has_files: bool = False
     """What stands there are lines of files, which may all end in CRLF."""
 
 
 _PLACES: Final[dict[Where, Place]] = {
-    "approval_command": Place(is_line=False, blanks=19, empty=5, longest=1000, cuts=False),
+    "approval_command": Place(is_line=False, blanks=19, empty=5, longest=1000, cuts=False, has_programs=True),
     "tool_output": Place(is_line=False, blanks=160, empty=60, longest=4000, cuts=True, warns_long=False),
     "diff_preview": Place(is_line=False, blanks=80, empty=24, longest=2000, cuts=False, has_files=True),
     "file_name": Place(is_line=True, blanks=7, empty=0, longest=255, cuts=True),
@@ -116,6 +119,8 @@ def _oddities(text: str, place: Place) -> Iterator[Oddity]:
         yield "padding"
     if place.warns_long and len(text) > place.longest and max(map(len, text.split("\n"))) > place.longest:
         yield "long"
+    if place.has_programs and has_mixed_scripts(text):
+        yield "mixed scripts"
 
 
 def _blanks(place: Place) -> re.Pattern[str]:

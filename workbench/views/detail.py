@@ -241,6 +241,7 @@ _SENTENCES: Mapping[str, str] = {
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
+    "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
     "failed step": "A step of this run failed, and the run goes on.",
 }
 
