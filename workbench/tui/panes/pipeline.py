@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from workbench.draw import cells
+from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import wrap
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
@@ -198,9 +199,7 @@ class PipelinePane(Pane):
         )  # fmt: skip
         parts += [
             Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
-        ]
-        if run.warned:
-            parts.append(Content.styled(_going_on(run), ink.of("failed")))
+        ] + _going_on(run, ink)
         if run.status in ("queued", "failed", "cancelled", "completed"):
             parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
         right = [f"{run.done} of {run.total} steps", countdown(run.seconds)]
@@ -272,9 +271,7 @@ class PipelinePane(Pane):
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown(seconds)}"
-        if step.state == "warned":
-            return f"failed, goes on: {step.error}" if step.error else "failed, goes on"
-        return step.asks or step.error
+        return step.asks or _why(step)
 
     # --- the cursor -----------------------------------------------------------------------------
 
@@ -443,9 +440,17 @@ class PipelinePane(Pane):
         return _why_run_off(self._shown.run, key_id)
 
 
-def _going_on(run: PipelineRun) -> str:
-    """Return the words for steps that failed and with which a run goes on."""
-    return "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
+def _going_on(run: PipelineRun, ink: Ink) -> list[Content]:
+    """Return the words for steps that failed and with which a run goes on; none where there is none."""
+    words = "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
+    return [Content.styled(words, ink.of("failed"))] if run.warned else []
+
+
+def _why(step: PipelineStep) -> str:
+    """Return why a step failed, and that the run goes on where it does."""
+    if step.state != "warned":
+        return step.error
+    return f"failed, goes on: {step.error}" if step.error else "failed, goes on"
 
 
 def _why_run_off(run: PipelineRun | None, key_id: str) -> str:
