@@ -34,7 +34,7 @@ def test_tools_asks_sessions_and_tokens_are_counted(stage):
         for words in (
             "last 30 days all workspaces",
             "replace_string_in_file",
-            "How asks ended",
+            "Who decided",
             "Your time to decide",
             "Tokens by day",
             "Sessions",

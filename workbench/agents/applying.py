@@ -7,7 +7,7 @@ the call as it was. What is to be done about the new state is none of its busine
 from collections.abc import Callable
 from typing import cast
 
-from workbench.agents.state import Past, Prompt, Reply, Said, Turn, TurnCall, TurnState
+from workbench.agents.state import Note, Past, Prompt, Reply, Said, Turn, TurnCall, TurnState, UndoneChange
 from workbench.agents.working import clocked
 from workbench.domain.events import (
     ActionApproved,
@@ -42,7 +42,7 @@ from workbench.domain.machines import (
     PauseReason,
     may_move,
 )
-from workbench.domain.values import ReplyCall
+from workbench.domain.values import UNDO_TOOL, ReplyCall
 from workbench.records import replace
 
 HOLDING: frozenset[PauseReason] = frozenset({"user", "host lost", "unattended", "limit reached"})
@@ -182,7 +182,9 @@ def _turn_started(state: TurnState, event: Event) -> TurnState:
         turn = Turn(id=turn_id, round=body.round)
     else:
         turn = replace(state.turn, round=body.round, phase="calling")
-    if state.turn is None or state.turn.takes_prompts:
+    takes = state.turn is None or state.turn.takes_prompts
+    state = replace(state, said=(*state.said, *state.notes), notes=())
+    if takes:
         state = _take_prompts(state)
     return replace(state, turn=replace(turn, takes_prompts=False), expected_pause=None)
 
@@ -217,7 +219,14 @@ def _used(state: TurnState, exchange: int | None) -> TurnState:
 
 
 def _error_raised(state: TurnState, event: Event) -> TurnState:
-    return _used(state, cast("ErrorRaised", event.body).exchange)
+    body = cast("ErrorRaised", event.body)
+    if body.code in _TOLD:
+        state = replace(state, notes=(*state.notes, Note(text=body.message)))
+    return _used(state, body.exchange)
+
+
+_TOLD: frozenset[str] = frozenset({"reply_calls", "reply_size", "reply_time"})
+"""Bounds of this program that cut a reply: the model reads of them before the next prompt."""
 
 
 def _turn_ended(state: TurnState, event: Event) -> TurnState:
@@ -240,6 +249,8 @@ def _call_proposed(state: TurnState, event: Event) -> TurnState:
     body = cast("CallProposed", event.body)
     undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
     state = _with_newcomer(replace(state, undos=undos), event.call_id, body)
+    undoes = _undone_call(state, body) if body.tool == UNDO_TOOL else ""
+    plan = body.files if body.tool == UNDO_TOOL else ()
 
     def change(call: TurnCall) -> TurnCall:
         if call.state != "pending":
@@ -247,10 +258,19 @@ def _call_proposed(state: TurnState, event: Event) -> TurnState:
         after = _VERDICT_STATES.get(body.verdict.outcome, "rejected")
         return replace(
             call, tool=body.tool, verdict=body.verdict, state=after,
-            revision=call.revision + 1, on_top_of=_revisions(state, body.on_top_of),
+            revision=call.revision + 1, on_top_of=_revisions(state, body.on_top_of), undoes=undoes, plan=plan,
         )  # fmt: skip
 
     return _with_call(state, event.call_id, change)
+
+
+def _undone_call(state: TurnState, body: CallProposed) -> str:
+    """Return the id of the call that an undo takes back; a fork names it, else its action does."""
+    call_id, action_id = body.parameters.get("call"), body.parameters.get("action")
+    if isinstance(call_id, str) and call_id:
+        return call_id
+    call = state.past_call(action_id=action_id) if isinstance(action_id, str) else None
+    return call.id if call else ""
 
 
 def _with_newcomer(state: TurnState, call_id: str | None, body: CallProposed) -> TurnState:
@@ -277,7 +297,21 @@ def _call_executing(state: TurnState, event: Event) -> TurnState:
 
 def _call_finished(state: TurnState, event: Event) -> TurnState:
     body = cast("CallFinished", event.body)
-    return _moved(state, state.call(event.call_id), body.state, lambda c: replace(c, finished=body))
+    call = state.call(event.call_id)
+    after = _moved(state, call, body.state, lambda c: replace(c, finished=body))
+    if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
+        return after
+    return replace(after, notes=(*after.notes, _undone(after, call, body)))
+
+
+def _undone(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:
+    """Return what the model is to be told of an undo that was done."""
+    undone = state.past_call(call.undoes) if call.undoes else None
+    return UndoneChange(
+        paths=tuple(plan.path for plan in call.plan) or body.files_affected,
+        removed=tuple(plan.path for plan in call.plan if plan.after is None),
+        provider_call_id=undone.provider_call_id if undone else "", tool=undone.tool if undone else "",
+    )  # fmt: skip
 
 
 def _moved(state: TurnState, call: TurnCall | None, to: CallState, change: _Change) -> TurnState:

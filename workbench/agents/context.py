@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from workbench.agents.results import result
-from workbench.agents.state import Past, Prompt, Reply, Said, TurnCall, TurnState
+from workbench.agents.results import reply_note, result, undo_note
+from workbench.agents.state import Heard, Note, Past, Prompt, Reply, Said, TurnCall, TurnState, UndoneChange
 from workbench.domain.messages import Message, MessageCall
 from workbench.domain.values import BlobRef, Json, JsonObject, ReplyCall
 from workbench.text import canonical
@@ -65,6 +65,21 @@ def _merged(conversation: Messages) -> Iterator[Message]:
         yield last
 
 
+def grouped(heard: Iterable[Heard]) -> Iterator[Prompt | Note | tuple[UndoneChange, ...]]:
+    """Yield prompts one by one, and undone changes that follow one another as one group."""
+    group: list[UndoneChange] = []
+    for item in heard:
+        if isinstance(item, UndoneChange):
+            group.append(item)
+            continue
+        if group:
+            yield tuple(group)
+            group.clear()
+        yield item
+    if group:
+        yield tuple(group)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Writer:
     unseal: Callable[[BlobRef], bytes | None]
@@ -80,10 +95,19 @@ class _Writer:
         for item in past:
             yield self.user(item.prompts) if isinstance(item, Said) else self.reply(item)
 
-    def user(self, prompts: tuple[Prompt, ...]) -> Messages:
-        texts = (self.exact(prompt.text, prompt.text_ref) for prompt in prompts)
+    def user(self, heard: tuple[Heard, ...]) -> Messages:
+        texts = map(self.heard, grouped(heard))
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
+
+    def heard(self, item: Prompt | Note | tuple[UndoneChange, ...]) -> str:
+        match item:
+            case Prompt(text=text, text_ref=ref):
+                return self.exact(text, ref)
+            case Note(text=text):
+                return reply_note(text)
+            case _:
+                return undo_note(item, self.wire_names)
 
     def reply(self, reply: Reply) -> Messages:
         """Return the assistant's message and the results of its calls; nothing where it said nothing."""

@@ -157,7 +157,7 @@ def _starting(state: TurnState) -> Iterator[Effect]:
         return
     if state.is_held:
         yield from _pausing(state)
-    else:
+    elif not state.is_undoing:
         yield CallModel(turn_id=None, round=1)
 
 
@@ -171,7 +171,7 @@ def _advancing(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterator[Eff
         return
     elif state.is_held:
         yield from _pausing(state)
-    else:
+    elif not state.is_undoing:
         yield CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
 
 

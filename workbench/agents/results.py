@@ -3,13 +3,17 @@
 Owns every sentence of that kind. It never claims that nothing happened where that is not known.
 """
 
-from workbench.agents.state import TurnCall
+from collections.abc import Callable, Iterator, Sequence
+
+from workbench.agents.state import TurnCall, UndoneChange
 from workbench.domain.events import CallFinished
 from workbench.domain.messages import ResultOutcome
+from workbench.text.safe import one_line
 
 Result = tuple[str, ResultOutcome]
 
 NOTHING = "Nothing was done."
+_LONGEST_PATH = 4096
 LOOK = "Look at the present state before you do it again."
 
 _CANCELLED = {
@@ -47,6 +51,32 @@ def result(call: TurnCall, output: str = "") -> Result:
             return _unknown(), "interrupted"
         case "pending" | "approved":
             return f"Cancelled: the turn ended before it began. {NOTHING}", "cancelled"
+
+
+def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] = str) -> str:
+    """Return what a model is told of changes of its own that the user took back since.
+
+    Args:
+        undone: The changes, the oldest first.
+        wire_names: The name of a tool on the wire.
+    """
+    lines = [line for change in undone for line in _undone_lines(change, wire_names)]
+    head = "Note of the workbench: the user took back what you had changed."
+    return "\n".join((head, *lines, "Read a file again before you build on it."))
+
+
+def reply_note(why: str) -> str:
+    """Return what a model is told of a reply of its own that was cut."""
+    return f"Note of the workbench: of your last reply not all was taken: {_sentence(why)}"
+
+
+def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:
+    tool = f" ({wire_names(change.tool)})" if change.tool else ""
+    call = f"your call {change.provider_call_id}{tool}" if change.provider_call_id else "an earlier call"
+    for path in change.paths or ("the file",):
+        is_removed = path in change.removed
+        state = "removed again: it was not there before" if is_removed else "as it was before"
+        yield f"- {one_line(path, _LONGEST_PATH)}: the change of {call} was undone; the file is {state}."
 
 
 def _succeeded(call: TurnCall, output: str) -> Result:

@@ -16,7 +16,7 @@ from workbench.domain.events import (
     SessionCreated,
 )
 from workbench.domain.machines import SETTLED_CALLS, CallState, PauseReason, SessionStatus
-from workbench.domain.values import BlobRef, Taken, Verdict
+from workbench.domain.values import UNDO_TOOL, BlobRef, FilePlan, Taken, Verdict
 
 Phase = Literal["calling", "unanswered", "answered"]
 """A model call runs; it ended with its driver and without a reply; the reply of this round is there."""
@@ -31,10 +31,33 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """Prompts that went to the model as one message."""
+class UndoneChange:
+    """A change of the agent that the user took back: its files are as they were before the call."""
 
-    prompts: tuple[Prompt, ...]
+    paths: tuple[str, ...]
+    removed: tuple[str, ...] = ()
+    """Those of them that are not there any more, because the call had created them."""
+    provider_call_id: str = ""
+    """The call under the id that the model knows; empty where it is not known any more."""
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What this program did with a reply of the model, in a sentence for it."""
+
+    text: str
+
+
+Heard = Prompt | UndoneChange | Note
+"""What a model call says on the user's side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Prompts, and notes of undone changes, that went to the model as one message."""
+
+    prompts: tuple[Heard, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +73,10 @@ class TurnCall:
     """None until the gate has spoken."""
     on_top_of: tuple[tuple[str, int], ...] = ()
     """(call id, revision) of the earlier proposals that this one was computed on."""
+    undoes: str = ""
+    """The call whose change this one takes back."""
+    plan: tuple[FilePlan, ...] = ()
+    """What it would do to files, kept for a call that takes a change back."""
     revision: int = 0
     """Rises whenever the call is proposed with other bytes."""
     action_id: str | None = None
@@ -159,10 +186,12 @@ class TurnState:
     """What was said before the newest reply, the newest first."""
     reply: Reply | None = None
     """The newest reply; its calls are the ones that move."""
-    said: tuple[Prompt, ...] = ()
-    """Prompts that belong to the conversation and came after the newest reply."""
+    said: tuple[Heard, ...] = ()
+    """What belongs to the conversation and came after the newest reply."""
     waiting: tuple[Prompt, ...] = ()
     """Prompts that no turn has taken up yet."""
+    notes: tuple[UndoneChange | Note, ...] = ()
+    """What happened to the agent's work and no model call has told yet."""
     outside: tuple[TurnCall, ...] = ()
     """Open calls that no reply announced: undo and its like."""
     stragglers: tuple[TurnCall, ...] = ()
@@ -186,15 +215,22 @@ class TurnState:
         return turn is not None and turn.phase == "answered" and not turn.is_interrupted
 
     @property
-    def unsent(self) -> tuple[Prompt, ...]:
-        """Return the prompts that the next model call would send for the first time."""
+    def unsent(self) -> tuple[Heard, ...]:
+        """Return what the next model call would say on the user's side for the first time."""
         takes = self.turn is None or self.turn.takes_prompts
-        return (*self.said, *self.waiting) if takes else self.said
+        is_calling = self.turn is not None and self.turn.phase == "calling"
+        undone = () if is_calling else self.notes
+        return (*self.said, *undone, *(self.waiting if takes else ()))
+
+    @property
+    def is_undoing(self) -> bool:
+        """Return whether a change is being taken back: the model is asked after that, and told of it."""
+        return bool(self.undos) or any(call.tool == UNDO_TOOL for call in self.outside)
 
     @property
     def has_fresh(self) -> bool:
         """Return whether a model call would say anything that was not answered yet."""
-        return bool(self.calls or self.unsent)
+        return bool(self.calls) or any(isinstance(heard, Prompt) for heard in self.unsent)
 
     def every_call(self) -> tuple[TurnCall, ...]:
         """Return all calls that can still move, and the settled ones of the newest reply."""
@@ -203,6 +239,12 @@ class TurnState:
     def call(self, call_id: str | None) -> TurnCall | None:
         """Return a call by id."""
         return next((call for call in self.every_call() if call.id == call_id), None)
+
+    def past_call(self, call_id: str = "", action_id: str = "") -> TurnCall | None:
+        """Return a call of the whole conversation by id or by the action that asked about it."""
+        newest = Past(self.reply, self.past) if self.reply else self.past
+        calls = (call for item in newest or () if isinstance(item, Reply) for call in item.calls)
+        return next((c for c in calls if c.id == call_id or (action_id and c.action_id == action_id)), None)
 
     def call_of(self, action_id: str | None) -> TurnCall | None:
         """Return the call that an action asks about now."""

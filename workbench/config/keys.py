@@ -406,6 +406,12 @@ PROVIDER_KEYS: tuple[Key, ...] = (
         default=None,
         meaning="How long a reply that has begun may pause, in seconds; unset, 180.",
     ),
+    Key(
+        path="reply_seconds",
+        kind=Whole(1, 86_400),
+        default=None,
+        meaning="How long a whole reply may take, in seconds; unset, 3600. What came until then is kept.",
+    ),
     Key(path="prices", kind=_PRICES, default=None, meaning="Prices; without them no money is shown."),
 )
 """Keys of one provider, below `providers.NAME`."""

@@ -95,6 +95,7 @@ class Provider:
     tool_choice: Literal["auto", "required", "none"] | None
     first_token_seconds: int | None
     silence_seconds: int | None
+    reply_seconds: int | None
     prices: Prices | None
     """None: no price known, so no money is shown."""
     origin: Origin

@@ -3,8 +3,14 @@
 Pure values; microseconds and milliseconds as their names say. The journal gives them, views count them.
 """
 
+from typing import Literal
+
 from workbench.domain.machines import ActionState, CallState, SessionStatus
 from workbench.records import dataclass
+
+Unasked = Literal["", "rule", "grant", "refused"]
+"""A rule let a call pass; so did a pattern of the configuration, a trust or a tool that asks nobody; or the
+gate did not allow it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +23,13 @@ class CallFact:
     """How long it ran; None if it never did."""
     waited_ms: int | None
     """How long its questions waited for a human, all of them together; None if it asked nothing."""
-    is_by_rule: bool
-    """A rule or a grant let it pass without a question."""
+    unasked: Unasked = ""
+    """Who decided it without a question; empty where one was asked, or nothing is decided or known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFact:
-    """A question that was decided, expired or withdrawn."""
+    """A question that was decided, expired, withdrawn or replaced by another one."""
 
     state: ActionState
     is_partly: bool

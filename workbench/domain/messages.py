@@ -91,9 +91,9 @@ class ExchangePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPart:
-    """The reply was cut short: the limit of tokens was reached, or a filter of the provider took the rest."""
+    """The reply was cut short: by a limit of tokens, a filter of the provider, or a bound of this program."""
 
-    reason: Literal["length", "filtered"]
+    reason: Literal["length", "filtered", "calls", "size", "time"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from workbench.views.signs import Meaning
 from workbench.views.statistics import Outcome
 
 OUTCOME_SIGNS: Final[dict[Outcome, Meaning]] = {
-    "by rule": "rule", "approved": "ok", "partly": "partly", "rejected": "rejected", "expired": "expired",
-    "withdrawn": "cancelled",
+    "by rule": "rule", "by grant": "ok", "approved": "ok", "partly": "partly", "rejected": "rejected",
+    "expired": "expired", "withdrawn": "cancelled", "replaced": "cancelled", "not allowed": "failed",
 }  # fmt: skip
 MOST_FILES: Final = 8
 _NAME: Final = 13
@@ -108,13 +108,14 @@ def _asked(view: Preview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]
         return []
     most = max((count for _, count in view.outcomes), default=0)
     digits = len(f"{most:,}")
-    room = max(4, width - 19 - digits)
+    room = max(4, width - 20 - digits)
     waits = f", {view.waiting:,} wait{'s' if view.waiting == 1 else ''}" if view.waiting else ""
-    lines = [Content(""), _head(f"asked {view.asked:,}{waits}", ink)]
+    unasked = f", {view.unasked:,} not asked" if view.unasked else ""
+    lines = [Content(""), _head(f"asked {view.asked:,}{waits}{unasked}", ink)]
     for name, count in view.outcomes:
         sign = OUTCOME_SIGNS[name]
         head = Content.assemble("  ", (glyphs.of(sign), ink.sign(sign)), f" {count:>{digits},} ")
-        word = styled(f"{name:<10} ", ink.of("muted"))
+        word = styled(f"{name:<11} ", ink.of("muted"))
         lines.append(head + word + bar(count, most, room, sign, ink, glyphs))
     return lines
 

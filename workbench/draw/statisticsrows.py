@@ -124,11 +124,11 @@ def _took(ms: int | None) -> str:
 
 
 def outcome_lines(counts: Statistics, frame: Frame) -> list[Line]:
-    """Return how asks ended; expired is never rejected."""
+    """Return who decided calls and how questions ended; expired is never rejected."""
     total = sum(count for _, count in counts.outcomes)
-    lines = [frame.blank("asks"), frame.caption("asks", "How asks ended", f"{total:,}")]
+    lines = [frame.blank("asks"), frame.caption("asks", "Who decided", f"{total:,}")]
     if not total:
-        return [*lines, frame.plain("no-asks", "Nothing was asked in this period.")]
+        return [*lines, frame.plain("no-asks", "Nothing was decided in this period.")]
     most = max(count for _, count in counts.outcomes)
     for name, count in counts.outcomes:
         sign = OUTCOME_SIGNS[name]
@@ -136,7 +136,7 @@ def outcome_lines(counts: Statistics, frame: Frame) -> list[Line]:
         line = head + bar(
             count, most, max(4, frame.width - head.cell_length - 2), sign, frame.ink, frame.glyphs
         )
-        lines.append((_ASKED.get(name) or "-by-rule", line))
+        lines.append((_ASKED.get(name) or f"-{name.replace(' ', '-')}", line))
     return _unique(lines)
 
 

@@ -32,7 +32,7 @@ SIGNS: dict[State, tuple[str, str]] = {
     "retrying": ("●", "@"),
     "completed": ("✓", "v"),
     "completed_empty": ("✓", "v"),
-    "warned": ("✓", "v"),
+    "warned": ("✗", "x"),
     "failed": ("✗", "x"),
     "skipped": ("–", "_"),
     "cancelled": ("–", "_"),
@@ -42,12 +42,12 @@ SIGNS: dict[State, tuple[str, str]] = {
 WORST: tuple[State, ...] = (
     "failed",
     "waiting",
+    "warned",
     "retrying",
     "running",
     "ready",
     "pending",
     "cancelled",
-    "warned",
     "skipped",
     "completed_empty",
     "completed",
@@ -113,6 +113,12 @@ def slot(step: Step) -> int:
         return len("ask 14:22")
     retry = 1 + len(f"↺{step.attempts}/{step.attempts}") if step.attempts > 1 else 0
     return _DURATION + retry + (3 if step.contract else 0)
+
+
+def standing_slot(step: Step, facts: Facts) -> int:
+    """Return the cells of a picture that does not live: what is said of a step is known and has room."""
+    words = len(GOES_ON) + 1 + _DURATION if facts.state == "warned" and facts.counts is None else 0
+    return max(slot(step), words)
 
 
 def line_slot(step: Step) -> int:
@@ -199,9 +205,12 @@ def _tried(step: Step, facts: Facts) -> str:
     return f"{facts.attempt}/{step.attempts}" if facts.attempt <= step.attempts else str(facts.attempt)
 
 
+GOES_ON = "failed, goes on"
+"""Of a step that failed and whose run may go on all the same."""
+
 _WORDS: dict[State, str] = {
     "completed_empty": "empty",
-    "warned": "! warn",
+    "warned": GOES_ON,
     "skipped": "skipped",
     "cancelled": "cancelled",
 }

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.graph.facts import PENDING, WORST, Counts, Facts, State, as_ascii, sign
+from workbench.graph.facts import GOES_ON, PENDING, WORST, Counts, Facts, State, as_ascii, sign
 from workbench.graph.model import Graph, Step, build
 from workbench.text.safe import one_line
 from workbench.text.width import cells, cut
@@ -71,13 +71,13 @@ def together(members: Sequence[Facts]) -> Facts:
     if not members:
         return Facts(counts=Counts())
     states: list[State] = [facts.state for facts in members]
-    done: tuple[State, ...] = ("completed", "completed_empty", "warned")
+    done: tuple[State, ...] = ("completed", "completed_empty")
     return Facts(
         state=min(states, key=WORST.index),
         counts=Counts(
             ok=sum(state in done for state in states),
             run=sum(state in ("running", "retrying") for state in states),
-            failed=states.count("failed"),
+            failed=states.count("failed") + states.count("warned"),
             asks=states.count("waiting"),
             todo=states.count("pending") + states.count("ready"),
         ),
@@ -117,8 +117,9 @@ def _item(item: Item, wide: int, *, is_ascii: bool) -> str:
     name = cut(_shown(item), wide)
     pad = " " * (wide - cells(name))
     mark = sign(item.facts, is_ascii=is_ascii)
-    time = f"{item.facts.duration}{'!' * (item.facts.state == 'warned')}"
-    return f"{mark} {name}{pad} {time:>5}  {one_line(item.facts.note, 40)}".rstrip()
+    words = (GOES_ON if item.facts.state == "warned" else "", one_line(item.facts.note, 40))
+    note = ": ".join(word for word in words if word)
+    return f"{mark} {name}{pad} {item.facts.duration:>5}  {note}".rstrip()
 
 
 def _matrices(steps: Sequence[Step], opened: frozenset[str]) -> tuple[list[Step], dict[str, tuple[str, ...]]]:

@@ -5,7 +5,7 @@ Owns the escaping: a name must never become markup or end its quotes.
 
 from collections.abc import Mapping
 
-from workbench.graph.facts import PENDING, Facts
+from workbench.graph.facts import GOES_ON, PENDING, Facts
 from workbench.graph.layout import Layout
 from workbench.graph.model import Step, shown
 
@@ -30,6 +30,8 @@ def mermaid(layout: Layout, facts: Mapping[int, Facts] | None = None) -> str:
         label = shown(step).translate(_TABLE)
         if fact.duration:
             label += f"<br/>{fact.duration.translate(_TABLE)}"
+        if fact.state == "warned":
+            label += f"<br/>{GOES_ON}"
         state = f":::{fact.state}" if v in (facts or {}) else ""
         left, right = _shape(step)
         lines.append(f'  s{v}{left}"{label}"{right}{state}')
@@ -52,7 +54,7 @@ _STYLES = {
     "waiting": "stroke-width:3px,stroke-dasharray:6 3",
     "completed": "stroke:#2e7d32",
     "completed_empty": "stroke:#2e7d32",
-    "warned": "stroke:#2e7d32,stroke-dasharray:2 2",
+    "warned": "stroke:#c62828,stroke-width:3px,stroke-dasharray:2 2",
     "failed": "stroke:#c62828,stroke-width:3px",
     "skipped": "opacity:0.5",
     "cancelled": "opacity:0.5",

@@ -14,7 +14,6 @@ from workbench.text.width import cells
 _DOTS: dict[State, tuple[str, str]] = {
     "completed": ("▪", "v"),
     "completed_empty": ("▪", "v"),
-    "warned": ("▪", "v"),
     "pending": ("·", "."),
     "ready": ("·", "."),
 }

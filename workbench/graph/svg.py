@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from workbench.graph import band
 from workbench.graph.band import Frame, Label
-from workbench.graph.facts import PENDING, Facts, badge, sign
+from workbench.graph.facts import GOES_ON, PENDING, Facts, badge, sign
 from workbench.graph.glyphs import D, L, R, U
 from workbench.graph.layout import Layout
 from workbench.graph.walk import sentence
@@ -22,10 +22,10 @@ _STYLE = (
     "path{fill:none;stroke:#59636e;stroke-width:1.5}"
     "path.long{stroke-width:3.5}path.back{stroke-dasharray:4 3}"
     "circle{fill:#59636e}"
-    ".failed rect{stroke:#c62828;stroke-width:2.5}"
+    ".failed rect,.warned rect{stroke:#c62828;stroke-width:2.5}"
     ".waiting rect{stroke:#9a6700;stroke-width:2.5}"
     ".running rect,.retrying rect{stroke:#0969da;stroke-width:2.5}"
-    ".completed rect,.completed_empty rect,.warned rect{stroke:#1a7f37}"
+    ".completed rect,.completed_empty rect{stroke:#1a7f37}"
     ".skipped,.cancelled{opacity:.6}"
     "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}rect{fill:#0d1117}}"
 )
@@ -104,8 +104,9 @@ def _step(at: Frame, v: int, label: Label, facts: Facts) -> str:
     step = at.layout.graph.steps[v]
     x, y = at.layer_x[at.layout.net.layer[v]], _y(at.y[at.layout.row[v]])
     words = f"{sign(facts)} {label.name} {badge(step, facts, label.slot)} {label.mark}"
+    state = f"{GOES_ON}; " if facts.state == "warned" else ""
     return (
-        f'<g class="{facts.state}"><title>{escape(sentence(at.layout, v))}</title>'
+        f'<g class="{facts.state}"><title>{escape(state + sentence(at.layout, v))}</title>'
         f'<rect x="{_x(x)}" y="{y - _HALF}" width="{(label.cells + 2) * _CELL}" height="{2 * _HALF}"/>'
         f'<text x="{_x(x + 1)}" y="{y + 4}" xml:space="preserve">{escape(" ".join(words.split()))}</text></g>'
     )

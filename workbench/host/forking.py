@@ -23,7 +23,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.fold import Tables
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import Actor, Json, Verdict
+from workbench.domain.values import UNDO_TOOL, Actor, Json, Verdict
 from workbench.host import record
 from workbench.host.filing import LONGEST_TITLE
 from workbench.host.sessions import SessionRefused
@@ -114,6 +114,13 @@ class _Taking:
         rows = Tables().fold(self._events)
         self._calls, self._actions = rows.calls, rows.actions
         self._names: dict[str, str] = {}
+        self._announced: dict[str, str] = {}
+        """The id by which a reply named a call, by that of the call that ended in its place."""
+        self._proposals = {
+            event.call_id: event.body
+            for event in self._events
+            if isinstance(event.body, CallProposed) and event.call_id
+        }
         self._open_turn: str | None = None
         self._results = {
             event.call_id: event.body
@@ -162,6 +169,8 @@ class _Taking:
                 yield self._event(event.body, event, None)
             case ReplyCompleted() as body:
                 yield from self._reply(event, body)
+            case CallFinished(state="succeeded") as body:
+                yield from self._undone(event, body)
             case _:
                 return
 
@@ -181,7 +190,24 @@ class _Taking:
             found = self._calls.get(found.replaced_by)
         return found
 
+    def _undone(self, event: Event, body: CallFinished) -> Iterator[Event]:
+        """Yield that a change was taken back, so that the fork's agent is told of it as well."""
+        proposed = self._proposals.get(event.call_id or "")
+        if proposed is None or proposed.tool != UNDO_TOOL or event.call_id is None:
+            return
+        undone = proposed.parameters.get("call")
+        action = self._actions.get(str(proposed.parameters.get("action")))
+        source = str(undone) if undone else (action.call_id if action else None)
+        call_id = self._announced.get(source or "", source)
+        parameters: dict[str, Json] = {"call": self._name(call_id)} if call_id else {}
+        verdict = Verdict(outcome="allowed", step="request", by="fork")
+        taken = replace(proposed, parameters=parameters, verdict=verdict, parameters_ref=None, replaces=None)
+        yield self._event(taken, event, event.call_id)
+        yield self._event(CallExecuting(), event, event.call_id)
+        yield self._event(body, event, event.call_id)
+
     def _called(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
+        self._announced[call.id] = call_id
         action = self._actions.get(call.action_id or "")
         proposed = CallProposed(
             tool=call.tool, verdict=_verdict(call, action), parameters=call.parameters,

@@ -4,6 +4,7 @@ Owns `turn.started`, the deltas, `reply.completed` and provider errors with thei
 what the reply asks for: calls are rows for the gate.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -41,7 +42,12 @@ from workbench.host.desk import Desk
 from workbench.host.models import ProviderUnavailable
 from workbench.host.patience import Patience
 from workbench.host.stream import Deltas
-from workbench.providers.endpoint import MOST_ARGUMENT_CHARACTERS
+from workbench.providers.endpoint import (
+    MOST_ARGUMENT_CHARACTERS,
+    MOST_CALLS,
+    MOST_REPLY_CHARACTERS,
+    REPLY_SECONDS,
+)
 from workbench.providers.failures import LOADING
 from workbench.text import canonical, known
 
@@ -51,8 +57,14 @@ EXHAUSTED = "recording_exhausted"
 CUT = {
     "length": "the reply was cut at the limit of tokens",
     "filtered": "the provider left out the rest of the reply (content filter)",
+    "calls": f"the reply asked for more than {MOST_CALLS} calls; the others were left out",
+    "size": f"the reply was cut at {MOST_REPLY_CHARACTERS // 1_000_000} million characters",
+    "time": "the reply was cut: it took longer than a whole reply may",
 }
 CUT_REMEDY = {
+    "calls": "Its first calls are taken like any others; it may ask for the rest in its next reply.",
+    "size": "What came is kept. Say continue, in smaller steps.",
+    "time": "What came is kept. Say continue; reply_seconds of the provider makes the time longer.",
     "length": "Say continue, or raise max_tokens of the provider or the server's context size.",
     "filtered": "Say it in other words, or take another model.",
 }
@@ -72,6 +84,28 @@ class Reply:
     stop: str | None = None
     """Why the reply was cut short; None where it is whole."""
     failure: FailurePart | None = None
+    size: int = 0
+    """Characters of text, thinking and arguments."""
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether no more is taken of it."""
+        return self.stop == "size"
+
+    def fitting(self, text: str) -> str:
+        """Count a text and return as much of it as one reply may have; what is left out is said."""
+        kept = text[: MOST_REPLY_CHARACTERS - self.size]
+        self.size += len(kept)
+        if len(kept) < len(text):
+            self.stop = "size"
+        return kept
+
+    def take_call(self, part: ToolCallPart) -> None:
+        """Keep a call if one more is allowed and all of it fits."""
+        if len(self.calls) >= MOST_CALLS:
+            self.stop = "calls"
+        elif self.fitting(part.arguments) == part.arguments:
+            self.calls.append(part)
 
 
 class ModelCall:
@@ -146,9 +180,13 @@ class ModelCall:
             kit = self._desk.kit
             provider = kit.provider(self._desk.session(), kit.loaded().config)
             point("turn.model_called")
-            async with aclosing(provider.reply(request)) as parts:
+            async with asyncio.timeout(self._seconds()), aclosing(provider.reply(request)) as parts:
                 async for part in parts:
                     self._take(part)
+                    if self.reply.is_full:
+                        break
+        except TimeoutError:
+            self._run_out()
         except ProviderUnavailable as error:
             self._take(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
         finally:
@@ -164,6 +202,20 @@ class ModelCall:
             used_exchanges=state.used_exchanges,
         )  # fmt: skip
 
+    def _seconds(self) -> float:
+        """Return how long one whole reply may take."""
+        provider = self._desk.kit.loaded().config.providers.get(self._desk.session().provider)
+        return (provider.reply_seconds if provider else None) or REPLY_SECONDS
+
+    def _run_out(self) -> None:
+        """Keep what came of a reply whose time is over; where nothing did, say so."""
+        if self.reply.text or self.reply.calls:
+            self.reply.stop = "time"
+            return
+        why = f"no reply came within {self._seconds():g} s"
+        remedy = "Look whether the server is busy; reply_seconds of the provider makes the wait longer."
+        self.reply.failure = FailurePart(code="no_answer", message=why, remedy=remedy)
+
     def _wire_name(self, tool: str) -> str:
         descriptor = self._desk.kit.tools.descriptors().get(tool)
         return descriptor.wire_name if descriptor else tool
@@ -171,13 +223,15 @@ class ModelCall:
     def _take(self, part: ReplyPart) -> None:
         match part:
             case TextPart(text=text):
+                text = self.reply.fitting(text)
                 self.reply.text += text
                 self._stream(TextStreamed, text)
             case ThinkingPart(text=text):
+                text = self.reply.fitting(text)
                 self.reply.thinking += text
                 self._stream(ThinkingStreamed, text)
             case ToolCallPart():
-                self.reply.calls.append(part)
+                self.reply.take_call(part)
             case UsagePart(usage=usage):
                 self.reply.usage = usage
             case StopPart(reason=reason):
@@ -227,7 +281,8 @@ class ModelCall:
         blobs = self._desk.kit.journal.blobs
         # A key that a server says back is not even sealed.
         text, ref = record.text(known.replaced(self.reply.text), blobs)
-        thinking, _ = record.text(known.replaced(self.reply.thinking), blobs)
+        # Nobody reads exact thinking again, so none is sealed.
+        thinking = record.shown(known.replaced(self.reply.thinking))
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
             model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,

@@ -22,6 +22,7 @@ from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
 from workbench.policy.gate import Passed
 from workbench.text import canonical
+from workbench.text.scripts import is_mixed_host
 from workbench.text.shown import Where, oddities, strings
 from workbench.tools.base import ActTool, CommitTool, Draft, Place, WriteTool
 
@@ -239,3 +240,5 @@ def _oddities(passed: Passed, exact: JsonObject) -> Iterator[str]:
         where: Where = "approval_command" if is_command else "diff_preview"
         for text in strings(value):
             yield from (oddity for oddity in oddities(text, where) if is_command or oddity != "long")
+            if name == passed.descriptor.url_parameter and is_mixed_host(text):
+                yield "mixed scripts"

@@ -43,10 +43,15 @@ class Sealer(Protocol):
 
 def text(exact: str, blobs: Sealer, longest: int = LONGEST_TEXT) -> tuple[str, BlobRef | None]:
     """Return what is recorded of a text, and where the exact one is sealed if they differ."""
-    recorded = _cut(scrub(exact).text, longest)
+    recorded = shown(exact, longest)
     if recorded == exact:
         return exact, None
     return recorded, blobs.seal(exact.encode("utf-8", "surrogatepass"))
+
+
+def shown(exact: str, longest: int = LONGEST_TEXT) -> str:
+    """Return what is recorded of a text of which nothing else is kept."""
+    return _cut(scrub(exact).text, longest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

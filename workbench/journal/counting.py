@@ -4,13 +4,13 @@ Owns their SQL. Times of questions in imported sessions are foreign and are not 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Final, cast
+from typing import Final
 
 from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
-from workbench.domain.values import SYSTEM_SESSION, Json
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Json
 from workbench.journal.sql import Database, Value
 
 _SCOPE: Final = "id != ?1 AND updated_at >= ?2 AND (?3 IS NULL OR workspace = ?3) AND (?4 IS NULL OR id = ?4)"
@@ -49,6 +49,17 @@ def counted(database: Database, scope: Scope) -> Counted:
     )  # fmt: skip
 
 
+_OWN: Final = (
+    "NOT (json_extract(session.configuration, '$.forked_from') IS NOT NULL"
+    " AND call.requested_at < session.created_at)"
+)
+"""A fork holds copies of what happened before it began: those calls were made once, in its source."""
+_UNASKED: Final = (
+    f"CASE WHEN session.origin IS NOT NULL OR tool = '{UNDO_TOOL}' OR call.action_id IS NOT NULL THEN ''"
+    " WHEN approval_method = 'config_rule' THEN 'rule' WHEN approval_method = 'auto' THEN 'grant'"
+    " WHEN call.state = 'rejected' AND proposed THEN 'refused' ELSE '' END"
+)
+"""An undo is what a human asked for; nobody else decided it."""
 _IN: Final = f"(SELECT id FROM session WHERE {_SCOPE})"  # noqa: S608 words of our own
 
 
@@ -62,14 +73,13 @@ def _calls(database: Database, scope: Scope) -> list[CallFact]:
         "SELECT tool, state, CASE WHEN started_at IS NULL OR state = 'interrupted'"  # noqa: S608
         " OR detail = 'recovered' THEN NULL ELSE duration_ms END,"
         " CASE WHEN session.origin IS NULL THEN waited END,"
-        " CASE WHEN session.origin IS NULL THEN approval_method END"
+        f" {_UNASKED}"
         f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
-        f" WHERE call.session_id IN {_IN} AND replaced_by IS NULL"
+        f" WHERE call.session_id IN {_IN} AND replaced_by IS NULL AND {_OWN}"
     )
     return [
         CallFact(
-            tool=row[0], state=row[1], run_ms=row[2], waited_ms=row[3],
-            is_by_rule=row[4] in ("auto", "config_rule"),
+            tool=row[0], state=row[1], run_ms=row[2], waited_ms=row[3], unasked=row[4],
         )
         for row in database.execute(statement, scope.values)
     ]  # fmt: skip
@@ -81,7 +91,7 @@ def _answers(database: Database, scope: Scope) -> list[AnswerFact]:
         " AND session.origin IS NULL THEN (decided_at - action.created_at) / 1000 END,"
         " action.tool, action.created_at"
         " FROM action JOIN session ON session.id = action.session_id"
-        f" WHERE action.session_id IN {_IN} AND action.state NOT IN ('pending', 'superseded')"
+        f" WHERE action.session_id IN {_IN} AND action.state != 'pending'"
     )
     return [
         AnswerFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2], tool=row[3], asked_at=row[4] or 0)
@@ -90,12 +100,15 @@ def _answers(database: Database, scope: Scope) -> list[AnswerFact]:
 
 
 def _sessions(database: Database, scope: Scope) -> list[SessionFact]:
-    columns = "status, provider, model, usage, updated_at, created_at, id"
+    forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
+    columns = f"status, provider, model, usage, updated_at, created_at, id, {forked}"
     statement = f"SELECT {columns} FROM session WHERE {_SCOPE}"  # noqa: S608
     found: list[SessionFact] = []
     for row in database.execute(statement, scope.values).fetchall():
-        spent = _spent(database, str(row[6])) if _day(row[5]) != _day(row[4]) else ()
-        found.append(_session(row, spent))
+        since = row[5] if row[7] else 0
+        spent = _spent(database, str(row[6]), since) if _day(row[5]) != _day(row[4]) else ()
+        usage = _used(database, str(row[6]), since) if row[7] else json.loads(row[3] or "{}")
+        found.append(_session(row, usage, spent))
     return found
 
 
@@ -106,17 +119,29 @@ def _day(at: int | None) -> date:
 _SPENT: Final = (
     "SELECT at / 900000000 * 900000000, sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)"
     " + coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
-    " WHERE session_id = ? AND kind = 'reply.completed' GROUP BY 1"
+    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ? GROUP BY 1"
+)
+_USED: Final = (
+    "SELECT sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)),"
+    " sum(coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
+    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ?"
 )
 
 
-def _spent(database: Database, session_id: str) -> tuple[tuple[int, int], ...]:
+def _used(database: Database, session_id: str, since: int) -> dict[str, int]:
+    """Return the tokens of a fork's own replies: those that it took over were paid once, in its source."""
+    sent, received = database.execute(_USED, (session_id, since)).fetchone() or (0, 0)
+    return {"input_tokens": sent or 0, "output_tokens": received or 0}
+
+
+def _spent(database: Database, session_id: str, since: int) -> tuple[tuple[int, int], ...]:
     """Return what the replies of a session used, by quarters of an hour: no zone is off by less."""
-    return tuple((row[0], row[1]) for row in database.execute(_SPENT, (session_id,)))
+    return tuple((row[0], row[1]) for row in database.execute(_SPENT, (session_id, since)))
 
 
-def _session(row: Sequence[Json], spent: tuple[tuple[int, int], ...]) -> SessionFact:
-    usage = cast("dict[str, int]", json.loads(row[3] or "{}"))
+def _session(
+    row: Sequence[Json], usage: Mapping[str, int], spent: tuple[tuple[int, int], ...]
+) -> SessionFact:
     return SessionFact(
         status=row[0], provider=row[1], model=row[2], input_tokens=usage.get("input_tokens", 0),
         output_tokens=usage.get("output_tokens", 0), updated_at=row[4], spent=spent,

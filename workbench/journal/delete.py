@@ -37,6 +37,9 @@ _PAUSE: Final = 0.02
 SWEPT_AFTER: Final = 3600.0
 """Seconds after which bytes that no event refers to are removed."""
 
+SWEPT_ALONE: Final = 60.0
+"""The same at a delete while nobody drives: only drivers store bytes long before they name them."""
+
 
 def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
     """Delete a session with its events and the blobs that only it refers to. Children stay.
@@ -88,7 +91,8 @@ def finish_deletes(journal: Journal) -> list[str]:
 def compact(journal: Journal, largest: int = COMPACTED) -> bool:
     """Leave no copy of what was deleted in any file: to be called once after the last delete.
 
-    Backups of older schemas go, the database is written anew, and the log of changes is emptied. SQLite
+    Bytes that no event refers to go, whoever left them. So do backups of older schemas; the database is
+    written anew, and the log of changes is emptied. SQLite
     overwrites what it deletes, but copies of a row that once was elsewhere in a page stay there.
 
     Args:
@@ -98,6 +102,7 @@ def compact(journal: Journal, largest: int = COMPACTED) -> bool:
     Returns:
         False if the database was too large for that, or a reader kept the log; nothing is lost by it.
     """
+    sweep(journal, SWEPT_AFTER if live_drivers(journal.home) else SWEPT_ALONE)
     for backup in journal.home.path.glob("journal.db.schema-*.backup"):
         backup.unlink(missing_ok=True)
     home = journal.home

@@ -148,7 +148,10 @@ def facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> 
 
 def asked_calls(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
     """Return the newest calls of a tool that opened an action, with workspace and title of their sessions."""
-    newest = "WHERE tool = ? AND action_id IS NOT NULL ORDER BY requested_at DESC, id LIMIT ?"
+    newest = (
+        "WHERE tool = ? AND action_id IS NOT NULL AND replaced_by IS NULL"
+        " ORDER BY requested_at DESC, id LIMIT ?"
+    )
     rows = database.execute(f"{tables.select(Call)} {newest}", (tool, most)).fetchall()
     calls: list[Call] = [tables.load(Call, row) for row in rows]
     about: dict[str, tuple[str, str]] = {}

@@ -12,7 +12,8 @@ from workbench.pipelines import expanding
 from workbench.pipelines.attempt import Attempt, Result
 from workbench.pipelines.executor import Ledger
 from workbench.pipelines.model import Failing, Pipeline, Step
-from workbench.pipelines.state import StepRun
+from workbench.pipelines.state import RunState, StepRun
+from workbench.text.safe import one_line
 
 
 def step_id(run: str, found: StepRun) -> StepId:
@@ -39,6 +40,29 @@ def too_long(spec: StepSpec) -> str:
     """Return why an attempt was ended by the clock."""
     minutes = (spec.timeout_seconds or 0) / 60
     return f"it worked longer than it may ({minutes:g} min left at its start) and was ended"
+
+
+def allowed(state: RunState, pipeline: Pipeline) -> list[str]:
+    """Return a sentence for each step that failed and with which the run goes on."""
+    policies = {step.id: step.failing.then for step in pipeline.steps}
+    failed = [
+        found for found in state.steps.values() if found.has_ended and (found.is_warned or found.has_failed)
+    ]
+    matrices = {found.matrix for found in failed if found.matrix}
+    return [
+        _allowed(found, policies.get(found.matrix or found.id, "fail"))
+        for found in failed
+        if found.id not in matrices
+    ]
+
+
+def _allowed(found: StepRun, policy: str) -> str:
+    reasons = {"warn": "on_failure: warn", "continue": "on_failure: continue", "skip": "on_failure: skip"}
+    reason = (
+        "a route that takes failures" if found.has_failed else reasons.get(policy, "a check that may fail")
+    )
+    code = f"exit {found.exit_code}" if found.exit_code else one_line(found.detail.split("\n", 1)[0], 160)
+    return f"{one_line(found.id, 80)} failed{f': {code}' if code else ''} (allowed by {reason})"
 
 
 def ending(ledger: Ledger, attempt: Attempt, result: Result, spent: int) -> list[Event]:

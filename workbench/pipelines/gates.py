@@ -10,7 +10,8 @@ from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened
 from workbench.domain.rows import Action
 from workbench.domain.runs import StepChanged
-from workbench.pipelines import due, routes
+from workbench.domain.values import JsonObject
+from workbench.pipelines import due, failing, routes
 from workbench.pipelines.attempt import Attempt, NotReady
 from workbench.pipelines.expanding import ENDS, FAIL
 from workbench.pipelines.model import GateSpec, Step
@@ -79,7 +80,10 @@ async def _open(run: "Coordinator", step: Step, found: StepRun) -> None:
 
 def _opened(run: "Coordinator", found: StepRun, gate: GateSpec, prompt: str) -> ActionOpened:
     ledger, words = run.ledger, run.ledger.scrubbed(prompt)
-    subject = {"run": ledger.run_id, "pipeline": run_title(run.parts.row), "step": found.id}
+    failed = failing.allowed(run.state, run.pipeline)
+    subject: JsonObject = {"run": ledger.run_id, "pipeline": run_title(run.parts.row), "step": found.id}
+    if failed:
+        subject = {**subject, "failed": ledger.scrubbed("; ".join(failed))}
     now = ledger.now()
     minutes = gate.window_minutes or run.options.window_minutes
     return ActionOpened(
@@ -90,6 +94,7 @@ def _opened(run: "Coordinator", found: StepRun, gate: GateSpec, prompt: str) -> 
         ),
         created_at=now, expires_at=now + round(minutes * 60_000_000), verb="gate",
         cwd=run.parts.definition.root, prompt=words, choices=gate.choices, subject=subject,
+        warnings=("failed step",) if failed else (),
     )  # fmt: skip
 
 

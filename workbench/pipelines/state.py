@@ -48,6 +48,7 @@ class StepRun:
     workspace: str = ""
     detail: str = ""
     is_warned: bool = False
+    exit_code: int | None = None
     items: tuple[str, ...] | None = None
     usage: Usage = Usage()
     artifacts: dict[str, ArtifactStored] = field(default_factory=dict[str, ArtifactStored])
@@ -188,6 +189,7 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     if body.state not in ("skipped", "cancelled"):
         step.attempt = body.attempt  # what never began was not tried
     step.working_ms, step.is_warned = body.duration_ms, body.is_warned
+    step.exit_code = body.exit_code
     step.session_id = body.session_id or step.session_id
     step.workspace = body.workspace or step.workspace
     if body.item is not None:

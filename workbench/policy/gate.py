@@ -20,6 +20,7 @@ from workbench.policy.urls import UrlRules
 from workbench.policy.urls import objection as url_objection
 from workbench.text import canonical
 from workbench.text.safe import one_line
+from workbench.text.scripts import is_mixed_host
 from workbench.text.scrub import scrub
 from workbench.text.shown import Where, oddities, strings
 
@@ -318,6 +319,8 @@ def _oddity(passed: Passed) -> str | None:
         is_command = name == passed.descriptor.command_parameter
         is_path = name in passed.descriptor.path_parameters
         where: Where = "approval_command" if is_command else "file_name" if is_path else "diff_preview"
+        if name == passed.descriptor.url_parameter and any(map(is_mixed_host, strings(value))):
+            return "mixed scripts"
         found = (oddity for text in strings(value) for oddity in oddities(text, where))
         # A long line is looked into as a whole; who reads it is warned of it all the same.
         if odd := next((oddity for oddity in found if oddity != "long"), None):

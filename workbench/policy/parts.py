@@ -25,8 +25,11 @@ from workbench.policy.shell_lists import (
 from workbench.policy.shell_scan import Segment, scan
 from workbench.policy.variables import variable_reason
 from workbench.text.safe import has_hidden
+from workbench.text.scripts import has_mixed_scripts
 
-Mark = Literal["runs net", "network", "removes", "writes", "wrapper", "interpreter", "sets", "hidden"]
+Mark = Literal[
+    "runs net", "network", "removes", "writes", "wrapper", "interpreter", "sets", "hidden", "mixed scripts"
+]
 """What a human should know of a part at a glance."""
 
 MOST: Final = 60
@@ -175,6 +178,8 @@ def _facts(
         yield "sets", f"sets {', '.join(word.partition('=')[0] for word in written[:count])}"
     if has_hidden(" ".join(written)):
         yield "hidden", "holds characters that cannot be seen"
+    if has_mixed_scripts(" ".join(written)):
+        yield "mixed scripts", "mixes alphabets that look alike within a word"
 
 
 def _running(name: str, operands: Sequence[str], behind_net: int | None) -> Iterator[tuple[Mark, str]]:

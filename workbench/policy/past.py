@@ -8,7 +8,7 @@ import shlex
 from dataclasses import replace
 from typing import Final, cast
 
-from workbench.domain.rows import Rule
+from workbench.domain.rows import Call, Rule, Session
 from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.policy import rules
 from workbench.policy.paths import PathRefused, ResolvedPath, resolve
@@ -69,6 +69,11 @@ def _line(command: Json) -> Json:
     if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc", "-cl"):
         return words[2]
     return shlex.join(words)
+
+
+def is_copied(session: Session, call: Call) -> bool:
+    """Say whether a fork holds a call as a copy: it was made once, in the session that was forked."""
+    return "forked_from" in session.configuration and call.requested_at < session.created_at
 
 
 def is_about(rule: Rule, descriptor: ToolDescriptor) -> bool:

@@ -5,6 +5,7 @@ file system but never opens a file, and it must never call a path inside that co
 """
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -83,13 +84,17 @@ def resolve(workspace: str, given: str) -> ResolvedPath:
     """Follow a path of a call to where it really leads.
 
     A relative path starts at the workspace. Links are followed before `..`, also where the last names do
-    not exist yet; a backslash and `~` are ordinary characters.
+    not exist yet. A backslash is an ordinary character; nothing is expanded, and a path that looks as if
+    something were to be is refused unless that file exists.
 
     Raises:
-        PathRefused: It leads outside the workspace, in a circle, or can be no path.
+        PathRefused: It leads outside the workspace, in a circle, can be no path, or is no plain one.
     """
     _require_possible(given)
     root = os.path.realpath(workspace)
+    why = _expected(given)
+    if why is not None and not _exists(os.path.join(root, given)):  # noqa: PTH118
+        raise PathRefused(given, why)
     try:
         real = _real(os.path.join(root, given))  # noqa: PTH118 -- pathlib would drop a `.` or a `//`
     except OSError as error:
@@ -157,6 +162,37 @@ def _require_possible(given: str) -> None:
         why = _encoding_problem(given)
     if why is not None:
         raise PathRefused(given, why)
+
+
+_EXPECTED: Final = (
+    (re.compile(r"~[\w.+-]*"), "write the path itself: ~ is not expanded here"),
+    (
+        re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})"),
+        "write the path itself: variables are not expanded here",
+    ),
+    (re.compile(r"[A-Za-z]:(?:\\.*)?"), "there are no drives here: write the path from the workspace"),
+)
+"""What a first component may not look like, and what to do instead."""
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def _expected(given: str) -> str | None:
+    """Return why a path is none unless a file of that very name exists."""
+    if _CONTROL.search(given):
+        return "holds a control character; write the path without it"
+    if _SCHEME.match(given):
+        return "is an address, no path: write the path of the file"
+    first = given.partition("/")[0]
+    return next((f"is no plain path; {hint}" for form, hint in _EXPECTED if form.fullmatch(first)), None)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return os.path.lexists(path)
+    except (OSError, ValueError):
+        return False
 
 
 def _encoding_problem(given: str) -> str | None:

@@ -20,8 +20,12 @@ MOST_REPLY_BYTES: Final = 32 * 1024 * 1024
 """Bytes of one reply on the wire."""
 MOST_ARGUMENT_CHARACTERS: Final = 1_000_000
 """Characters of the arguments of one call."""
-MOST_CALLS: Final = 128
-"""Calls of one reply."""
+MOST_CALLS: Final = 64
+"""Calls of one reply; those of recorded sessions have 4 at most."""
+MOST_REPLY_CHARACTERS: Final = 4_000_000
+"""Characters of one reply: text, thinking and arguments together."""
+REPLY_SECONDS: Final = 3_600
+"""One whole reply: a server that says a word now and then holds no turn longer."""
 
 ToolChoice = Literal["auto", "required", "none"]
 

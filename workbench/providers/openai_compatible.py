@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import Final
 
-from workbench.domain.messages import FailurePart, ModelRequest, ReplyPart
+from workbench.domain.messages import FailurePart, ModelRequest, ReplyPart, StopPart
 from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import failures
 from workbench.providers.endpoint import MOST_REPLY_BYTES, Endpoint, NoKey
@@ -150,7 +150,8 @@ class _Exchange:
         while piece:
             size += len(piece)
             if size > MOST_REPLY_BYTES:
-                yield _whole_reply_too_large()
+                for part in self._cut():
+                    yield part
                 return
             for part in self._parts_of(events.feed(piece)):
                 yield part
@@ -213,6 +214,14 @@ class _Exchange:
             yield from reader.finish()
             if reader.is_empty:
                 yield failures.empty(reader.stop)
+
+    def _cut(self) -> Iterator[ReplyPart]:
+        """Yield what came of a reply that is too large, and that it was cut; without a word, a failure."""
+        if self._reader.is_empty:
+            yield _whole_reply_too_large()
+            return
+        yield from self._reader.finish()
+        yield StopPart(reason="size")
 
 
 def _whole_reply_too_large() -> FailurePart:

@@ -52,6 +52,8 @@ class ReplyReader:
         """Why the model stopped; None while it has not."""
         self.has_choices = False
         """Whether anything that came was a completion at all."""
+        self._has_more_calls = False
+        """Whether it asked for more calls than one reply may."""
         self.is_empty = True
         """Whether neither text nor a call came."""
 
@@ -76,6 +78,8 @@ class ReplyReader:
         yield from self._whole_calls()
         if self.stop in ("length", "content_filter"):
             yield StopPart(reason="length" if self.stop == "length" else "filtered")
+        elif self._has_more_calls:
+            yield StopPart(reason="calls")
         if self._usage is not None:
             yield UsagePart(usage=self._usage)
 
@@ -126,6 +130,7 @@ class ReplyReader:
         if last is not None and not is_other:
             return last
         if len(self._calls) >= MOST_CALLS:
+            self._has_more_calls = True
             return None
         self.is_empty = False
         self._calls.append(_Call(index=number))

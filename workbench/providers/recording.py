@@ -289,7 +289,10 @@ def _may_pass(status: int | None) -> bool:
     return status is None or status in (408, 409, 425, 429) or status >= 500
 
 
-_STOPS: Final = {"length": StopPart(reason="length"), "filtered": StopPart(reason="filtered")}
+_STOPS: Final = {
+    "length": StopPart(reason="length"), "filtered": StopPart(reason="filtered"),
+    "calls": StopPart(reason="calls"), "size": StopPart(reason="size"), "time": StopPart(reason="time"),
+}  # fmt: skip
 
 
 def _stop(value: _Value) -> StopPart:

@@ -228,7 +228,26 @@ GIVEN: Final[tuple[Row, ...]] = (
 )  # fmt: skip
 """Tried behind the headers; in the form of a row of the table."""
 
+_TO_LINE_END: Final = r":[ \t]{0,4}(?P<s>(?!//)[^\s⟨⟩]{3,128})(?=[ \t]{0,8}(?:[\r\n]|\Z))"
+
 SAID: Final[tuple[Row, ...]] = (
+    (
+        "password",
+        r"(?i:\[sudo(?:: authenticate)?\] password(?: for [^\s:]{1,64})?"
+        r"|enter [^\n:]{0,40}?(?:password|passphrase|pass phrase|passcode)"
+        r"(?: for [^\n:]{1,120}| \([^\n:)]{1,60}\))?"
+        r"|password for (?:'[^'\n]{1,160}'|[^\n:]{1,80})|'s password)" + _TO_LINE_END,
+        ("password for", "enter ", "'s password", "[sudo"),
+        like.is_echoed,
+        ("[sudo", "enter ", "password for ", "'s password"),
+    ),
+    (
+        "password",
+        r"(?<![^\n])Password" + _TO_LINE_END,
+        ("password:",),
+        like.is_echoed,
+        ("password",),
+    ),
     (
         "api-key",
         r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?(?:access[ _-]?)?(?:key|token)"

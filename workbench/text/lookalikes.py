@@ -284,6 +284,24 @@ def is_login_pair(found: re.Match[str]) -> bool:
     return bool(name and colon and password) and text.isprintable()
 
 
+def is_encoded(found: re.Match[str]) -> bool:
+    """A printable text in base64, as members of settings hold a password."""
+    try:
+        return base64.b64decode(secret(found), validate=True).decode().strip().isprintable()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+
+
+def is_echoed(found: re.Match[str]) -> bool:
+    """What was typed behind a prompt: a literal, no word of a sentence or an interface."""
+    text = secret(found)
+    return (
+        is_literal(found)
+        and text.lower().rstrip(".!?:") not in _STOP
+        and not compiled("[(<{\\[].*").fullmatch(text)
+    )
+
+
 def is_login_of_client(found: re.Match[str]) -> bool:
     """`-u name:password` of a client; of a container it would be a user and its group."""
     return is_login(found) and not is_behind(

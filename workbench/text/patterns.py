@@ -27,6 +27,7 @@ from workbench.text.lookalikes import (
     is_call_value,
     is_database_password,
     is_dense,
+    is_encoded,
     is_flag_value,
     is_key,
     is_key_block,
@@ -39,6 +40,10 @@ from workbench.text.lookalikes import (
     is_tangled,
 )
 from workbench.text.vendors import SERVICES, starts
+
+_BLANK = r"[ \t]"
+_ANY_BLANK = "[ \\t\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff]"
+"""No-break, thin, wide and such of no width: between a name and its secret they are blanks like any other."""
 
 _WORD = "[A-Za-z0-9_-]"
 _START = r"(?:(?<![A-Za-z0-9_-]{0})|(?<=\\[nrt]{0}))"
@@ -80,8 +85,8 @@ class Pattern(NamedTuple):
     """How many characters of a match may stand before the anchor."""
 
     def regex(self) -> re.Pattern[str]:
-        """Compile the expression, once."""
-        return compiled(self.source)
+        """Compile the expression, once; a blank is one of any alphabet."""
+        return compiled(self.source.replace(_BLANK, _ANY_BLANK))
 
 
 def _assignment(keyword: str) -> str:
@@ -318,6 +323,14 @@ _IN_CONTEXT: tuple[Pattern, ...] = (
         ("pass", "pwd"),
         is_quoted_secret,
         ("pass", "pwd"),
+    ),
+    Pattern(
+        "password",
+        rf"(?i:{_PASSWORD_WORDS}|{_SECRET_WORDS}|token)[\"']?[ \t]{{0,8}}[=:][ \t]{{0,8}}[\"']?"
+        r"(?P<s>[A-Za-z0-9+/]{6,400}={1,2})(?![A-Za-z0-9+/=(])",
+        ("pass", "pwd", "secret", "cred", "token"),
+        is_encoded,
+        ("pass", "pwd", "secret", "cred", "token"),
     ),
     Pattern("password", _assignment(_PASSWORD_WORDS), ("pass", "pwd"), is_assigned, ("pass", "pwd")),
     Pattern(

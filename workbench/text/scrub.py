@@ -10,7 +10,7 @@ from functools import cache
 from typing import cast
 
 from workbench.records import dataclass
-from workbench.text import known, manifests
+from workbench.text import key_tails, known, manifests
 from workbench.text.patterns import BLOCKS
 from workbench.text.sheet import Sheet, mark
 
@@ -41,6 +41,10 @@ def scrub(text: str) -> Scrubbed:
     if without_manifests is not text and without_manifests != text:
         text = without_manifests
         found.append(manifests.KIND)
+    without_tails = key_tails.replaced(text)
+    if without_tails != text:
+        text = without_tails
+        found.append(key_tails.KIND)
     sheet = Sheet(text)
     for block in sheet.hinted(BLOCKS):
         found += sheet.take(block)

@@ -11,11 +11,12 @@ from typing import Final, Literal, cast, get_args
 
 from workbench.records import dataclass
 from workbench.text.safe import has_hidden, safe
+from workbench.text.scripts import has_mixed_scripts
 
 Where = Literal["approval_command", "tool_output", "diff_preview", "file_name", "tool_title", "log_line"]
 PLACES: Final = get_args(Where)
 
-Oddity = Literal["hidden", "padding", "long"]
+Oddity = Literal["hidden", "padding", "long", "mixed scripts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +34,16 @@ class Place:
     cuts: bool
     """Whether a longer line is cut; where bytes are approved, it never is."""
     warns_long: bool = True
+    has_programs: bool = False
+    """What stands there runs or is reached by its name, which must not look like another one."""
+    has_files: bool = False
+    """What stands there are lines of files, which may all end in CRLF."""
 
 
 _PLACES: Final[dict[Where, Place]] = {
-    "approval_command": Place(is_line=False, blanks=19, empty=5, longest=1000, cuts=False),
+    "approval_command": Place(is_line=False, blanks=19, empty=5, longest=1000, cuts=False, has_programs=True),
     "tool_output": Place(is_line=False, blanks=160, empty=60, longest=4000, cuts=True, warns_long=False),
-    "diff_preview": Place(is_line=False, blanks=80, empty=24, longest=2000, cuts=False),
+    "diff_preview": Place(is_line=False, blanks=80, empty=24, longest=2000, cuts=False, has_files=True),
     "file_name": Place(is_line=True, blanks=7, empty=0, longest=255, cuts=True),
     "tool_title": Place(is_line=True, blanks=7, empty=0, longest=200, cuts=True),
     "log_line": Place(is_line=True, blanks=40, empty=0, longest=2000, cuts=True),
@@ -71,7 +76,8 @@ def show(text: str, where: Where) -> Shown:
         where: The kind of place.
     """
     place = _PLACES[where]
-    text = text.replace("\r\n", "\n") if where == "tool_output" else text
+    if where == "tool_output" or (place.has_files and has_crlf(text)):
+        text = text.replace("\r\n", "\n")
     found = dict.fromkeys(_oddities(text, place))
     shown = safe(text, keep_newlines=not place.is_line)
     shown = _empty_lines(_padding(shown, place), place)
@@ -98,13 +104,23 @@ def strings(value: object) -> Iterator[str]:
             yield from strings(item)
 
 
+def has_crlf(text: str) -> bool:
+    r"""Say whether every line of a text ends in CRLF: a property of the text, and nothing hidden in it."""
+    count = text.count("\r\n")
+    return 0 < count == text.count("\r") == text.count("\n")
+
+
 def _oddities(text: str, place: Place) -> Iterator[Oddity]:
+    if place.has_files and has_crlf(text):
+        text = text.replace("\r\n", "\n")
     if has_hidden(text) or (place.is_line and ("\n" in text or "\t" in text)):
         yield "hidden"
     if _blanks(place).search(text) or _has_gap(text, place):
         yield "padding"
     if place.warns_long and len(text) > place.longest and max(map(len, text.split("\n"))) > place.longest:
         yield "long"
+    if place.has_programs and has_mixed_scripts(text):
+        yield "mixed scripts"
 
 
 def _blanks(place: Place) -> re.Pattern[str]:

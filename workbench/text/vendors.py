@@ -4,6 +4,7 @@ Owns the forms that services document for their own keys: a fixed beginning, the
 Each begins with fixed text or a bounded run, and nothing that can fail stands behind an unbounded one.
 """
 
+import base64
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -66,7 +67,11 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("tailscale-key", r"tskey-[a-z]{3,12}-[A-Za-z0-9-]{20,}+", ("tskey-",)),
     ("cloudflare-key", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}+", ("v1.0-",)),
     ("twilio-key", r"SK(?<![A-Za-z0-9_-]SK)[a-f0-9]{32}(?![a-z0-9])", ("sk",)),
-    ("mailgun-key", r"key-(?<![A-Za-z0-9_-]key-)[a-f0-9]{32}(?![a-z0-9])", ("key-",)),
+    (
+        "mailgun-key",
+        r"key-(?<![A-Za-z0-9_-]key-)(?=[a-z]{0,31}[0-9])(?=[0-9]{0,31}[a-z])[a-z0-9]{32}(?![a-z0-9])",
+        ("key-",),
+    ),
     (
         "mailchimp-key",
         r"[a-f0-9](?<![A-Za-z0-9_-].)[a-f0-9]{31}-us[0-9]{1,2}(?![0-9])",
@@ -79,6 +84,25 @@ VENDORS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
 _UUID: Final = "[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"
 _AN: Final = "[A-Za-z0-9]"
 _HEX: Final = "[a-f0-9]"
+
+_ENCODED: Final = (
+    ("github-token", ("ghp_", "ghs_", "gho_", "github_pat_")), ("gitlab-token", ("glpat-",)),
+    ("slack-token", ("xoxb-", "xoxp-")), ("stripe-key", ("sk_live_", "rk_live_", "sk_test_")),
+    ("anthropic-key", ("sk-ant-",)), ("openai-key", ("sk-proj-",)), ("npm-token", ("npm_",)),
+    ("huggingface-token", ("hf_",)), ("sendgrid-key", ("SG.",)),
+    ("pem", ("-----BEGIN PRIVATE KEY", "-----BEGIN RSA PRIVATE", "-----BEGIN EC PRIVATE",
+             "-----BEGIN OPENSSH PRIVATE", "-----BEGIN ENCRYPTED PRIVATE")),
+)  # fmt: skip
+
+
+def _encoded() -> Iterator[tuple[str, str, str]]:
+    """Yield the rows of keys in base64: what their beginnings are there, as far as it is fixed."""
+    for kind, beginning in ((kind, one) for kind, beginnings in _ENCODED for one in beginnings):
+        whole = len(beginning) // 3 * 3
+        fixed = base64.b64encode(beginning[:whole].encode()).decode()
+        rest = base64.b64encode(beginning[whole:].encode()).decode().rstrip("=")[: len(beginning) % 3]
+        yield kind, fixed + rest, r"[A-Za-z0-9+/_-]{24,}+={0,2}"
+
 
 _BEGINNINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ("1password-key", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6}-?[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3}"),
@@ -152,6 +176,9 @@ _BEGINNINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ("vercel-token", "vercel_blob_rw_", rf"{_AN}{{12,20}}_{_AN}{{28,}}+"),
     ("voyage-key", "pa-", rf"{_WORD}{{43}}(?!{_WORD})"), ("weights-key", "wandb_v1_", rf"{_WORD}{{40,}}+"),
     ("langsmith-key", "ls__", rf"{_HEX}{{32}}"),
+    ("google-key", "AQ.Ab", rf"{_WORD}{{30,}}+"), ("llamaindex-key", "llx-", rf"{_AN}{{40,}}+"),
+    ("chutes-key", "cpk_", rf"{_HEX}{{32}}\.{_HEX}{{32}}\.{_AN}{{32}}"),
+    *_encoded(),
     ("zuplo-key", "zpka_", rf"{_AN}{{32}}_{_HEX}{{8}}"),
 )  # fmt: skip
 """Kind, fixed beginning where no word goes on, expression of what follows it."""

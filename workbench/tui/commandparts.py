@@ -39,7 +39,7 @@ def _row(
     part: "Part", descriptor: "ToolDescriptor | None", parameters: JsonObject, standing: Sequence[Rule]
 ) -> PartRow:
     does = ", ".join(part.does)
-    if part.reasons or {"runs net", "hidden"} & set(part.marks):
+    if part.reasons or {"runs net", "hidden", "mixed scripts"} & set(part.marks):
         return PartRow(text=part.text, does=does, sign="risk", says="never by rule", is_risky=True)
     rule = _covering(part, descriptor, parameters, standing)
     if rule is not None:

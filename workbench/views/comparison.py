@@ -21,7 +21,7 @@ _NOTICED = 0.1
 _LEAST_SECONDS = 1.0
 
 _ENDED = frozenset[str]({*ENDED_STEPS, "warned"})
-_GOOD = frozenset({"completed", "completed_empty", "warned", "skipped"})
+_GOOD = frozenset({"completed", "completed_empty", "skipped"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def _row(earlier: PipelineStep | None, later: PipelineStep | None, *, are_over: 
     assert step is not None
     return CompareRow(
         id=step.id, name=one_line(step.name, 120), kind=_kind(earlier, later, are_over=are_over),
-        is_worse=bool(earlier and later and earlier.state in _GOOD and later.state == "failed"),
+        is_worse=bool(earlier and later and earlier.state in _GOOD and later.state in ("failed", "warned")),
         earlier=_side(earlier), later=_side(later),
     )  # fmt: skip
 

@@ -241,6 +241,8 @@ _SENTENCES: Mapping[str, str] = {
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
+    "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
+    "failed step": "A step of this run failed, and the run goes on.",
 }
 
 
@@ -259,8 +261,9 @@ def _risks(action: Action, given: JsonObject, hunks: Sequence[Hunk]) -> tuple[Ri
 def _all_text(given: JsonObject, hunks: Sequence[Hunk]) -> Iterator[str]:
     for value in given.values():
         yield value if isinstance(value, str) else json_text(value)
-    for hunk in hunks:
-        yield from (line for sign, line in hunk.lines if sign == "+")
+    added = [line for hunk in hunks for sign, line in hunk.lines if sign == "+"]
+    is_crlf = all(line.endswith("\r") for line in added)
+    yield from (line.removesuffix("\r") if is_crlf else line for line in added)
 
 
 def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:

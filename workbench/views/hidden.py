@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from workbench.text.safe import one_line, safe
+from workbench.text.shown import has_crlf
 
 _MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
 _OVERRIDE: Final = "\u202e"
@@ -19,7 +20,8 @@ _MOST: Final = 3
 
 def hidden_sentence(texts: Iterable[str]) -> str:
     """Return what texts hide; without any such character, that they hide something."""
-    text = "\n".join(texts)
+    # What only ends all of its lines alike hides nothing by that.
+    text = "\n".join(one.replace("\r\n", "\n") if has_crlf(one) else one for one in texts)
     counts = Counter(_MARK.findall(safe(text)))
     if not counts:
         return "It holds characters that cannot be seen. They are shown as ⟨U+…⟩."

@@ -16,7 +16,7 @@ from workbench.views.places import Place, hits
 from workbench.views.query import Query, Term, fits
 from workbench.views.sessions import title_of
 from workbench.views.signs import Meaning, session_sign
-from workbench.views.statistics import Outcome, Statistics
+from workbench.views.statistics import UNASKED, Outcome, Statistics
 
 BUSY: Final = ("processing", "initializing")
 SPLIT: Final = "-split"
@@ -188,9 +188,11 @@ class Preview:
     facts: tuple[tuple[str, str], ...]
     """Label and words; raw."""
     asked: int
+    unasked: int
+    """Calls that were decided without a question."""
     waiting: int
     outcomes: tuple[tuple[Outcome, int], ...]
-    """Those that are there, `by rule` too."""
+    """Those that are there; together they are what was asked and does not wait, and what was not asked."""
     calls: int
     failed_calls: int
     changed: int
@@ -237,12 +239,15 @@ def preview(
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),
     )
-    outcomes: tuple[tuple[Outcome, int], ...] = tuple(pair for pair in counts.outcomes if pair[1])
+    # A question that another one replaced is the same question.
+    outcomes: tuple[tuple[Outcome, int], ...] = tuple(
+        pair for pair in counts.outcomes if pair[1] and pair[0] != "replaced"
+    )
     return Preview(
         id=session.id, title=title_of(session), sign=sign, word=_word(session, word),
         facts=tuple((name, words) for name, words in facts if words),
-        asked=sum(count for name, count in outcomes if name != "by rule") + waiting, waiting=waiting,
-        outcomes=outcomes,
+        asked=sum(count for name, count in outcomes if name not in UNASKED) + waiting, waiting=waiting,
+        unasked=sum(count for name, count in outcomes if name in UNASKED), outcomes=outcomes,
         calls=sum(one.calls for one in counts.tools), failed_calls=sum(one.failed for one in counts.tools),
         changed=len(counts.files),
         files=tuple(PreviewFile(path=one.path, added=one.added, removed=one.removed) for one in counts.files),

@@ -22,8 +22,8 @@ StepWord = Literal[
     "pending", "ready", "running", "waiting", "retrying", "completed", "completed_empty", "warned", "failed",
     "skipped", "cancelled",
 ]  # fmt: skip
-"""A step's state as it is drawn: `ready` is pending with nothing left to wait for, `warned` completed
-although it failed."""
+"""A step's state as it is drawn: `ready` is pending with nothing left to wait for, `warned` failed, and
+its run goes on."""
 
 ContractMark = Literal["", "kept", "broken", "unchecked"]
 
@@ -52,7 +52,7 @@ class PipelineItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixCounts:
-    """How the items of a matrix step stand; `done` counts the warned ones too."""
+    """How the items of a matrix step stand; `failed` counts those that failed and let the run go on, too."""
 
     done: int = 0
     running: int = 0
@@ -91,7 +91,7 @@ class PipelineStep:
     """Type of its contract; empty without one."""
     contract_mark: ContractMark
     error: str
-    """Why it failed, is tried again, was skipped or only warned."""
+    """Why it failed, also where the run goes on, is tried again or was skipped."""
     action_id: str | None
     """The gate's row of the queue while it waits."""
     asks: str
@@ -122,11 +122,14 @@ class PipelineRun:
     status: RunStatus
     steps: tuple[PipelineStep, ...]
     done: int
-    """Steps that need nothing more: completed or skipped."""
+    """Steps that need nothing more: completed or skipped, or failed where the run goes on."""
     total: int
     running: int
     waiting: int
     failed: int
+    """Failed steps, those where the run goes on among them."""
+    warned: int
+    """Failed steps with which the run goes on."""
     seconds: float
     """Working time of the run."""
     tokens: int
@@ -201,7 +204,8 @@ def pipeline(
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
         steps=steps, done=sum(word in _NOTHING_LEFT for word in words), total=len(steps),
-        running=words.count("running"), waiting=words.count("waiting"), failed=words.count("failed"),
+        running=words.count("running"), waiting=words.count("waiting"),
+        failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         seconds=_run_seconds(run, now),
         tokens=sum(spent.values()), error=one_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
@@ -361,9 +365,10 @@ def _left(action: Action | None, now: int) -> float | None:
 
 def _counts(items: Sequence[PipelineItem]) -> MatrixCounts:
     words = [item.state for item in items]
-    done = sum(word in _NOTHING_LEFT for word in words)
+    done = sum(word in _NOTHING_LEFT and word != "warned" for word in words)
     running = words.count("running") + words.count("retrying")
-    waiting, failed = words.count("waiting"), words.count("failed") + words.count("cancelled")
+    waiting = words.count("waiting")
+    failed = words.count("failed") + words.count("warned") + words.count("cancelled")
     return MatrixCounts(
         done=done, running=running, waiting=waiting, failed=failed,
         todo=len(words) - done - running - waiting - failed,

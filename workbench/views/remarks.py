@@ -63,7 +63,7 @@ def _always_approved(answers: Iterable[AnswerFact]) -> list[Remark]:
     asked: Counter[str] = Counter()
     not_plainly: set[str] = set()
     for one in answers:
-        if one.tool:
+        if one.tool and one.state != "superseded":
             asked[one.tool] += 1
             if one.state != "approved" or one.is_partly:
                 not_plainly.add(one.tool)

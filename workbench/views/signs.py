@@ -160,8 +160,8 @@ _CALLS: Mapping[str, tuple[Meaning, str]] = {
 
 STEP_MEANINGS: Final[Mapping[str, Meaning]] = {
     "pending": "todo", "ready": "todo", "running": "running", "retrying": "running", "waiting": "waiting",
-    "completed": "ok", "completed_empty": "ok", "warned": "ok", "failed": "failed", "skipped": "cancelled",
-    "cancelled": "cancelled",
+    "completed": "ok", "completed_empty": "ok", "warned": "failed", "failed": "failed",
+    "skipped": "cancelled", "cancelled": "cancelled",
 }  # fmt: skip
 """What the state of a pipeline's step means."""
 

@@ -11,11 +11,20 @@ from typing import Final, Literal
 
 from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
 
-Outcome = Literal["by rule", "approved", "partly", "rejected", "expired", "withdrawn"]
+Outcome = Literal[
+    "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn", "replaced"
+]
 
 OUTCOMES: Final[tuple[Outcome, ...]] = (
-    "by rule", "approved", "partly", "rejected", "expired", "withdrawn",
+    "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn",
+    "replaced",
 )  # fmt: skip
+"""Every call that was decided without a question and every question that is over is one of them."""
+
+UNASKED: Final[frozenset[Outcome]] = frozenset({"by rule", "by grant", "not allowed"})
+"""Those of calls that asked nobody."""
+
+_UNASKED: Final[dict[str, Outcome]] = {"rule": "by rule", "grant": "by grant", "refused": "not allowed"}
 
 BUCKETS: Final = (1, 2, 5, 10, 20, 60, 120, 300, 900)
 """Seconds at which a bar of the times to decide ends; the last bar has no end."""
@@ -136,14 +145,19 @@ def percentile(ordered: Sequence[int], share: int) -> int | None:
 
 def _outcomes(calls: Iterable[CallFact], answers: Iterable[AnswerFact]) -> tuple[tuple[Outcome, int], ...]:
     found: Counter[Outcome] = Counter(_outcome(answer) for answer in answers)
-    found["by rule"] = sum(call.is_by_rule for call in calls)
+    found.update(_UNASKED[call.unasked] for call in calls if call.unasked)
     return tuple((outcome, found[outcome]) for outcome in OUTCOMES)
 
 
 def _outcome(answer: AnswerFact) -> Outcome:
     if answer.state == "approved":
         return "partly" if answer.is_partly else "approved"
-    return {"rejected": "rejected", "expired": "expired"}.get(answer.state, "withdrawn")  # type: ignore[return-value]
+    return _ENDS.get(answer.state, "withdrawn")
+
+
+_ENDS: Final[dict[str, Outcome]] = {
+    "rejected": "rejected", "expired": "expired", "superseded": "replaced",
+}  # fmt: skip
 
 
 def _deciding(answers: Iterable[AnswerFact]) -> Deciding:

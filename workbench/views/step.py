@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from workbench.domain.events import CallProposed, Event, OutputStreamed, PromptSubmitted, ReplyCompleted
+from workbench.domain.machines import DONE_STEPS
 from workbench.domain.rows import Call
 from workbench.domain.runs import ArtifactStored, ContractChecked, StepChanged
 from workbench.text.human import duration, iso, size
@@ -19,7 +20,7 @@ from workbench.views.streams import joined
 
 _WORDS: Final[Mapping[str, str]] = {
     "completed_empty": "completed, empty",
-    "warned": "completed with a warning",
+    "warned": "failed, goes on",
 }
 _OUTCOMES: Final[Mapping[str, Meaning]] = {
     "passed": "ok", "failed": "failed", "warned": "risk", "not_checked": "unknown",
@@ -93,8 +94,6 @@ def _standing(step: PipelineStep, one: PipelineStep | PipelineItem) -> str:
         words.append(f"attempt {one.attempt}{of}")
     if one.seconds >= 0.05:
         words.append(duration(one.seconds))
-    if one.state == "warned":
-        words.append("goes on although it failed")
     return ", ".join(words)
 
 
@@ -191,13 +190,15 @@ def _attempts(events: Iterable[Event]) -> Iterable[str]:
     for event in events:
         body = event.body
         if isinstance(body, StepChanged):
-            sign = SIGNS[STEP_MEANINGS["warned" if body.is_warned else body.state]].unicode
+            is_allowed = body.is_warned and body.state in DONE_STEPS
+            sign = SIGNS[STEP_MEANINGS["warned" if is_allowed else body.state]].unicode
+            word = _WORDS["warned"] if is_allowed else body.state
             took = f"   {duration(body.duration_ms / 1000)}" if body.duration_ms else ""
             code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
             tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""
             of = f"{event.step}   " if body.matrix else ""
             why = f"   {one_line(body.detail, 500)}" if body.detail else ""
-            yield f"{iso(event.at)[11:19]}  {of}{body.attempt}  {sign} {body.state}{took}{code}{tokens}{why}"
+            yield f"{iso(event.at)[11:19]}  {of}{body.attempt}  {sign} {word}{took}{code}{tokens}{why}"
 
 
 def _prompt(step: PipelineStep, child: Iterable[Event]) -> Iterable[str]:
@@ -247,5 +248,6 @@ _MOST_ITEMS: Final = 500
 _LABEL: Final = 30
 """Cells up to which the names of items make a column."""
 _WORST: Final[Mapping[str, int]] = {
-    word: rank for rank, word in enumerate(("failed", "waiting", "retrying", "running", "cancelled"))
+    word: rank
+    for rank, word in enumerate(("failed", "warned", "waiting", "retrying", "running", "cancelled"))
 }

@@ -72,7 +72,7 @@ class RunLines:
         matrix = body.matrix or self._matrix.get(step, "")
         if matrix:
             self._matrix[step] = matrix
-            self._items.setdefault(matrix, {})[step] = body.state
+            self._items.setdefault(matrix, {})[step] = "failed" if _is_allowed(body) else body.state
             if (line := self._lines.get(matrix)) is not None:
                 yield self._keep(matrix, self._counted(matrix, line))
             return
@@ -87,7 +87,7 @@ class RunLines:
 
     def _line(self, event: Event, step: str, body: StepChanged) -> StepLine:
         plan, before = self._plans.get(step), self._lines.get(step)
-        meaning: Meaning = "risk" if body.is_warned or body.has_failed else STEP_MEANINGS[body.state]
+        meaning: Meaning = "failed" if _is_allowed(body) else STEP_MEANINGS[body.state]
         again = f"attempt {body.attempt}   " if body.attempt > 1 else ""
         return StepLine(
             id=f"step:{self._round}:{step}", at=before.at if before else event.at, step=step,
@@ -108,9 +108,12 @@ class RunLines:
     def _ended(self, event: Event, body: RunChanged) -> StepLine:
         took = f", {duration(body.duration_ms / 1000)} of work" if body.duration_ms else ""
         sign = _ENDS.get(body.status, "cancelled")
+        failed = sum(line.sign == "failed" for line in self._lines.values())
+        if sign == "ok" and failed:
+            took = f"{took}, {failed} step{'s' * (failed != 1)} failed"
         return StepLine(
             id=f"run-end:{event.id}", at=event.at, step="", name="the run", what="", sign=sign,
-            right=f"{body.status}{took}", right_meaning="failed" if sign == "failed" else None,
+            right=f"{body.status}{took}", right_meaning="failed" if failed or sign == "failed" else None,
             note=_sentence(body.detail),
         )  # fmt: skip
 
@@ -126,9 +129,14 @@ def _what(plan: StepPlan | None) -> str:
     return f"{_KINDS[plan.kind]}{persona}"
 
 
+def _is_allowed(body: StepChanged) -> bool:
+    """Return whether the step failed and what needs it begins all the same."""
+    return (body.is_warned or body.has_failed) and body.state in DONE_STEPS
+
+
 def _right(body: StepChanged) -> str:
     took = duration(body.duration_ms / 1000) if body.duration_ms else ""
-    if body.is_warned or body.has_failed:
+    if _is_allowed(body):
         return f"failed, goes on   {took}".rstrip()
     if body.state in DONE_STEPS:
         return took or ("empty" if body.state == "completed_empty" else "done")

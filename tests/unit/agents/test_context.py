@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.agents.turn_script import (
     CALLING,
+    LIMITS,
     READY,
     SESSION,
     approved,
@@ -29,12 +30,14 @@ from tests.unit.agents.turn_script import (
     started,
     state_of,
     status,
+    undo,
+    verdict,
 )
 from workbench.agents.context import messages
-from workbench.agents.turn import fold
+from workbench.agents.turn import fold, todo
 from workbench.domain import events as ev
 from workbench.domain.messages import Message, MessageCall
-from workbench.domain.values import ReplyCall
+from workbench.domain.values import FilePlan, ReplyCall
 
 SYSTEM = Message(role="system", content="You help.")
 
@@ -63,6 +66,39 @@ DENIED = [reply("c1"), proposed("c1", "denied")]
 NO = told("c1", "Denied by default. Nothing was done.", "denied")
 UNATTENDED = [*CALLING, reply("c1"), *asked("c1"), expired("c1"), ended("unattended"), paused("unattended")]
 LOST = [*CALLING, *DENIED, lease(2), paused("host lost")]
+
+OK_C1 = told("c1", OK, "succeeded")
+WROTE = [
+    *CALLING,
+    reply("c1"),
+    *asked("c1"),
+    approved("c1"),
+    *done("c1"),
+    started(2),
+    reply(round_=2, text="hi"),
+    ended(),
+]
+HEAD = "Note of the workbench: the user took back what you had changed."
+TAIL = "Read a file again before you build on it."
+LINE_C1 = "- x.py: the change of your call p-c1 (create_file) was undone; the file is as it was before."
+NOTE_C1 = f"{HEAD}\n{LINE_C1}\n{TAIL}"
+NOTE_UNKNOWN = f"{HEAD}\n{LINE_C1.replace('your call p-c1 (create_file)', 'an earlier call')}\n{TAIL}"
+
+
+def undone(call, changed, state="succeeded", after="before", path="x.py"):
+    """Return an undo of what a call changed, from the user's wish to its end."""
+    plan = FilePlan(path=path, base="now", after=after, mode=0o644)
+    body = ev.CallProposed(
+        tool="undo", verdict=verdict("allowed", by=f"u-{call}"), parameters={"action": f"a-{changed}"},
+        files=(plan,),
+    )  # fmt: skip
+    return [
+        undo(f"a-{changed}", f"u-{call}"),
+        event(body, call_id=call),
+        executing(call),
+        finished(call, state),
+    ]
+
 
 ROWS = [
     ("first prompt", [*READY, prompt("go")], [user("go")], [user("go")]),
@@ -101,7 +137,16 @@ ROWS = [
     ("an empty reply is no message", [*CALLING, reply(), ended(), prompt("b")], [user("go\n\nb")], [user("b")]),
     ("an empty prompt is no message", [*READY, prompt(""), prompt("b")], [user("b")], [user("b")]),
     ("a call that its turn left open is answered", [*CALLING, reply("c1"), ended("error"), prompt("b")], [user("go"), says("", "c1"), told("c1", "Cancelled: the turn ended before it began. Nothing was done.", "cancelled"), user("b")], [told("c1", "Cancelled: the turn ended before it began. Nothing was done.", "cancelled"), user("b")]),
-    ("an undo is no matter of the conversation", [*CALLING, reply(text="hi"), ended(), proposed("k1", "allowed", "undo", turn=None), executing("k1"), finished("k1"), prompt("b")], [user("go"), says("hi"), user("b")], [user("b")]),
+    ("an undo is told before the next prompt", [*WROTE, *undone("k1", "c1"), prompt("b")], [user("go"), says("", "c1"), OK_C1, says("hi"), user(f"{NOTE_C1}\n\nb")], [user(f"{NOTE_C1}\n\nb")]),
+    ("... of a call nobody knows any more", [*WROTE, *undone("k1", "c0"), prompt("b")], [user("go"), says("", "c1"), OK_C1, says("hi"), user(f"{NOTE_UNKNOWN}\n\nb")], [user(f"{NOTE_UNKNOWN}\n\nb")]),
+    ("... once only", [*WROTE, *undone("k1", "c1"), prompt("b"), started(turn="t2"), reply(text="ok", turn="t2"), ended(turn="t2"), prompt("c")], [user("go"), says("", "c1"), OK_C1, says("hi"), user(f"{NOTE_C1}\n\nb"), says("ok"), user("c")], [user("c")]),
+    ("... again where the model did not answer", [*WROTE, *undone("k1", "c1"), prompt("b"), started(turn="t2"), lease(2), paused("host lost"), go_on()], [user("go"), says("", "c1"), OK_C1, says("hi"), user(f"{NOTE_C1}\n\nb")], [user(f"{NOTE_C1}\n\nb")]),
+    ("... with the results of the round that it happened in", [*CALLING, reply("c1", "c2"), *asked("c1"), *asked("c2"), approved("c1"), *done("c1"), *undone("k1", "c1"), rejected("c2")], [user("go"), says("", "c1", "c2"), OK_C1, told("c2", REJECTED, "rejected"), user(NOTE_C1)], [OK_C1, told("c2", REJECTED, "rejected"), user(NOTE_C1)]),
+    ("... not while the model is being asked", [*WROTE, prompt("b"), started(turn="t2"), *undone("k1", "c1")], [user("go"), says("", "c1"), OK_C1, says("hi"), user("b")], [user("b")]),
+    ("... but after that", [*WROTE, prompt("b"), started(turn="t2"), *undone("k1", "c1"), reply(text="ok", turn="t2"), ended(turn="t2"), prompt("c")], [user("go"), says("", "c1"), OK_C1, says("hi"), user("b"), says("ok"), user(f"{NOTE_C1}\n\nc")], [user(f"{NOTE_C1}\n\nc")]),
+    ("an undo that failed is not told", [*WROTE, *undone("k1", "c1", "failed"), prompt("b")], [user("go"), says("", "c1"), OK_C1, says("hi"), user("b")], [user("b")]),
+    ("an undo that was put back is not told", [*WROTE, *undone("k1", "c1", "interrupted"), prompt("b")], [user("go"), says("", "c1"), OK_C1, says("hi"), user("b")], [user("b")]),
+    ("an undo that was refused is not told", [*WROTE, undo("a-c1", "u1"), proposed("k1", "refused", "undo", by="u1", turn=None), prompt("b")], [user("go"), says("", "c1"), OK_C1, says("hi"), user("b")], [user("b")]),
 ]  # fmt: skip
 
 
@@ -113,9 +158,21 @@ def test_what_is_sent(script, expected, fresh):
     assert sent(script) == ((SYSTEM, *expected), tuple(fresh))
 
 
+def test_several_undone_changes_are_one_note():
+    script = [*WROTE, *undone("k1", "c1"), *undone("k2", "c1", after=None, path="new.py"), prompt("b")]
+    second = "- new.py: the change of your call p-c1 (create_file) was undone; the file is removed again: it was not there before."
+    assert sent(script)[1] == (user(f"{HEAD}\n{LINE_C1}\n{second}\n{TAIL}\n\nb"),)
+
+
+def test_an_undo_alone_asks_no_model():
+    state = state_of([*WROTE, *undone("k1", "c1"), go_on()])
+    assert todo(state, LIMITS) == ()
+
+
 @pytest.mark.parametrize(
     "script",
     [
+        [*WROTE, *undone("k1", "c1"), prompt("b")],
         [*READY, prompt("a"), prompt("b")],
         [*LOST, prompt("b")],
         [*UNATTENDED, go_on()],

@@ -371,7 +371,9 @@ REQUESTS = [
     ("one undo after another", [*PROPOSED_UNDO, undo("a0", "u2"), executing("k1")], []),
     ("the next one", [*PROPOSED_UNDO, undo("a0", "u2"), *done("k1")], [Undo(action_id="a0", request_id="u2")]),
     ("an undo goes before a write that has not begun", [*BOTH, approved("c1"), undo("a0", "u2"), proposed("k1", "allowed", "undo", by="u2", turn=None)], [run("k1")]),
-    ("an undo does not stop the model", [*PROPOSED_UNDO, prompt()], [run("k1"), NEW_TURN]),
+    ("the model is asked after an undo, to be told of it", [*PROPOSED_UNDO, prompt()], [run("k1")]),
+    ("... and then at once", [*PROPOSED_UNDO, prompt(), *done("k1")], [NEW_TURN]),
+    ("... also within a turn", [*APPLIED[:-2], undo("a-c1", "u1")], [Undo(action_id="a-c1", request_id="u1")]),
     ("an interrupt does not stop an undo", [*BOTH, undo("a0", "u2"), proposed("k1", "allowed", "undo", by="u2", turn=None), interrupt()], [withdraw("c1"), withdraw("c2"), run("k1")]),
     ("a stale undo is proposed anew", [*PROPOSED_UNDO, finished("k1", "cancelled", detail="stale"), proposed("k2", "allowed", "undo", replaces="k1", by="u1", turn=None)], [run("k2")]),
 ]  # fmt: skip

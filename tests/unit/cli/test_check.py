@@ -98,6 +98,13 @@ def test_secrets():
     assert params == {"api_key": "⟨secret: key⟩", "n": 1}
 
 
+@pytest.mark.parametrize(
+    "case", [{"tool": 3, "pattern": "x"}, {"tool": "read_file", "pattern": None}, {"tool": []}]
+)
+def test_a_rule_that_is_no_text_is_invalid(case):
+    assert ask("rule", **case)["verdict"] == "reject_invalid"
+
+
 def test_a_text():
     assert ask("text", text="ls\u202e\ud800", where="approval_command") == {
         "shown": "ls⟨U+202E⟩⟨U+D800⟩",

@@ -13,7 +13,7 @@ from workbench.journal.counting import Scope, counted
 from workbench.views.statistics import statistics
 
 ENDS = {"action.approved": "approved", "action.rejected": "rejected", "action.expired": "expired",
-        "action.cancelled": "withdrawn", "action.superseded": None}  # fmt: skip
+        "action.cancelled": "withdrawn", "action.superseded": "replaced"}  # fmt: skip
 
 
 def milliseconds(begin, end):
@@ -22,12 +22,20 @@ def milliseconds(begin, end):
     return int(round(microseconds) // 1000)
 
 
+def unasked(verdict):
+    """Return who decided a call that asked nobody; None where somebody was asked."""
+    if verdict["outcome"] == "allowed":
+        return "by rule" if verdict.get("rule") else "by grant"
+    return None if verdict["outcome"] == "ask" else "not allowed"
+
+
 class Count:
     """What somebody with a pencil would find."""
 
     def __init__(self, name):
         self.tools, self.calls, self.state, self.run, self.began = {}, [], {}, {}, set()
         self.replaced, self.opened, self.ends = set(), {}, {}
+        self.verdicts = {}
         self.waited, self.tokens, self.files = defaultdict(int), Counter(), Counter()
         for line in golden.lines(name):
             found = json.loads(line)
@@ -45,6 +53,7 @@ class Count:
             self.replaced.add(body.get("replaces"))
             self.calls.append(call)  # an undo is proposed and was in no reply
             self.tools[call] = body["tool"]
+            self.verdicts[call] = body["verdict"]
         elif kind == "call.executing":
             self.began.add(call)
         elif kind == "call.finished":
@@ -93,9 +102,14 @@ def test_statistics_are_what_a_count_by_hand_finds(name, tmp_path):
             assert one["p50_ms"] == times[(len(times) + 1) // 2 - 1]
             assert sum(time <= one["p95_ms"] for time in times) >= 0.95 * len(times)
     outcomes = Counter(end for end in count.ends.values() if end)
-    assert {word: number for word, number in told["actions"].items() if number and word != "by rule"} == dict(
-        outcomes
+    asking = {call for _, call in count.opened.values()}
+    outcomes.update(
+        ended
+        for call in kept
+        if call not in asking and call in count.verdicts and count.tools[call] != "undo"
+        if (ended := unasked(count.verdicts[call]))
     )
+    assert {word: number for word, number in told["actions"].items() if number} == dict(outcomes)
     assert told["usage"]["input_tokens"] == count.tokens["input_tokens"]
     assert told["usage"]["output_tokens"] == count.tokens["output_tokens"]
     assert {one["path"]: one["times"] for one in told["files"]} == dict(count.files)

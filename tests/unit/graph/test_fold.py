@@ -130,7 +130,7 @@ def test_together_is_the_worst_and_the_counts():
         Facts(state="running"),
         Facts(state="waiting"),
     ]
-    assert together(members) == Facts(state="waiting", counts=Counts(ok=2, run=1, asks=1))
+    assert together(members) == Facts(state="waiting", counts=Counts(ok=1, run=1, failed=1, asks=1))
     assert together([]) == Facts(counts=Counts())
 
 

@@ -6,12 +6,14 @@ import signal
 
 import pytest
 
-from tests.support.stage import USER, Stage, call, exchange, recording, result, text
+from tests.support.stage import USER, Stage, call, exchange, no_wait, recording, result, text
 from workbench.domain import events as e
 from workbench.effects.clock import ManualClock
 from workbench.effects.proctable import process
-from workbench.host import sessions
+from workbench.host import model_call, sessions
 from workbench.host.drive import drive_session
+from workbench.host.forking import fork, plan_of
+from workbench.host.kit import open_kit
 from workbench.journal.decide import expire_due, extend
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
@@ -131,6 +133,51 @@ def test_an_applied_change_is_undone_from_its_sealed_images(staged):
     assert (again.state, again.error) == ("rejected", "it is as it was before already")
 
 
+def requests_of(stage, monkeypatch):
+    """Return what each model call sends from here on."""
+    from workbench.providers.recorded import RecordedProvider
+
+    requests, reply = [], RecordedProvider.reply
+
+    def spied(provider, request):
+        requests.append(request)
+        return reply(provider, request)
+
+    monkeypatch.setattr(RecordedProvider, "reply", spied)
+    return requests
+
+
+def note(path):
+    return (
+        "Note of the workbench: the user took back what you had changed.\n"
+        f"- {path}: the change of your call c1 (create_file) was undone; "
+        "the file is removed again: it was not there before.\n"
+        "Read a file again before you build on it.\n\nwhat did you change?"
+    )
+
+
+@pytest.mark.parametrize("is_forked", [False, True])
+def test_an_undo_is_told_to_the_agent_with_the_next_prompt(staged, monkeypatch, is_forked):
+    stage = waiting_stage(staged, exchange(text("ok")), exchange(text("nothing is left of it")))
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    sessions.undo(stage.journal, action.id, USER)
+    stage.drive()
+    assert not (stage.workspace / "n.txt").exists()
+    if is_forked:
+        source = stage.session()
+        stage.session_id = fork(stage.journal, source, plan_of(source), USER)
+    requests = requests_of(stage, monkeypatch)
+    stage.say("what did you change?")
+    stage.drive()
+    assert [message.content for message in requests[0].messages if message.role == "user"] == [
+        "do it",
+        note("n.txt"),
+    ]
+    assert requests[0].fresh[-1].content == note("n.txt")
+
+
 def test_an_undo_that_would_lose_later_work_is_refused(staged):
     stage = waiting_stage(staged)
     (action,) = stage.waiting()
@@ -185,13 +232,84 @@ def test_an_interrupt_keeps_what_the_model_had_said(staged):
         sessions.interrupt(stage.journal, stage.session_id, USER)
         await asyncio.Event().wait()
 
-    from workbench.host.kit import open_kit
     from workbench.host.models import paced_by
 
     stage.kit = lambda: open_kit(stage.home, stage.journal, str(stage.workspace), provider=paced_by(forever))
     progress = stage.drive(until=lambda p: p.is_idle)
     assert progress.last_outcome == "interrupted"
     assert [body.text for body in stage.bodies(e.ReplyCompleted)] == ["half "]
+
+
+# --- replies without measure ----------------------------------------------------------------------
+
+
+def of_replies(stage, *codes):
+    return [body.message for body in stage.bodies(e.ErrorRaised) if body.code in codes]
+
+
+def test_of_a_flood_of_calls_the_first_are_taken_and_both_are_told(staged, monkeypatch):
+    monkeypatch.setattr(model_call, "MOST_CALLS", 3)
+    flood = [call(f"c{number}", "read_file", path="a.txt") for number in range(3_000)]
+    stage = staged(recording(exchange(*flood), exchange(text("ok"))), files={"a.txt": "one"})
+    requests = requests_of(stage, monkeypatch)
+    stage.trust(read=True).begin().drive()
+    assert list(stage.calls()) == ["c0", "c1", "c2"]
+    assert len(of_replies(stage, "reply_calls")) == 1
+    assert (
+        requests[1]
+        .messages[-1]
+        .content.startswith("Note of the workbench: of your last reply not all was taken")
+    )
+
+
+def test_a_reply_that_is_too_long_is_cut_and_what_came_is_kept(staged, monkeypatch):
+    monkeypatch.setattr(model_call, "MOST_REPLY_CHARACTERS", 50)
+    long = exchange(text("a" * 40), text("b" * 40), call("c1", "create_file", path="n.txt", content="x"))
+    stage = staged(recording(long, exchange(text("ok")))).begin()
+    requests = requests_of(stage, monkeypatch)
+    stage.drive()
+    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == ["a" * 40 + "b" * 10]
+    assert (len(of_replies(stage, "reply_size")), stage.calls()) == (1, {})
+    stage.say("go on")
+    stage.drive()
+    assert "not all was taken" in requests[-1].messages[-1].content
+
+
+def test_a_call_that_does_not_fit_is_left_out_whole(staged, monkeypatch):
+    monkeypatch.setattr(model_call, "MOST_REPLY_CHARACTERS", 100)
+    calls = [call(f"c{number}", "read_file", path="a" * 60) for number in range(3)]
+    stage = staged(recording(exchange(*calls), exchange(text("ok")))).trust(read=True).begin()
+    stage.drive()
+    assert (list(stage.calls()), len(of_replies(stage, "reply_size"))) == (["c0"], 1)
+
+
+def dripping(words, seconds):
+    """Return a provider that says a word now and then and never ends."""
+    from workbench.domain.messages import TextPart
+
+    class Dripping:
+        name = "recorded"
+
+        async def reply(self, request):
+            for word in words:
+                yield TextPart(text=word)
+            await asyncio.sleep(seconds)
+
+    return lambda session, config: Dripping()
+
+
+@pytest.mark.parametrize("words", [["half ", "a reply"], []])
+def test_a_server_that_drips_holds_a_turn_no_longer_than_a_reply_may_take(staged, monkeypatch, words):
+    monkeypatch.setattr(model_call, "REPLY_SECONDS", 0.2)
+    stage = staged(recording(exchange(text("ok")))).begin()
+    made = open_kit(
+        stage.home, stage.journal, str(stage.workspace), provider=dripping(words, 60), sleep=no_wait
+    )
+    stage.kit = lambda: made
+    progress = stage.drive()
+    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == (["half a reply"] if words else [])
+    assert progress.last_outcome == ("done" if words else "error")
+    assert len(of_replies(stage, "reply_time" if words else "no_answer")) == 1
 
 
 # --- drivers that die ---------------------------------------------------------------------------
@@ -251,6 +369,25 @@ def test_a_dead_driver_is_settled_and_no_model_is_called(staged, point, state, d
     assert len(stage.bodies(e.ReplyCompleted)) == 1
     sessions.continue_(stage.journal, stage.session_id, USER)
     assert stage.drive().last_outcome == "done"
+
+
+@pytest.mark.parametrize("point", ["apply.done", "call.finished", "turn.model_called"])
+def test_an_undo_is_told_also_by_the_driver_that_took_over(staged, monkeypatch, point):
+    stage = waiting_stage(staged, exchange(text("ok")), exchange(text("it is gone")), clock=None)
+    (action,) = stage.waiting()
+    stage.approve(action)
+    stage.drive()
+    sessions.undo(stage.journal, action.id, USER)
+    stage.say("what did you change?")
+    stage.journal.close()
+    assert dying(stage, point) != 0
+    requests = requests_of(stage, monkeypatch)
+    reopened(stage).drive()
+    assert not (stage.workspace / "n.txt").exists()
+    sessions.continue_(stage.journal, stage.session_id, USER)
+    stage.drive()
+    told = [message.content for message in requests[-1].messages if message.role == "user"]
+    assert told == ["do it", note("n.txt")]
 
 
 def test_a_command_whose_driver_died_is_ended_and_its_outcome_unknown(staged):

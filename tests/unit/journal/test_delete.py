@@ -1,12 +1,14 @@
 """Deleting a session: gone at once, its id and positions never used again, its bytes removed."""
 
+import os
+
 import pytest
 
 from tests.unit.journal.scenes import HOST, USER, ask, assert_sound, history, start, streamed
 from workbench.domain.events import PromptSubmitted, SessionCreated, SessionDeleted
 from workbench.effects import faults
 from workbench.journal import delete
-from workbench.journal.delete import delete_session, finish_deletes
+from workbench.journal.delete import compact, delete_session, finish_deletes
 from workbench.journal.errors import Driven, GuardFailed, JournalFailed, SessionUnknown
 from workbench.journal.journal import Journal
 from workbench.journal.lease import DriverIdentity, DriverLock, take
@@ -101,3 +103,32 @@ def test_a_driver_that_goes_on_with_a_deleted_session_is_refused(journal: Journa
     delete_session(journal, "s", USER)
     with pytest.raises(SessionUnknown):
         journal.append([journal.event(PromptSubmitted(text="x"), "s", HOST)])
+
+
+def stored_earlier(journal: Journal, data: bytes, seconds: float) -> str:
+    ref = journal.blobs.seal(data)
+    path = journal.home.blobs / "sealed" / ref.partition(":")[2]
+    then = path.stat().st_mtime - seconds
+    os.utime(path, (then, then))
+    return ref
+
+
+def test_a_delete_sweeps_what_no_event_ever_named(journal: Journal) -> None:
+    start(journal)
+    named = stored_earlier(journal, b"named", 7200)
+    journal.append([journal.event(PromptSubmitted(text="x", text_ref=named), "s", USER)])
+    orphan, fresh = stored_earlier(journal, b"orphan", 120), journal.blobs.seal(b"fresh")
+    start(journal, "gone")
+    delete_session(journal, "gone", USER)
+    compact(journal)
+    assert [journal.blobs.has(ref) for ref in (named, orphan, fresh)] == [True, False, True]
+
+
+def test_a_delete_leaves_to_living_drivers_what_they_may_be_about_to_name(journal: Journal) -> None:
+    start(journal)
+    orphan, old = stored_earlier(journal, b"orphan", 120), stored_earlier(journal, b"old", 7200)
+    with DriverLock(journal, DriverIdentity(host_id="h", pid=7)):
+        compact(journal)
+        assert [journal.blobs.has(ref) for ref in (orphan, old)] == [True, False]
+    compact(journal)
+    assert not journal.blobs.has(orphan)

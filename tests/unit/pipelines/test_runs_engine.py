@@ -345,6 +345,29 @@ def test_a_gate_is_a_row_of_the_queue_and_leads_on(runs, verdict, more, status, 
     assert tuple(here.states(run).values()) == states
 
 
+ALLOWED = """
+  - {id: checks, exec: {type: command, source: "exit %s"}, %s}
+  - {id: other, exec: {type: command, source: "true"}}
+  - {id: ask, dependencies: [checks, other], gate: {prompt: "Ship?", choices: [{key: y, label: "yes"}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "failed"),
+    [
+        (1, "retry: {on_failure: warn}", "checks failed: exit 1 (allowed by on_failure: warn)"),
+        (3, "retry: {on_failure: continue}", "checks failed: exit 3 (allowed by on_failure: continue)"),
+        (0, "retry: {on_failure: warn}", None),
+    ],
+)
+def test_a_gate_names_the_steps_that_failed_and_let_the_run_go_on(runs, code, words, failed):
+    here = runs()
+    run = here.run(ALLOWED % (code, words)).pipeline_id
+    (action,) = here.waiting(run)
+    assert action.subject.get("failed") == failed
+    assert action.warnings == (("failed step",) if failed else ())
+
+
 def test_an_expired_gate_fails_and_takes_no_default(runs):
     here = runs()
     steps = """

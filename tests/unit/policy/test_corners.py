@@ -153,6 +153,33 @@ def test_a_command_with_odd_text_says_that_no_rule_covers_it(tmp_path):
     assert (said.outcome, "not what it seems" in said.reason) == ("ask", True)
 
 
+@pytest.mark.parametrize(
+    ("content", "outcome"),
+    [("a\r\nb\r\n", "allowed"), ("a\nb\n", "allowed"), ("a\r\nb\n", "ask"), ("a\rb", "ask")],
+)
+def test_a_grant_covers_a_file_whose_lines_all_end_in_crlf(tmp_path, content, outcome):
+    call = GateCall(tool="create_file", parameters={"path": "a.txt", "content": content})
+    passed = before_hooks(call, context(tmp_path))
+    assert isinstance(passed, Passed)
+    assert after_hooks(passed, context(tmp_path, allow=(Glob(text="Write(**)"),))).outcome == outcome
+
+
+def test_no_grant_covers_a_program_of_mixed_alphabets(tmp_path):
+    call = GateCall(tool="run_in_terminal", parameters={"command": "g\u0456t status"})
+    passed = before_hooks(call, context(tmp_path))
+    assert isinstance(passed, Passed)
+    assert after_hooks(passed, context(tmp_path, allow=(Glob(text="Bash(g*)"),))).outcome == "ask"
+
+
+@pytest.mark.parametrize(
+    ("url", "outcome"), [("https://p\u0430ypal.com/", "ask"), ("https://example.com/", "allowed")]
+)
+def test_no_grant_covers_a_host_of_mixed_alphabets(tmp_path, url, outcome):
+    passed = before_hooks(GateCall(tool="fetch_webpage", parameters={"url": url}), context(tmp_path))
+    assert isinstance(passed, Passed), passed
+    assert after_hooks(passed, context(tmp_path, allow=(Glob(text="WebFetch"),))).outcome == outcome
+
+
 def test_a_denied_call_without_a_target_is_named_by_its_tool(tmp_path):
     bare = replace(SERVED, target_parameter=None)
     made = context(tmp_path, descriptors={**DESCRIPTORS, bare.id: bare}, deny=(Glob(text=bare.id),))

@@ -24,6 +24,7 @@ from workbench.policy.parts import MOST, parts
         ("python x.py", ("interpreter",), ("python runs x.py",)),
         ("bash", ("interpreter",), ("bash runs what it reads",)),
         ("ls \u202e", ("hidden",), ("holds characters that cannot be seen",)),
+        ("g\u0456t x", ("mixed scripts",), ("mixes alphabets that look alike within a word",)),
         ("cd src", (), ("goes to src",)),
         ("cd", (), ("goes to the home folder",)),
         ("FOO=1", ("sets",), ("sets FOO",)),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbench.policy.past import as_own
+from workbench.domain.rows import Call, Session
+from workbench.policy.past import as_own, is_copied
 
 
 @pytest.mark.spec(56)
@@ -32,3 +33,18 @@ from workbench.policy.past import as_own
 )
 def test_a_call_of_another_agent_is_read_as_one_of_ours(tool, given, expected):
     assert as_own(tool, given) == expected
+
+
+@pytest.mark.parametrize(
+    ("configuration", "requested_at", "expected"),
+    [({"forked_from": "a"}, 9, True), ({"forked_from": "a"}, 10, False), ({}, 9, False)],
+)
+def test_a_fork_holds_copies_of_calls_that_were_made_before_it_began(configuration, requested_at, expected):
+    session = Session(
+        id="s", kind="chat", status="ready", created_at=10, updated_at=10, configuration=configuration
+    )
+    call = Call(
+        id="c", session_id="s", turn_id=None, ordinal=1, provider_call_id="p", tool="read_file",
+        state="succeeded", requested_at=requested_at,
+    )  # fmt: skip
+    assert is_copied(session, call) is expected

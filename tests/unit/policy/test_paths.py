@@ -28,7 +28,6 @@ def work(tmp_path):
         ("new/deep/b.py", "new/deep/b.py"),
         ("src/", "src"),
         (".", "."),
-        ("~/x", "~/x"),
         ("..\\..\\x", "..\\..\\x"),
         ("\\etc\\passwd", "\\etc\\passwd"),
         ("...", "..."),
@@ -40,6 +39,46 @@ def test_a_path_inside_is_resolved(work, given, relative):
     assert found.relative == relative
     assert found.path == os.path.normpath(work / relative)
     assert found.exists == (work / relative).exists()
+
+
+NOT_EXPANDED = [
+    ("~", "~ is not expanded"), ("~/x", "~ is not expanded"), ("~root/x", "~ is not expanded"),
+    ("$HOME/x", "variables are not expanded"), ("${HOME}/x", "variables are not expanded"),
+    ("$OUT", "variables are not expanded"), ("C:", "no drives"), ("c:/Users/x", "no drives"),
+    ("C:\\Users\\x", "no drives"), ("file:///etc/passwd", "is an address"), ("https://a.b/c", "is an address"),
+    ("git+ssh://a/b", "is an address"), ("a\tb", "control character"), ("src/a\nb", "control character"),
+    ("src/\x1b[2J", "control character"), ("a\x7f", "control character"), ("a\x85b/c", "control character"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "hint"), NOT_EXPANDED)
+def test_a_path_that_expects_to_be_expanded_is_refused_with_a_hint(work, given, hint):
+    with pytest.raises(PathRefused, match=hint):
+        resolve(str(work), given)
+
+
+@pytest.mark.parametrize("given", [given for given, _ in NOT_EXPANDED if "://" not in given and given != "~"])
+def test_it_is_resolved_where_that_very_file_exists(work, given):
+    (work / given).parent.mkdir(parents=True, exist_ok=True)
+    (work / given).write_text("here")
+    assert resolve(str(work), given).relative == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["./~/x", "src/~x", "src/$id.tsx", "$id.tsx", "$(x)", "ab:c", "a:b", "src/C:/x", "~$lock", "x~"],
+)
+def test_what_only_looks_alike_is_resolved(work, given):
+    assert resolve(str(work), given).relative == given.removeprefix("./")
+
+
+def test_a_path_that_cannot_be_looked_at_is_refused_as_well(work, monkeypatch):
+    def fail(path):
+        raise OSError
+
+    monkeypatch.setattr("workbench.policy.paths.os.path.lexists", fail)
+    with pytest.raises(PathRefused, match="not expanded"):
+        resolve(str(work), "~/x")
 
 
 def test_an_absolute_path_inside_is_resolved(work):

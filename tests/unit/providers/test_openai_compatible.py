@@ -375,9 +375,17 @@ def test_when_to_come_back(serving, ask, headers, wanted):
 def test_a_reply_without_end_is_closed(serving, ask, monkeypatch):
     monkeypatch.setattr(openai_compatible, "MOST_REPLY_BYTES", 50_000)
     server = serving(Answer([*(event(chunk({"content": "x" * 1_000})) for _ in range(200)), Stall()]))
-    assert failed(ask(server.base_url)).code == "reply_too_large"
+    parts = ask(server.base_url)
+    assert (text_of(parts)[:1_000], parts[-1]) == ("x" * 1_000, StopPart(reason="size"))
     assert failed(ask(serving(Answer([b"data: " + b"x" * 90_000])).base_url)).code == "reply_too_large"
     assert failed(ask(serving(whole(b"[" + b" " * 90_000)).base_url)).code == "reply_too_large"
+
+
+def test_of_more_calls_than_one_reply_may_have_the_first_come(serving, ask):
+    calls = [{"index": at, "id": f"c{at}", "function": {"name": "f", "arguments": "{}"}} for at in range(300)]
+    parts = ask(serving(deltas({"tool_calls": calls})).base_url)
+    kept = [part.id for part in parts if isinstance(part, ToolCallPart)]
+    assert (kept, StopPart(reason="calls") in parts) == ([f"c{at}" for at in range(64)], True)
 
 
 def test_cancelling_closes_the_connection(serving):

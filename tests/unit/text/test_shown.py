@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.text.safe import has_hidden
-from workbench.text.shown import PLACES, show
+from workbench.text.shown import PLACES, oddities, show
 
 HARMLESS = [
     ("approval_command", "git commit -m 'one\n\ntwo'\n\tls  -l"),
@@ -81,3 +81,23 @@ def test_showing_takes_linear_time(piece):
     for where in PLACES:
         show(hostile, where)
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\r\n", ()), ("a\r\nb\r\n", ()), ("a\r\nb", ()), ("a\nb\n", ()), ("a", ()),
+        ("a\r\nb\n", ("hidden",)), ("a\nb\r\n", ("hidden",)), ("a\rb", ("hidden",)), ("a\r", ("hidden",)),
+        ("a\r\n\r", ("hidden",)), ("a\r\r\n", ("hidden",)), ("a\r\nb\u202e\r\n", ("hidden",)),
+        ("a\r\n" + "\r\n" * 60 + "b", ("padding",)),
+    ],
+)  # fmt: skip
+def test_lines_of_a_file_that_all_end_in_crlf_hide_nothing(text, expected):
+    assert oddities(text, "diff_preview") == expected
+    assert show(text, "diff_preview").oddities == expected
+    assert not expected or expected == ("padding",) or "⟨U+" in show(text, "diff_preview").text
+
+
+@pytest.mark.parametrize("where", [place for place in PLACES if place not in ("diff_preview", "tool_output")])
+def test_elsewhere_a_carriage_return_is_hidden(where):
+    assert "hidden" in oddities("a\r\nb\r\n", where)

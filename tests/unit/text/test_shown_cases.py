@@ -19,7 +19,7 @@ SHOWN = [
     ('\U0001f1e9\U0001f1ea', '\U0001f1e9\U0001f1ea', False),
     ('1\ufe0f\u20e3', '1\ufe0f\u20e3', False),
     ('\u2764\ufe0f', '\u2764\ufe0f', False),
-    ('p\u0430ypal', 'p\u0430ypal', False),
+    ('p\u0430ypal', 'p\u0430ypal', True),
     ('e\u0301', 'e\u0301', False),
     ('e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301', 'e\u0301\u0301\u0301\u0301\u27e816 more marks\u27e9', True),
     ('e\u0301\u0316\u0489\u20dd\ufe20\u1dc4\u0301\u0316\u0489\u20dd\ufe20\u1dc4\u0301\u0316\u0489\u20dd\ufe20\u1dc4', 'e\u0301\u0316\u0489\u20dd\u27e814 more marks\u27e9', True),

@@ -9,8 +9,17 @@ from workbench.domain.events import CallProposed
 from workbench.domain.rows import Action, PipelineState, StepState
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import Usage, Verdict
+from workbench.draw.run_graph import RunPaint, steps_of
+from workbench.graph.facts import standing_slot
+from workbench.graph.fit import fit, labels
+from workbench.graph.fold import fold
+from workbench.graph.layout import arrange
+from workbench.graph.mermaid import mermaid
+from workbench.graph.model import build
+from workbench.graph.overview import overview
+from workbench.graph.svg import svg
 from workbench.views.pipeline import MatrixCounts, pipeline, run_title
-from workbench.views.step import step_detail
+from workbench.views.step import step_detail, step_sign, step_word
 
 RUN = PipelineState(
     pipeline_id="r", pipeline_name="nightly", status="running", created_at=0, updated_at=0, number=41,
@@ -158,3 +167,52 @@ def test_a_call_in_the_log_of_a_step_has_the_sign_of_how_it_stands():
     ]
     log = step_detail(run, steps["plan"], [], child, calls, lambda ref: None).sections[0]
     assert log.lines == ("  ✓ create_file c1", "  ◆ create_file c2", "  ✗ create_file c3")
+
+
+def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
+    rows = [row("plan", "completed", is_warned=True, error_message="exit 1")]
+    rows += [
+        row(f"tests[{item}]", "completed", matrix="tests", is_warned=item == "b", error_message="exit 2")
+        for item in "abc"
+    ]
+    run, steps = shown(*rows)
+    assert (run.failed, run.warned, step_word(steps["plan"]), step_sign(steps["plan"])) == (
+        1,
+        1,
+        "failed, goes on",
+        "failed",
+    )
+    assert steps["tests"].counts == MatrixCounts(done=2, failed=1)
+    detail = step_detail(run, steps["plan"], [], [], [], lambda _: None)
+    assert (detail.sign, "failed, goes on" in detail.title) == ("failed", True)
+    items = step_detail(run, steps["tests"], [], [], [], lambda _: None).sections[1].lines
+    assert items[0].split("   ")[:2] == ["✗ b", "failed, goes on"]
+
+
+def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
+    run, _ = shown(row("plan", "completed", is_warned=True), row("api", "completed"))
+    folded = fold(steps_of(run), alike=False)
+    paint, layout = RunPaint(run), arrange(build(folded.steps))
+    facts = {at: paint.of(step.id, folded) for at, step in enumerate(folded.steps)}
+    by_id = {step.id: facts[at] for at, step in enumerate(folded.steps)}
+
+    def slots(step):
+        return standing_slot(step, by_id[step.id])
+
+    text = "\n".join(fit(layout, 120, slots=slots).lines(facts))
+    drawn = mermaid(layout, facts)
+    picture = svg(layout, labels(layout.graph, 40, slots), facts)
+    assert "✗ plan" in text and "failed, goes on" in text and "✓ plan" not in text
+    assert "<br/>failed, goes on" in drawn
+    assert "classDef warned stroke:#c62828" in drawn
+    assert '<g class="warned"><title>failed, goes on; ' in picture
+    assert "✗ plan 0s failed, goes on" in picture
+    assert overview(layout, facts, rows=1)[0].startswith("✗")
+
+
+def test_a_row_of_the_command_line_says_so_too():
+    from workbench.cli.pipeline.facts import step_row
+    from workbench.cli.signs import signs_for
+
+    said = step_row(row("plan", "completed", is_warned=True, error_message="exit 1"), signs_for("utf-8"))
+    assert said.split() == ["✗", "plan", "failed,", "goes", "on", "exit", "1"]

@@ -1,13 +1,15 @@
 """Statistics: what is counted, and what is never added up."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
-from workbench.views.statistics import BUCKETS, percentile, statistics, unfinished_words
+from workbench.views.statistics import BUCKETS, UNASKED, percentile, statistics, unfinished_words
 
 
-def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, is_by_rule=False):
-    return CallFact(tool=tool, state=state, run_ms=run_ms, waited_ms=waited_ms, is_by_rule=is_by_rule)
+def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, unasked=""):
+    return CallFact(tool=tool, state=state, run_ms=run_ms, waited_ms=waited_ms, unasked=unasked)
 
 
 def answer(state="approved", took_ms=1000, is_partly=False):
@@ -60,15 +62,37 @@ def test_a_call_without_a_result_did_not_fail():
 
 def test_every_outcome_has_its_own_count():
     counts = statistics(
-        [call(is_by_rule=True), call()],
-        [answer(), answer(is_partly=True), answer("rejected"), answer("expired", None), answer("cancelled", None)],
+        [call(unasked="rule"), call(unasked="grant"), call(unasked="refused"), call()],
+        [answer(), answer(is_partly=True), answer("rejected"), answer("expired", None), answer("cancelled", None),
+         answer("superseded", None)],
         [], [],
     )  # fmt: skip
     assert dict(counts.outcomes) == {
-        "by rule": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1, "withdrawn": 1,
+        "by rule": 1, "by grant": 1, "not allowed": 1, "approved": 1, "partly": 1, "rejected": 1, "expired": 1,
+        "withdrawn": 1, "replaced": 1,
     }  # fmt: skip
     assert (counts.deciding.answers, counts.deciding.p50_ms) == (3, 1000)
     assert counts.deciding.buckets[0] == 3
+
+
+@given(
+    st.lists(st.sampled_from(["", "rule", "grant", "refused"])),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["approved", "rejected", "expired", "cancelled", "superseded"]), st.booleans()
+        )
+    ),
+)
+def test_every_decided_call_and_every_question_that_is_over_is_counted_once(calls, answers):
+    counts = statistics(
+        [call(unasked=unasked) for unasked in calls],
+        [answer(state, None, is_partly) for state, is_partly in answers],
+        [],
+        [],
+    )
+    outcomes = dict(counts.outcomes)
+    assert sum(outcomes.values()) == sum(bool(unasked) for unasked in calls) + len(answers)
+    assert sum(outcomes[name] for name in UNASKED) == sum(bool(unasked) for unasked in calls)
 
 
 def test_a_long_thought_is_in_the_last_bar():

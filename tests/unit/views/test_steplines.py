@@ -29,14 +29,14 @@ def test_a_run_is_told_step_by_step():
     assert said("release-run") == [
         ("plan", "ok", "attempt 2   752 ms"),
         ("pages", "ok", "3 of 3 items"),
-        ("tests", "risk", "failed, goes on   3.0 s"),
+        ("tests", "failed", "failed, goes on   3.0 s"),
         ("size", "ok", "5.5 s"),
         ("notes", "ok", "410 ms"),
         ("ship", "ok", "done"),
         ("hold", "cancelled", "skipped"),
         ("publish", "ok", "2.5 s"),
         ("summary", "ok", "312 ms"),
-        ("the run", "ok", "completed, 17 s of work"),
+        ("the run", "ok", "completed, 17 s of work, 1 step failed"),
     ]
 
 

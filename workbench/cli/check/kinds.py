@@ -135,6 +135,9 @@ def rule(case: JsonObject) -> JsonObject:
     """Judge a pattern as `rules add` does."""
     from workbench.policy.rules import acceptance
 
+    for name in ("tool", "pattern"):
+        if not isinstance(case.get(name, ""), str):
+            return {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
     verdict, reason = acceptance(_text(case, "tool"), _text(case, "pattern"), _tools())
     return {"verdict": verdict, "reason": reason}
 

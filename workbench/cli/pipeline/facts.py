@@ -8,6 +8,7 @@ from typing import Final
 
 from workbench.cli.render.facts import Facts
 from workbench.cli.signs import Meaning, Signs
+from workbench.domain.machines import DONE_STEPS
 from workbench.domain.rows import PipelineState, StepState
 from workbench.text.human import duration, iso
 from workbench.text.safe import one_line
@@ -15,9 +16,18 @@ from workbench.views.pipeline import run_title
 
 MEANINGS: Final[Mapping[str, Meaning]] = {
     "queued": "todo", "pending": "todo", "ready": "todo", "running": "running", "waiting": "waiting",
-    "retrying": "running", "completed": "ok", "completed_empty": "ok", "warned": "ok", "failed": "failed",
+    "retrying": "running", "completed": "ok", "completed_empty": "ok", "warned": "failed", "failed": "failed",
     "skipped": "cancelled", "cancelled": "cancelled",
 }  # fmt: skip
+
+
+WORDS: Final[Mapping[str, str]] = {"warned": "failed, goes on"}
+"""Words of states that say more than their name."""
+
+
+def step_state(state: str, *, is_warned: bool, has_failed: bool = False) -> str:
+    """Return how a step stands: `warned` failed, and its run goes on."""
+    return "warned" if (is_warned or has_failed) and state in DONE_STEPS else state
 
 
 def run_facts(run: PipelineState) -> Facts:
@@ -58,13 +68,14 @@ def run_row(run: PipelineState, signs: Signs, now: int) -> str:
 
 def step_row(step: StepState, signs: Signs) -> str:
     """Return a step as a row: sign, id, state, working time, attempt, contract, why it failed."""
-    word = "warned" if step.is_warned else step.state.replace("_", " ")
+    state = step_state(step.state, is_warned=step.is_warned)
+    word = WORDS.get(state, state.replace("_", " "))
     took = duration(step.duration_ms / 1000) if step.duration_ms else ""
     tried = f" attempt {step.attempt}" if step.attempt > 1 else ""
     contract = f" contract {step.contract.replace('_', ' ')}" if step.contract else ""
     why = f"  {one_line(step.error_message, 160)}" if step.error_message else ""
     indent = "    " if step.matrix else "  "
-    sign = signs.of(MEANINGS[step.state])
+    sign = signs.of(MEANINGS[state])
     return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"
 
 

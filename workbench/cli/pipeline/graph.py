@@ -67,13 +67,18 @@ def execute(options: Namespace, console: Console) -> int:
 def _print(
     layout: "Layout", facts: "Mapping[int, Facts]", form: str, width: int, is_ascii: bool, console: Console
 ) -> None:
-    from workbench.graph.facts import slot
+    from workbench.graph.facts import PENDING, standing_slot
     from workbench.graph.fit import fit, labels, no_slots
     from workbench.graph.mermaid import mermaid
     from workbench.graph.svg import svg
     from workbench.graph.walk import hidden_note
 
-    slots = slot if facts else no_slots
+    by_id = {layout.graph.steps[at].id: fact for at, fact in facts.items()}
+
+    def known_slot(step: "Step") -> int:
+        return standing_slot(step, by_id.get(step.id, PENDING))
+
+    slots = known_slot if facts else no_slots
     if form == "mermaid":
         console.say(mermaid(layout, facts or None).rstrip("\n"))
     elif form == "svg":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from workbench.cli.console import Console
-from workbench.cli.pipeline.facts import MEANINGS, run_facts, step_facts
+from workbench.cli.pipeline.facts import MEANINGS, WORDS, run_facts, step_facts, step_state
 from workbench.cli.render.facts import Facts
 from workbench.domain.codec import to_line
 from workbench.domain.events import ActionOpened, Event
@@ -137,9 +137,21 @@ class _Lines:
                 why = f": {one_line(body.detail, 400)}" if body.detail else ""
                 took = duration(body.duration_ms / 1000)
                 where = self._where(event.session_id).replace(" · ", " ")
-                return f"{signs.of(MEANINGS[body.status])} {where}{body.status} in {took}{why}"
+                sign, failed = MEANINGS[body.status], self._allowed(event.session_id)
+                if failed and body.status == "completed":
+                    sign, why = "failed", f", failed all the same: {', '.join(failed)}{why}"
+                return f"{signs.of(sign)} {where}{body.status} in {took}{why}"
             case _:
                 return ""
+
+    def _allowed(self, run_id: str) -> list[str]:
+        """Return the steps of a run that failed and with which it went on."""
+        steps = self._journal.step_states(run_id)
+        return [
+            one_line(step.step_id, 60)
+            for step in steps
+            if not step.matrix and step_state(step.state, is_warned=step.is_warned) == "warned"
+        ]
 
     def _where(self, session_id: str) -> str:
         """Return the run below that an event is of, to stand before its step; empty for the run itself."""
@@ -149,13 +161,14 @@ class _Lines:
         return f"{run_title(row)} · " if row else ""
 
     def _step(self, body: StepChanged, step: str) -> str:
-        sign = self._console.signs.of(MEANINGS[body.state])
+        state = step_state(body.state, is_warned=body.is_warned, has_failed=body.has_failed)
+        sign = self._console.signs.of(MEANINGS[state])
         tried = f" attempt {body.attempt}" if body.attempt > 1 else ""
         # Gates and lists do no work of their own: what their items took stands in the items' lines.
         took = f" {duration(body.duration_ms / 1000)}" if body.duration_ms else ""
         used = f" {tokens(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
         why = f"  {one_line(body.detail, 300)}" if body.detail else ""
-        word = "warned" if body.is_warned else body.state.replace("_", " ")
+        word = WORDS.get(state, state.replace("_", " "))
         return f"  {sign} {step:<26} {word}{tried}{took}{used}{why}"
 
     def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:

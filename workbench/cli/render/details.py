@@ -26,6 +26,8 @@ _WARNINGS: Mapping[str, str] = {
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
+    "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
+    "failed step": "A step of this run failed, and the run goes on.",
     "stale": "A file changed since this was proposed.",
 }
 _IN_HUNKS = frozenset({"content", "old_string", "new_string"})
@@ -113,6 +115,8 @@ def _warnings(action: Action, signs: Signs) -> list[str]:
 
 def _question(opened: ActionOpened) -> list[str]:
     lines = safe(opened.prompt).splitlines() if opened.prompt else []
+    failed = opened.subject.get("failed")
+    lines += [f"  {one_line(part, 400)}" for part in str(failed).split("; ")] if failed else []
     return lines + [
         f"  {one_line(choice.key, 40)}: {one_line(choice.label, 160)}" for choice in opened.choices
     ]

@@ -16,7 +16,7 @@ from workbench.cli.tools.listing import all_tools
 from workbench.domain.rows import Call, Rule
 from workbench.journal.journal import Journal
 from workbench.policy import rules
-from workbench.policy.past import as_own, is_about, subject_of
+from workbench.policy.past import as_own, is_about, is_copied, subject_of
 from workbench.text.safe import one_line
 
 EXAMPLE = "workbench rules backtest Bash 'Bash(git diff *)' --glob"
@@ -38,7 +38,7 @@ def execute(options: Namespace, console: Console) -> int:
     )  # fmt: skip
     with opened() as (_, journal):
         of_tool, matched = 0, list[Call]()
-        for call, is_matched in _tried(journal, rule):
+        for call, is_matched in tried(journal, rule):
             of_tool += 1
             matched += [call] if is_matched else []
     if options.json:
@@ -54,10 +54,13 @@ def execute(options: Namespace, console: Console) -> int:
     return DONE
 
 
-def _tried(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
+def tried(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
+    """Yield every call of a tool that a rule is about, once, and whether the rule covers it."""
     known = {tool.id: tool for tool in all_tools()}
     for session in journal.sessions():
         for call in journal.calls(session.id):
+            if call.replaced_by is not None or is_copied(session, call):
+                continue
             tool, parameters = as_own(call.tool, call.parameters)
             descriptor = known.get(tool)
             if descriptor is not None and is_about(rule, descriptor):

@@ -115,7 +115,7 @@ def _lines(counts: Statistics, console: Console) -> Iterable[str]:
     if words := unfinished_words(counts.tools):
         yield words
     yield ""
-    yield from _bars("how asks ended", counts.outcomes)
+    yield from _bars("who decided", counts.outcomes)
     if counts.deciding.answers:
         p50, p95 = _took(counts.deciding.p50_ms), _took(counts.deciding.p95_ms)
         yield f"time to decide: half within {p50}, 95 % within {p95}, {counts.deciding.answers} answers"
@@ -142,7 +142,7 @@ def _bars(title: str, rows: Iterable[tuple[str, int]]) -> Iterable[str]:
     for word, count in found:
         if count:
             bar = "=" * max(1, round(_BAR * count / most))
-            yield f"  {word:<10} {count:>7,} {count / total:>5.0%}  {bar}"
+            yield f"  {word:<11} {count:>7,} {count / total:>5.0%}  {bar}"
 
 
 def _files(counts: Statistics, console: Console) -> Iterable[str]:

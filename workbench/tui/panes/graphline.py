@@ -12,13 +12,14 @@ from textual.strip import Strip
 from textual.style import Style
 
 from workbench.draw.glyphs import Glyphs
-from workbench.draw.tokens import Ink
+from workbench.draw.tokens import Ink, TokenName
 from workbench.graph.facts import PENDING, SIGNS, Facts, State
 from workbench.graph.picture import Run
 from workbench.views.signs import STEP_MEANINGS
 
 _OF_SIGN: Final[Mapping[str, State]] = {sign: state for state, pair in SIGNS.items() for sign in pair}
-_LIVE: Final = ("running", "waiting", "failed", "retrying")
+_LIVE: Final = ("running", "waiting", "failed", "warned", "retrying")
+_BADGES: Final[Mapping[State, TokenName]] = {"waiting": "waiting", "warned": "failed"}
 
 
 class GraphLine:
@@ -94,7 +95,7 @@ class GraphLine:
             return ink.sign(STEP_MEANINGS[state])
         if run.role == "name":
             return ink.of("muted" if state in ("pending", "skipped") else "foreground", bold=state in _LIVE)
-        return ink.of("waiting" if state == "waiting" else "muted")
+        return ink.of(_BADGES.get(state, "muted"))
 
     def _item(self, text: str) -> Iterator[tuple[str, Style]]:
         state = _OF_SIGN.get(text[:1], "pending")

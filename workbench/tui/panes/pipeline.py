@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from workbench.draw import cells
+from workbench.draw.tokens import Ink
 from workbench.draw.wrapping import wrap
 from workbench.text.human import countdown, tokens
 from workbench.tui import keymap, theme
@@ -198,7 +199,7 @@ class PipelinePane(Pane):
         )  # fmt: skip
         parts += [
             Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
-        ]
+        ] + _going_on(run, ink)
         if run.status in ("queued", "failed", "cancelled", "completed"):
             parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
         right = [f"{run.done} of {run.total} steps", countdown(run.seconds)]
@@ -270,7 +271,7 @@ class PipelinePane(Pane):
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown(seconds)}"
-        return step.asks or step.error
+        return step.asks or _why(step)
 
     # --- the cursor -----------------------------------------------------------------------------
 
@@ -437,6 +438,19 @@ class PipelinePane(Pane):
         if key_id in ("pipeline.part-previous", "pipeline.part-next") and not self.has_step:
             return "The parts of a step are shown when this pane is large: z."
         return _why_run_off(self._shown.run, key_id)
+
+
+def _going_on(run: PipelineRun, ink: Ink) -> list[Content]:
+    """Return the words for steps that failed and with which a run goes on; none where there is none."""
+    words = "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
+    return [Content.styled(words, ink.of("failed"))] if run.warned else []
+
+
+def _why(step: PipelineStep) -> str:
+    """Return why a step failed, and that the run goes on where it does."""
+    if step.state != "warned":
+        return step.error
+    return f"failed, goes on: {step.error}" if step.error else "failed, goes on"
 
 
 def _why_run_off(run: PipelineRun | None, key_id: str) -> str:
