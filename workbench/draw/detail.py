@@ -91,7 +91,7 @@ def title_left(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
     """Return the title of the detail: `src/shop/router.py +6 −3`, `run_in_terminal ! 3 risks`."""
     bold = ink.of("foreground", bold=True)
     name = detail.target if detail.files or detail.kind != "tool" else detail.tool or detail.verb
-    left = shorten(content(name, bold, ink), TITLE_CELLS, glyphs, keeps_end=bool(detail.files))
+    left = shorten(content(glyphs.target(name), bold, ink), TITLE_CELLS, glyphs, keeps_end=bool(detail.files))
     if len(detail.files) > 1:
         left += styled(f"  {len(detail.files)} files", ink.of("muted"))
     size = sizes(detail.added, detail.removed, ink, glyphs)

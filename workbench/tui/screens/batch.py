@@ -115,7 +115,7 @@ class BatchList(RowList):
             Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
             Column(content=Content(one.row.verb), width=5),
             Column(
-                content=cells.content(one.row.target),
+                content=cells.content(signs.target(one.row.target)),
                 grows=True,
                 least=16,
                 cut="path" if is_path(one.row.target) else "end",
@@ -252,7 +252,8 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
             head = " left out:  " if row is self._left_out[0] else " " * 12
             why = _why_alone(row)
             room = max(_LEAST_TARGET, min(40, self._room - len(head) - 2 - len(why)))
-            target = cells.shorten(cells.content(f"{row.verb} {row.target}"), room, glyphs(self)).pad_right(1)
+            words = cells.content(glyphs(self).target(f"{row.verb} {row.target}"))
+            target = cells.shorten(words, room, glyphs(self)).pad_right(1)
             line = Content.assemble((head, muted), target, " ", (why, muted))
             lines.append(cells.shorten(line, self._room, glyphs(self)) + "\n")
         more = len(self._left_out) - _MOST_LEFT_OUT
