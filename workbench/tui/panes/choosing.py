@@ -7,8 +7,9 @@ itself; what is gone from the queue is forgotten.
 from collections.abc import Collection, Sequence
 from dataclasses import field
 
-from workbench.domain.values import Hunk
+from workbench.domain.values import Hunk, SeenBy
 from workbench.records import dataclass
+from workbench.tui.messages import Decide
 from workbench.views.detail import ActionDetail
 from workbench.views.selection import Seen, TakenState
 
@@ -26,8 +27,10 @@ class Choosing:
     """What the user made of a proposal in an editor: path to bytes."""
     seen: Seen = field(default_factory=Seen)
     marks: set[str] = field(default_factory=set[str])
-    warned: set[str] = field(default_factory=set[str])
-    """Actions whose unseen parts were pointed out once."""
+    lines_left: dict[str, int] = field(default_factory=dict[str, int])
+    """Lines that were not on the screen yet, of actions of which one part is left."""
+    requires_seen: bool = True
+    """Whether all that is taken is shown before `a` approves it: `approvals.require_seen`."""
     confirmed: set[str] = field(default_factory=set[str])
     """Digests of what hides characters and was asked about once more."""
     line: int | None = None
@@ -101,13 +104,38 @@ class Choosing:
 
     def unseen(self, detail: ActionDetail) -> tuple[int, ...]:
         """Return the parts that an approval takes and that were not on the screen yet."""
-        return self.seen.unseen(detail.id, self.taken_of(detail), every=detail.must_see_all)
+        has_rest = any(not file.hunks for file in detail.files)
+        return self.seen.unseen(
+            detail.id, self.taken_of(detail), every=detail.must_see_all, has_rest=has_rest
+        )
+
+    def seen_by(self, detail: ActionDetail) -> SeenBy:
+        """Return what the record says of an approval: whether all of it was on the screen."""
+        return "part" if self.unseen(detail) else "all"
+
+    def approval(self, detail: ActionDetail) -> Decide:
+        """Return the approval of what is taken of an action."""
+        selection = self.taken_of(detail).to_selection() if detail.hunks else None
+        return Decide(detail.id, "approve", detail.digest, selection=selection, seen=self.seen_by(detail))
+
+    def was_shown(self, action_id: str, parts: Collection[int], gone: Collection[int], left: int) -> None:
+        """Note which parts of an action were on the screen, which left too early, and the lines left."""
+        self.seen = self.seen.mark(action_id, parts).unmark(action_id, gone)
+        self.lines_left[action_id] = left
+
+    def was_edited(self, action_id: str) -> None:
+        """Forget what was taken and seen of a proposal: the user's own text stands in its place."""
+        self.taken.pop(action_id, None)
+        self.seen = self.seen.forget([action_id])
+
+    def insists(self, detail: ActionDetail) -> bool:
+        """Return whether `a` shows what was not on the screen before it approves."""
+        return bool(self.unseen(detail)) and (self.requires_seen or detail.must_see_all)
 
     def forget(self, kept: Collection[str]) -> None:
         """Forget what is not in the queue any more."""
-        for memory in (self.taken, self.hunks, self.choices, self.edits):
+        for memory in (self.taken, self.hunks, self.choices, self.edits, self.lines_left):
             for gone in memory.keys() - kept:
                 del memory[gone]
         self.marks &= set(kept)
-        self.warned &= set(kept)
         self.seen = self.seen.forget(self.seen.shown.keys() - kept)

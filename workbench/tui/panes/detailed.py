@@ -108,9 +108,8 @@ class DetailedPane(Pane):
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
         message.stop()
-        if self.screen.is_active:
-            self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
-            self.post_message(KeysChanged())
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
+        self.post_message(KeysChanged())
 
     @on(DetailView.HunkClicked)
     def _hunk_clicked(self, message: DetailView.HunkClicked) -> None:
@@ -123,7 +122,7 @@ class DetailedPane(Pane):
 
     def uncovered(self) -> None:
         """Begin to count: a dialog that was over it is gone, and what came meanwhile is seen only now."""
-        self.detail_view.tell()
+        self.detail_view.uncovered()
         self.standing.forget()
 
     def scroll_half(self, direction: int) -> None:

@@ -277,7 +277,7 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
 
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
-        self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
         self._show()
 
     def resized(self) -> None:
@@ -297,9 +297,9 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
             self._main.say(TOO_QUICK.format(key=key))
             return
         for one in self._rows:
-            taken = self.choosing.taken_of(one.detail)
-            selection = taken.to_selection() if verdict == "approve" and one.detail.hunks else None
-            self._main.post_message(Decide(one.row.id, verdict, one.detail.digest, selection=selection))
+            rejection = Decide(one.row.id, "reject", one.detail.digest)
+            approval = self.choosing.approval(one.detail) if verdict == "approve" else rejection
+            self._main.post_message(approval)
         self.choosing.marks.clear()
         self._main.approvals.marks_changed()
         self.dismiss()
