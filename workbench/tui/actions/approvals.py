@@ -188,7 +188,7 @@ def hunk_toggle(pane: ApprovalsPane) -> None:
 def hunks_toggle(pane: ApprovalsPane) -> None:
     """Take everything, or leave everything."""
     if pane.detail is not None:
-        pane.choosing.taken[pane.detail.id] = pane.choosing.taken_of(pane.detail).toggle_all()
+        pane.choosing.take(pane.detail, pane.choosing.taken_of(pane.detail).toggle_all())
         pane.draw_detail()
 
 

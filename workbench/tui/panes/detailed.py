@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from workbench.draw import detail as words
 from workbench.draw.diff import Layout, heads_strip
-from workbench.tui.messages import HunksShown, KeysChanged
+from workbench.tui.messages import HunksShown, KeysChanged, Said
 from workbench.tui.panes import captions
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.choosing import Choosing
@@ -45,6 +45,7 @@ class DetailedPane(Pane):
         self.layout_wish: Layout = "unified"
         self.context = 3
         self.is_full = False
+        self._gone = ""
 
     def compose_detail(self) -> Iterable[Widget]:
         """Yield title, files and the detail itself."""
@@ -61,6 +62,10 @@ class DetailedPane(Pane):
         if was is not None and (detail is None or detail.id != was.id):
             self.choosing.line = None
         self.draw_detail()
+        if detail is not None and (gone := captions.gone(detail, self.choosing)) != self._gone:
+            self._gone = gone
+            if gone:
+                self.post_message(Said(f"{gone[0].upper()}{gone[1:]}."))
 
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
