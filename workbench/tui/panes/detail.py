@@ -235,7 +235,7 @@ class DetailView(LineView):
         return NextShown(hunk=part or None, hunks=hunks, lines=len(below), last=last)
 
     def _words_of(self, below: Sequence[int]) -> str:
-        """Return the last of some rows in words; of a command that ends among them its last line."""
+        """Return the last of some rows of a diff, or the end of a command among them; else nothing."""
         if self._diff is not None:
             return self._diff.words(below[-1])
         detail = self.detail
@@ -243,7 +243,7 @@ class DetailView(LineView):
             end = words.command_height(detail, self.width, ink(self))
             if below[0] <= end:
                 return detail.command.rstrip().rpartition("\n")[2]
-        return self._body[below[-1]].plain.strip()
+        return ""
 
     # --- moving ---------------------------------------------------------------------------------
 
