@@ -87,6 +87,7 @@ def test_nothing_is_approved_before_all_of_it_was_on_the_screen(tmp_path, asked,
 
 def test_each_a_says_what_is_left(tmp_path):
     async def body(shown):
+        assert "ctrl+y approve unseen" in shown.text
         label = shown.approvals.label_of("approvals.approve")
         assert label.startswith("run once after ") and label.endswith(" unseen lines")
         await shown.press("a")
@@ -99,7 +100,7 @@ def test_each_a_says_what_is_left(tmp_path):
 def test_of_many_hunks_a_names_how_many_are_left(tmp_path):
     async def body(shown):
         await shown.press("a")
-        assert "more hunks unseen. Look, then press a again." in shown.said
+        assert "more hunks unseen. Look, then press a again; ctrl+y approves unseen." in shown.said
         assert shown.approvals.choosing.hunk_of(shown.approvals.detail) > 1
 
     play(one(tmp_path, edit(TEN, TEN_CHANGED), {"router.py": TEN}), body)
@@ -133,7 +134,7 @@ def test_rows_on_which_the_eye_rested_count(tmp_path):
 def test_unseen_is_approved_by_a_key_of_its_own_and_the_record_says_so(tmp_path):
     async def body(shown):
         action = waiting(shown)
-        assert "ctrl+y approve unseen" in shown.text
+        assert not shown.approvals.why_off("approvals.approve-unseen")
         await shown.press("ctrl+y", wait=0.1)
         assert "Too quick" in shown.said
         await shown.press("ctrl+y")

@@ -70,9 +70,15 @@ def unseen_words(detail: ActionDetail, choosing: Choosing) -> str:
     return f"{lines} unseen line{'s' if lines != 1 else ''}" if lines else "what is unseen"
 
 
-def left_sentence(following: NextShown, key: str) -> str:
-    """Return what is said of what is left after the next part of an action was shown."""
-    again = f"Look, then press {key} again."
+def left_sentence(following: NextShown, key: str, other: str = "") -> str:
+    """Return what is said of what is left after the next part of an action was shown.
+
+    Args:
+        following: the part, and what is below it.
+        key: that goes on.
+        other: what else can be done, as words behind a semicolon.
+    """
+    again = f"Look, then press {key} again{other and f'; {other}'}."
     if following.hunks > 1:
         return f"{following.hunks} more hunks unseen. {again}"
     if not following.lines:

@@ -122,8 +122,10 @@ class DetailView(LineView):
             rows = RowsToSee(self._diff, body, has_hunks=bool(detail.hunks))
             layout = (width, self.look.layout, self.look.context, len(self._diff or self._body))
             self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks), layout, rows)
-        if before is not None and before is not self._drawing:
-            self._note(before, ())
+        if before is not self._drawing:
+            if before is not None:
+                self._note(before, ())
+            self._tell_again()
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
@@ -208,6 +210,13 @@ class DetailView(LineView):
             self._left = left
             self.post_message(HunksShown(drawn.action_id, come, gone, left))
 
+    def _tell_again(self) -> None:
+        """Say what was seen of an action that is shown again: others may have forgotten it."""
+        drawn = self._drawing
+        if drawn is not None:
+            self._left = drawn.lines_left()
+            self.post_message(HunksShown(drawn.action_id, frozenset(drawn.told), left=self._left))
+
     def is_settled(self, at: float) -> bool:
         """Return whether all that counts as seen has stood on the screen long enough at a moment."""
         return self._drawing is None or self._drawing.is_settled(at)
@@ -217,7 +226,7 @@ class DetailView(LineView):
         drawn = self._drawing
         unseen = [] if drawn is None else drawn.unseen_rows(parts)
         if drawn is None or not unseen:
-            self.tell()
+            self._tell_again()
             return NextShown()
         first, height = unseen[0], max(1, self.size.height)
         part = drawn.rows.part_at(first)
