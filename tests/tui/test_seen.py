@@ -227,3 +227,13 @@ def test_equal_lines_around_a_change_need_not_be_seen(tmp_path):
 
     changed = ROUTER.replace("line 3\n", "line three\n")
     play(one(tmp_path, edit(ROUTER, changed), {"router.py": ROUTER}), body, size=SIZES["small"])
+
+
+def test_a_proposal_that_came_back_from_the_editor_can_still_be_approved(tmp_path):
+    async def body(shown):
+        shown.hand.waits()
+        shown.approvals.choosing.was_edited(waiting(shown).id)
+        await shown.press("a", "a")
+        assert not shown.stage.waiting()
+
+    play(one(tmp_path, edit(ROUTER, ROUTER.replace("line 3\n", "line three\n")), {"router.py": ROUTER}), body)
