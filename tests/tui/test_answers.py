@@ -127,9 +127,11 @@ def test_unseen_hunks_are_shown_before_they_are_approved(stage):
         await shown.settle()
         assert "unseen" in shown.approvals.label_of("approvals.approve")
         await shown.press("a")
-        assert (shown.state(action), "not on the screen yet" in shown.said) == ("pending", True)
+        assert (shown.state(action), "Look, then press a again" in shown.said) == ("pending", True)
         await shown.press("a")
-        assert shown.state(action) == "approved"
+        assert "the rest that was not on the screen yet" in shown.said
+        await shown.press("a")
+        assert (shown.state(action), shown.stage.journal.action(action.id).seen) == ("approved", "all")
 
     play(stage, body, size=(100, 30))
 

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from workbench.cli.signs import Signs, signs_for
 from workbench.domain.values import Json
-from workbench.text.safe import escaped_json, safe
+from workbench.text.safe import LINE_END, LINE_END_IN_ASCII, escaped_json, safe
 
 
 class Console:
@@ -32,13 +32,16 @@ class Console:
 
     def write(self, text: str) -> None:
         """Print a piece of text on stdout, at once."""
-        self.out.write(safe(text))
+        self.out.write(self._shown(text))
         self.out.flush()
 
     def note(self, text: str) -> None:
         """Print lines on stderr."""
-        self.err.write(safe(text) + "\n")
+        self.err.write(self._shown(text) + "\n")
         self.err.flush()
+
+    def _shown(self, text: str) -> str:
+        return safe(text) if self.signs.has_unicode else safe(text).replace(LINE_END, LINE_END_IN_ASCII)
 
     def json(self, value: Json) -> None:
         """Print one JSON document on stdout."""

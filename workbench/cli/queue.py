@@ -4,6 +4,7 @@ Owns filters and order (least time first). Reads the index tables and the propos
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from workbench.cli.errors import Refusal
 from workbench.cli.lookup import proposal_of, recorded_hunks, short
@@ -11,6 +12,7 @@ from workbench.cli.render.rows import Asked
 from workbench.domain.rows import Action
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
+from workbench.text.safe import LINE_END
 
 _NEVER = 1 << 62
 
@@ -18,9 +20,26 @@ _NEVER = 1 << 62
 def waiting(journal: Journal, workspace: str | None = None) -> list[Action]:
     """Return what waits, least time first; of one workspace if one is named."""
     pending = journal.actions(states=("pending",))
-    return sorted(
-        _of(journal, pending, workspace), key=lambda action: (action.expires_at or _NEVER, action.opened_at)
-    )
+    return [
+        with_line_ends(journal, action)
+        for action in sorted(
+            _of(journal, pending, workspace),
+            key=lambda action: (action.expires_at or _NEVER, action.opened_at),
+        )
+    ]
+
+
+def with_line_ends(journal: Journal, action: Action) -> Action:
+    """Return a command that waits with `⏎` where its lines end; older versions recorded a blank there."""
+    if action.state != "pending" or action.verb != "run" or LINE_END in action.target:
+        return action
+    try:
+        command = proposal_of(journal, action).parameters.get("command")
+    except Refusal:
+        return action
+    if not isinstance(command, str) or "\n" not in command:
+        return action
+    return replace(action, target=command.replace("\n", LINE_END))
 
 
 def decided(journal: Journal, workspace: str | None = None) -> list[Action]:
@@ -34,6 +53,7 @@ def asked(journal: Journal, action: Action, *, with_hunks: bool = False) -> Aske
     session = journal.session(action.session_id) if action.session_id != SYSTEM_SESSION else None
     return Asked(
         action=action,
+        lines=action.target.rstrip(LINE_END).count(LINE_END) + 1 if action.verb == "run" else 1,
         title=session.title if session else "",
         hunks=_hunk_count(journal, action) if with_hunks and action.files else 0,
         call=journal.call(action.call_id) if action.call_id else None,

@@ -31,6 +31,7 @@ class Signs:
 
     table: Mapping[Meaning, str]
     minus: str
+    has_unicode: bool = True
 
     def of(self, meaning: Meaning) -> str:
         """Return the sign of a meaning, one cell wide."""
@@ -41,7 +42,7 @@ def signs_for(encoding: str | None) -> Signs:
     """Return the signs for a stream by its encoding: ASCII for all but UTF."""
     if (encoding or "").lower().replace("-", "").startswith("utf"):
         return Signs(table=_UNICODE, minus="−")
-    return Signs(table=_ASCII, minus="-")
+    return Signs(table=_ASCII, minus="-", has_unicode=False)
 
 
 def action_meaning(action: Action, call: Call | None = None) -> tuple[Meaning, str]:

@@ -189,7 +189,7 @@ KEYS: tuple[Key, ...] = (
         path="approvals.require_seen",
         kind=Flag(),
         default=True,
-        meaning="Whether every taken hunk must have been shown before it can be approved.",
+        meaning="Whether all that is taken is shown before a approves it; if not, the record says so.",
         narrows=_is(True),
     ),
     Key(

@@ -39,6 +39,7 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    SeenBy,
     SessionKind,
     Taken,
     Usage,
@@ -423,6 +424,8 @@ class ActionApproved(Body):
     reason: str | None = None
     choice: str | None = None
     text: str | None = None
+    seen: SeenBy | None = None
+    """How much of it was drawn before; absent in journals of older versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

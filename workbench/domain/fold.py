@@ -372,7 +372,7 @@ def _action_approved(event: Event, look: Lookup) -> tuple[Row, ...]:
     action = _decided(
         event, look, "approved", reason=body.reason, approved_until=body.approved_until,
         result_digest=body.result_digest, selection=body.selection, edited=body.edited,
-        choice=body.choice, text=body.text,
+        choice=body.choice, text=body.text, seen=body.seen,
     )  # fmt: skip
     return _with_call(action, look, event, "approved")
 

@@ -27,6 +27,7 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    SeenBy,
     SessionKind,
     Taken,
     Usage,
@@ -141,6 +142,8 @@ class Action:
     files: tuple[FilePlan, ...] = ()
     choices: tuple[str, ...] = ()
     subject: JsonObject = field(default_factory=dict[str, Json])
+    seen: SeenBy | None = None
+    """How much of an approved one was drawn before; None where nobody noted it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

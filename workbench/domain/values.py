@@ -131,6 +131,10 @@ class Usage:
         )
 
 
+SeenBy = Literal["all", "part", "by_id"]
+"""What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """A human's answer to an action; S4 PendingAction, DESIGN section 4."""
@@ -146,6 +150,8 @@ class Decision:
     text: str | None = None
     result_digest: str | None = None
     """Digest of the action with the after bytes of the selection; None means as shown."""
+    seen: SeenBy | None = None
+    """How much of it was in front of whoever approved; None where nobody noted it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,14 @@ TITLE_CELLS: Final = 60
 def body_lines(
     detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None
 ) -> list[Content]:
-    """Return command, parameters, prompt, choices, facts as lines of at most `width` cells.
+    """Return command, parameters, prompt, choices, facts as lines of at most `width` cells."""
+    return body(detail, width, ink, glyphs, choice=choice)[0]
+
+
+def body(
+    detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs, *, choice: str | None = None
+) -> tuple[list[Content], range]:
+    """Return the lines of a body, and which of them only explain what others say: the table of parts.
 
     Args:
         detail: the action.
@@ -51,9 +58,20 @@ def body_lines(
     ]
     blanks = Content(" " * INDENT)
     lines: list[Content] = []
-    for part in parts:
+    table = range(0)
+    for at, part in enumerate(parts):
         lines += [Content(""), *(blanks + line if line.plain else line for line in part)] if part else []
-    return lines
+        table = range(len(lines) - len(part), len(lines)) if at == _TABLE else table
+    return lines, table
+
+
+_TABLE: Final = 2
+"""Where the table of a command's parts stands among the parts of a body."""
+
+
+def command_height(detail: ActionDetail, width: int, ink: Ink) -> int:
+    """Return the row of `body_lines` on which a command ends."""
+    return len(_command(detail, max(1, width - INDENT - 1), ink))
 
 
 def _output(detail: ActionDetail, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
@@ -91,7 +109,7 @@ def title_left(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
     """Return the title of the detail: `src/shop/router.py +6 −3`, `run_in_terminal ! 3 risks`."""
     bold = ink.of("foreground", bold=True)
     name = detail.target if detail.files or detail.kind != "tool" else detail.tool or detail.verb
-    left = shorten(content(name, bold, ink), TITLE_CELLS, glyphs, keeps_end=bool(detail.files))
+    left = shorten(content(glyphs.target(name), bold, ink), TITLE_CELLS, glyphs, keeps_end=bool(detail.files))
     if len(detail.files) > 1:
         left += styled(f"  {len(detail.files)} files", ink.of("muted"))
     size = sizes(detail.added, detail.removed, ink, glyphs)

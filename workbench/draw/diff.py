@@ -103,6 +103,38 @@ class Diff:
         rows = self._at(y)[0].rows
         return rows.hunk.index if rows else None
 
+    def words(self, y: int) -> str:
+        """Return what a row says, on one line; of a changed line with its sign."""
+        row = self.row(y)
+        sides = [side for side in (row.right, row.left) if side is not None]
+        rows = self._at(y)[0].rows
+        if not sides or rows is None:
+            return row.text.strip()
+        return f"{sides[0].sign} {rows.text(sides[0].index).strip()}".strip()
+
+    def rows_to_see(self, hunk: int) -> frozenset[int]:
+        """Return the rows of a hunk that say what would change, without equal lines; its head if none does.
+
+        Hunk 0 stands for the files that have no hunks: their heads and what is said of them.
+        """
+        if not hunk:
+            return frozenset(
+                y
+                for at, part in enumerate(self._parts)
+                if part.kind == "note"
+                for y in range(self._tops[at] - (len(self.files) > 1), self._tops[at] + 1)
+            )
+        rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None
+        if rows is None:
+            return frozenset()
+        top, lines = self.hunk_top(hunk) + 1, rows.hunk.lines
+        found = (
+            top + offset
+            for offset, (left, right, _) in enumerate(rows.places)
+            if any(index >= 0 and lines[index][0] != " " for index in (left, right))
+        )
+        return frozenset(found) or frozenset([top - 1])
+
     def line_top(self, hunk: int, change: int) -> int:
         """Return the first row of a changed line; the hunk's head if it has no such line."""
         rows = self._parts[self._hunks[hunk]].rows if hunk in self._hunks else None

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
+from workbench.text.safe import LINE_END
 from workbench.text.width import cells
 from workbench.views.signs import LINES, SIGNS
 
@@ -20,6 +21,7 @@ _OURS = {
     **{line: plain for line, plain in LINES.items() if len(plain) == 1},
     **{sign.unicode: sign.ascii for sign in SIGNS.values()},
     "…": ".", "═": "=", "▔": "-", "▁": "_",
+    LINE_END: "^",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from workbench.records import dataclass
+from workbench.text.safe import LINE_END, LINE_END_IN_ASCII
 from workbench.views.signs import FUSE, LINES, SIGNS, SignName
 
 GlyphSetting = Literal["auto", "unicode", "ascii"]
@@ -32,6 +33,10 @@ class Glyphs:
         if not self.is_ascii or text.isascii():
             return text
         return "".join(_ASCII.get(character, character) for character in text)
+
+    def target(self, text: str) -> str:
+        """Return what a call acts on with the sign of a line end that this terminal shows."""
+        return text.replace(LINE_END, LINE_END_IN_ASCII) if self.is_ascii else text
 
     def fuse(self, left_seconds: float | None) -> str:
         """Return the fuse of the last five minutes, one cell; a blank before, and in ASCII."""

@@ -16,6 +16,7 @@ from workbench.draw.cells import Column, content, styled
 from workbench.draw.glyphs import Glyphs
 from workbench.draw.tokens import Ink, TokenName
 from workbench.text.human import duration
+from workbench.text.safe import LINE_END
 from workbench.views.queue import QueueRow, Urgency
 from workbench.views.sessions import ChangedFile, SessionRow
 from workbench.views.signs import Meaning
@@ -60,7 +61,7 @@ def _style(ink: Ink, *, is_cursor: bool, has_focus: bool) -> Style:
 
 def is_path(text: str) -> bool:
     """Return whether a target reads as a path, so that its end is what matters."""
-    return "/" in text and " " not in text
+    return "/" in text and " " not in text and LINE_END not in text
 
 
 def _target(text: str, style: Style, ink: Ink, *, least: int) -> Column:
@@ -101,7 +102,7 @@ def queue_row(
     columns = [bar(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus)]
     columns += [Column(content=mark, width=1, gap=0)] if shows_marks else []
     columns.append(sign(row.sign, ink, glyphs, gap=int(shows_marks)))
-    columns += _what(row, ink, is_cursor=is_cursor)
+    columns += _what(row, ink, glyphs, is_cursor=is_cursor)
     left = _left(row, ink, glyphs, in_minutes=in_minutes) if row.is_pending else []
     columns += (
         _zoomed(row, ink, glyphs, now, left) if shows_marks else _usual(row, width, ink, glyphs, now, left)
@@ -110,10 +111,10 @@ def queue_row(
     return cells.row([*columns, _END], width, style, glyphs=glyphs)
 
 
-def _what(row: QueueRow, ink: Ink, *, is_cursor: bool) -> list[Column]:
+def _what(row: QueueRow, ink: Ink, glyphs: Glyphs, *, is_cursor: bool) -> list[Column]:
     color = "foreground" if row.is_pending else "muted"
     style = ink.of(color, bold=is_cursor)
-    target = _target(row.target, style, ink, least=16)
+    target = _target(glyphs.target(row.target), style, ink, least=16)
     if row.more_files:
         plural = "s" if row.more_files > 1 else ""
         more = styled(f"  and {row.more_files} more file{plural}", ink.of("muted"))
@@ -213,7 +214,7 @@ def tool_row(
         bar(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         sign(row.sign, ink, glyphs),
         Column(content=content(row.tool, style, ink), width=_tool_cells(width)),
-        _target(row.target, ink.of("muted"), ink, least=10),
+        _target(glyphs.target(row.target), ink.of("muted"), ink, least=10),
         *_times(row, width, ink, glyphs),
     ]
     if width >= WATERFALL_FROM:

@@ -143,7 +143,7 @@ def _call(block: CallLine, width: int, ink: Ink, glyphs: Glyphs) -> list[Content
         Column(content=styled(glyphs.of(block.sign), ink.sign(block.sign)), width=1, gap=INDENT),
         Column(content=content(block.tool, ink.of("foreground"), ink), width=tool),
         Column(
-            content=content(block.target, ink.of("muted"), ink), grows=True,
+            content=content(glyphs.target(block.target), ink.of("muted"), ink), grows=True,
             cut="path" if is_path(block.target) else "end", least=8,
         ),
         Column(content=right, align="right"),

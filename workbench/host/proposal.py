@@ -207,13 +207,13 @@ def _kept(desk: Desk, shown: tuple[Hunk, ...]) -> tuple[tuple[Hunk, ...], str | 
 def _target(proposal: Proposal) -> str:
     """Return what is acted on, scrubbed and short enough for a list."""
     if proposal.draft is not None:
-        return record.scrubbed_line(proposal.draft.target)
+        return record.target(proposal.draft.target)
     passed = proposal.passed
     name = passed.descriptor.target_parameter
     if name is None:
         return passed.descriptor.id
-    target = passed.targets[name].relative if name in passed.targets else str(passed.parameters.get(name, ""))
-    return record.scrubbed_line(target)
+    exact = passed.targets[name].relative if name in passed.targets else str(passed.parameters.get(name, ""))
+    return record.target(exact)
 
 
 def _warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
 from workbench.journal.errors import JournalFull
 from workbench.records import dataclass
 from workbench.text import canonical
+from workbench.text.safe import LINE_END
 from workbench.text.scrub import scrub, scrub_value
 from workbench.tools.preview import preview
 
@@ -151,6 +152,14 @@ def _bounded(value: Json) -> Json:
     if isinstance(value, list):
         return [_bounded(item) for item in cast("list[Json]", value)]
     return value
+
+
+def target(exact: str, longest: int = 500) -> str:
+    """Return what a call acts on as one recorded line; where a line ended stands `⏎`, never a blank.
+
+    The line after it is another command: a blank would make it look like an argument of the first.
+    """
+    return _cut(scrub(exact).text.replace("\n", LINE_END), longest)
 
 
 def scrubbed_line(exact: str, longest: int = 500) -> str:

@@ -221,7 +221,7 @@ def _decision(action: Action, decision: Decision, now: int) -> tuple[Body, ...]:
         digest=action.digest, approved_until=now + _window(action),
         result_digest=decision.result_digest or action.digest, selection=decision.selection,
         edited=None if decision.edited is None else dict(decision.edited), reason=reason,
-        choice=decision.choice, text=_recorded(decision.text),
+        choice=decision.choice, text=_recorded(decision.text), seen=decision.seen,
     )  # fmt: skip
     if action.kind == "trust" and decision.choice in TRUSTING:
         return approved, _trust(action, decision.choice)

@@ -180,5 +180,6 @@ MIGRATIONS: Final = (
     Migration(version=4, name="search within words of code", change=_COMPOUNDS),
     Migration(version=5, name="events that are counted", change=_COUNTED),
     Migration(version=6, name="search within all words", change=_vocabulary),
+    Migration(version=7, name="how much was seen", change="ALTER TABLE action ADD COLUMN seen TEXT"),
 )
 SCHEMA_VERSION: Final = MIGRATIONS[-1].version

@@ -42,7 +42,10 @@ _MARKS = (
 )
 _PRESENTATION = "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
-_NEWLINE_SIGN = "⏎"
+LINE_END = "⏎"
+"""Stands for a line end in a text that is shown as one line."""
+LINE_END_IN_ASCII = "^J"
+"""The same where the terminal shows ASCII only."""
 
 
 @cache
@@ -107,7 +110,7 @@ def one_line(text: str, limit: int) -> str:
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
     head = text[: 16 * (limit + 1)]
-    line = head.replace("\r\n", "\n").replace("\n", _NEWLINE_SIGN).replace("\t", " ")
+    line = head.replace("\r\n", "\n").replace("\n", LINE_END).replace("\t", " ")
     if len(head) < len(text):
         line += "…"
     return cut(safe(line), limit)

@@ -5,6 +5,7 @@ Owns the way from a message to `journal.decide`. It never chooses an answer and 
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from workbench.changes.answer import ImagesGone, decision, images
@@ -81,6 +82,7 @@ class Answering:
                 choice=message.choice,
                 text=message.text,
             )
+            made = replace(made, seen=message.seen)
             result = decide(self._journal, made, message.digest, person())
         except (JournalError, ImagesGone, ValueError) as error:
             return self._not(message.action_id, message.verdict, f"Not decided. {sentence(error)}")

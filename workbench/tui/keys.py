@@ -75,6 +75,8 @@ LIST: Final = (
 APPROVALS: Final = (
     Key(id="approvals.approve", keys=("a",), label="approve", tooltip="approve what is taken", group=_DECIDE,
         footer=1),
+    Key(id="approvals.approve-unseen", keys=("ctrl+y",), label="approve unseen",
+        tooltip="approve what was not on the screen", group=_DECIDE, footer=27, narrow=3),
     Key(id="approvals.reject", keys=("r",), label="reject", tooltip="reject", group=_DECIDE, footer=2),
     Key(id="approvals.reject-reason", keys=("R",), label="with reason", tooltip="reject with a reason",
         group=_DECIDE, footer=20, narrow=28),

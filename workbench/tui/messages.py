@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from textual.message import Message
 
 from workbench.domain.rows import Session
-from workbench.domain.values import Approval, Taken
+from workbench.domain.values import Approval, SeenBy, Taken
 from workbench.records import dataclass
 from workbench.views.blocks import Block, ErrorBlock
 from workbench.views.detail import ActionDetail
@@ -31,6 +31,8 @@ class Decide(Message):
     reason: str | None = None
     choice: str | None = None
     text: str | None = None
+    seen: SeenBy | None = None
+    """How much of it was on the screen, where it is approved."""
 
 
 @dataclass
@@ -336,10 +338,14 @@ class KeysChanged(Message):
 
 @dataclass
 class HunksShown(Message):
-    """Hunks of an action were drawn whole: receipts."""
+    """Parts of an action were on the screen whole: receipts."""
 
     action_id: str
     hunks: frozenset[int]
+    gone: frozenset[int] = frozenset()
+    """Parts that left the screen too early to count."""
+    left: int = 0
+    """Lines of the one part that is left which were not on the screen yet."""
 
 
 @dataclass

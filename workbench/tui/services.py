@@ -259,6 +259,8 @@ class Services:
     """Return what is asked about here, and how many rules let something pass. Called in a thread."""
     opening: Sequence[str] = ()
     """Lines that stand where the first session will be, instead of how one is begun."""
+    requires_seen: Callable[[], bool] = lambda: True
+    """Return whether `a` shows what was not on the screen before it approves. Called in a thread."""
     host_log: Callable[[], Sequence[str]] = lambda: ()
     """Return the last lines of the newest host's log, scrubbed as it was written."""
     end: Callable[[str], None] = _not_here

@@ -340,6 +340,7 @@ def _bar(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         return (f"By {by}{way(action.decided_by)}, with {own}.",
                 "Below is what was proposed, not what was written.")  # fmt: skip
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
+    why += SEEN.get(action.seen, "") if action.state == "approved" else ""
     by = who(action.decided_by) + way(action.decided_by)
     sentences: Mapping[ActionState, str] = {
         "approved": f"By {by}{why}",
@@ -349,6 +350,10 @@ def _bar(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         "superseded": "Another one stands in for it.",
     }
     return (sentences[action.state],)
+
+
+SEEN: Mapping[str | None, str] = {"part": " Not all of it was on the screen.", "by_id": " Named by its id."}
+"""What is said of how much of an approved action was drawn, where that was not all of it."""
 
 
 def who(decided_by: str) -> str:

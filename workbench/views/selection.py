@@ -160,17 +160,26 @@ class Seen:
         after = before.union(hunks)
         return self if after == before else Seen(shown={**self.shown, action_id: after})
 
-    def unseen(self, action_id: str, selection: TakenState, *, every: bool = False) -> tuple[int, ...]:
+    def unmark(self, action_id: str, hunks: Iterable[int]) -> "Seen":
+        """Return the receipts without those of some hunks."""
+        before = self.shown.get(action_id, frozenset[int]())
+        after = before.difference(hunks)
+        return self if after == before else Seen(shown={**self.shown, action_id: after})
+
+    def unseen(
+        self, action_id: str, selection: TakenState, *, every: bool = False, has_rest: bool = False
+    ) -> tuple[int, ...]:
         """Return the hunks that an approval takes and nobody saw, in order; `(WHOLE,)` without hunks.
 
         Args:
             action_id: the action as it was drawn: an id always means the same bytes.
             selection: what would be approved.
             every: count the hunks left as well; for deletions and actions with a warning.
+            has_rest: whether there are files without hunks beside them: a deletion, another mode.
         """
-        needed = range(1, len(selection.sizes) + 1) if every else selection.taken_hunks
-        if not selection.sizes:
-            needed = (WHOLE,)
+        needed = tuple(range(1, len(selection.sizes) + 1)) if every else selection.taken_hunks
+        if not selection.sizes or has_rest:
+            needed = (*needed, WHOLE)
         shown = self.shown.get(action_id, frozenset[int]())
         return tuple(n for n in needed if n not in shown)
 

@@ -452,3 +452,22 @@ def test_a_diff_with_more_context_numbers_what_it_adds():
         ["10", "-", "line", "10"],
     ]
     assert lines[0].endswith("@@ 8,5 → 8,5")
+
+
+def test_rows_that_say_what_changes_are_the_ones_to_see():
+    hunk = Hunk(
+        index=1, path="a.py", old_start=1, old_count=3, new_start=1, new_count=3,
+        lines=((" ", "a"), ("-", "b"), ("+", "c" * 100), (" ", "d"), ("\\", "")),
+    )  # fmt: skip
+    files = [
+        FileDetail(path="a.py", change="modify", hunks=(hunk,)),
+        FileDetail(path="gone.bin", change="delete", note="deleted, it was empty"),
+    ]
+    diff = Diff(files, 60)
+    said = {y: diff.words(y) for y in sorted(diff.rows_to_see(1) | diff.rows_to_see(0))}
+    assert [words for words in said.values() if not words.startswith("+")] == [
+        "- b", "\\ no newline at the end of the file", "gone.bin", "deleted, it was empty",
+    ]  # fmt: skip
+    assert sum(words.startswith("+ ccc") for words in said.values()) == 2
+    assert diff.rows_to_see(7) == frozenset()
+    assert len(Diff(files, 60, layout="split").rows_to_see(1)) >= 3

@@ -21,6 +21,7 @@ BLACK = Color(0, 0, 0)
         ("ascii", "Ärger 日本", "?rger ????"),
         ("iso-8859-1", "Ärger 日本 ◆", "Ärger ???? *"),
         ("nonsense", "é", "?"),
+        ("ascii", "echo⏎touch", "echo^touch"),
     ],
 )
 def test_what_is_shown(encoding, text, shown):

@@ -231,3 +231,11 @@ def test_clock_times(ago, is_weekday):
     assert (":" in found) is (ago == 0)
     assert words.clock(None) == ""
     assert words.clock_exact(NOW + 204_000).endswith(".204")
+
+
+def test_a_line_end_in_a_target_is_a_sign_and_what_follows_it_is_cut_last():
+    asked = [action(verb="run", target="echo hi⏎touch /srv/long/path/" + "x" * 90)]
+    (row,) = queue.rows(asked, {"s1": session()}, NOW)
+    shown = {glyphs: rows.queue_row(row, 60, DARK, glyphs, NOW).text for glyphs in (UNICODE, ASCII)}
+    assert "echo hi⏎touch /srv/lo" in shown[UNICODE]
+    assert "echo hi^Jtouch /srv/l" in shown[ASCII]

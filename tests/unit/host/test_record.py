@@ -131,3 +131,10 @@ def test_a_line_without_end_is_let_out_and_still_keeps_a_name_and_its_secret_tog
     out += scrubber.flush()
     assert out.count("abcdefghijklmnop1234") == 0
     assert (out.count("word "), out.count("⟨secret")) == (9 * 13_104, 9)
+
+
+def test_a_target_shows_where_its_lines_end_and_hides_its_secrets():
+    key = "ghp_" + "x9K2mQ7vL4pR8sT1wY6zB3nC5dF0gH2jKlMq"
+    assert record.target("echo a\ntouch b\n") == "echo a⏎touch b⏎"
+    assert record.target(f"a --token={key}\nb") == "a --token=⟨secret: github-token⟩⏎b"
+    assert record.target("x" * 600).endswith("… (600 characters)")

@@ -93,6 +93,15 @@ def test_a_plain_approval_takes_what_was_shown(waiting: Journal) -> None:
     assert row(waiting).result_digest == "d"
 
 
+@pytest.mark.parametrize("seen", [None, "all", "part", "by_id"])
+def test_an_approval_says_how_much_was_seen(waiting: Journal, seen: Any) -> None:
+    assert decide(waiting, approve(seen=seen), row(waiting).digest, USER).ok
+    assert row(waiting).seen == seen
+    body = last(waiting).body
+    assert isinstance(body, ActionApproved)
+    assert body.seen == seen
+
+
 def test_a_rejection_settles_the_call(waiting: Journal) -> None:
     assert decide(waiting, reject(reason="no"), "d", USER).ok
     assert last(waiting).body == ActionRejected(reason="no")

@@ -113,3 +113,11 @@ def test_what_has_no_hunks_is_seen_as_a_whole():
     command = TakenState(sizes=())
     assert Seen().unseen("a1", command) == (WHOLE,)
     assert Seen().mark("a1", [WHOLE]).unseen("a1", command) == ()
+
+
+def test_a_file_without_hunks_has_to_be_seen_beside_those_that_have_some():
+    seen = Seen().mark("a1", [1, 2, 3])
+    assert seen.unseen("a1", FRESH, has_rest=True) == (WHOLE,)
+    assert seen.mark("a1", [WHOLE]).unseen("a1", FRESH, has_rest=True) == ()
+    assert seen.unmark("a1", [2]).unseen("a1", FRESH) == (2,)
+    assert seen.unmark("a1", [9]) is seen

@@ -5,6 +5,7 @@ decides by itself and never answers for an action that was not shown.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from workbench.cli.console import Console
 from workbench.cli.errors import DONE, FAILED, UNANSWERED, Refusal, report, words
@@ -82,12 +83,13 @@ def answer_all(
 
 
 def require_decided(journal: Journal, action: Action, decision: Decision, done: str) -> DecisionResult:
-    """Append the decision about exactly the digest of `action`.
+    """Append the decision about exactly the digest of `action`, and that it was named by its id.
 
     Raises:
         NotAnswered: It did not count; says by whom and when, or what to do instead.
     """
-    result = decide(journal, decision, action.digest, person())
+    named = replace(decision, seen="by_id") if decision.verdict == "approve" else decision
+    result = decide(journal, named, action.digest, person())
     if not result.ok:
         raise refused(journal, action, result, f"not {done}: {action.verb} {target_of(action)}")
     return result

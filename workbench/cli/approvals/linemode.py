@@ -5,6 +5,7 @@ no colour, no signs. Where answers go to work is the caller's business.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from workbench.cli import queue
 from workbench.cli.approvals.answer import chosen
@@ -15,7 +16,7 @@ from workbench.cli.approvals.extend import extended
 from workbench.cli.approvals.numbers import Bound, Numbers
 from workbench.cli.approvals.present import moved_now
 from workbench.cli.approvals.selecting import taken_of
-from workbench.cli.approvals.show import lines, shown
+from workbench.cli.approvals.show import Shown, lines, shown
 from workbench.cli.console import Console
 from workbench.cli.errors import words
 from workbench.cli.lookup import proposal_of
@@ -187,13 +188,14 @@ class LineMode:
         if is_stale and action.state == "pending" and typed.verb == "approve":
             self._refresh(bound, action)
             return
-        if typed.verb == "approve" and self._is_unseen(action):
+        is_unseen = typed.verb == "approve" and self._is_unseen(action)
+        if is_unseen and self._is_strict:
             self._show(action)
             again = f"a {bound.number} {typed.rest}".rstrip()
             self._console.say(f"{bound.number} was not shown before, so it still waits. {again} approves it.")
             return
         word = "approved" if typed.verb == "approve" else "rejected"
-        decision = self._decision(typed, action)
+        decision = replace(self._decision(typed, action), seen="part" if is_unseen else "all")
         result = decide(self._journal, decision, bound.digest, person())
         if not result.ok:
             raise refused(self._journal, action, result, f"{bound.number} not {word}")
@@ -204,14 +206,15 @@ class LineMode:
 
     def _show(self, action: Action) -> None:
         found = shown(self._journal, action)
-        self._console.say("\n".join(lines(self._journal, action, self._console, found)))
+        whole = lines(self._journal, action, self._console, found, is_whole=True)
+        self._console.say("\n".join(whole))
         self._seen.add(action.id)
 
     def _is_unseen(self, action: Action) -> bool:
-        """Return whether a line said less than what would be approved: hunks, or a target that was cut."""
-        if not self._is_strict or action.state != "pending" or action.id in self._seen:
+        """Return whether a line said less than what would be approved, and nobody asked to see the rest."""
+        if action.state != "pending" or action.id in self._seen:
             return False
-        return bool(action.files) or target_of(action) != action.target
+        return not is_said(action, shown(self._journal, action))
 
     def _refresh(self, bound: Bound, action: Action) -> None:
         """Ask for the new diff instead of approving one that was made for the old text."""
@@ -231,6 +234,25 @@ class LineMode:
         if action.choices:
             return chosen(action, opened, typed.rest or action.choices[0], None)
         return chosen(action, opened, None, typed.rest)
+
+
+def is_said(action: Action, found: Shown) -> bool:
+    """Return whether one line says all that an approval lets happen.
+
+    It never does for a change of files, for what has several lines, for a target that was cut, for a call
+    with more texts than its target, for what the record leaves out, and for a question whose words are
+    more than its target.
+    """
+    if action.files or target_of(action) != action.target:
+        return False
+    if action.verb == "run" and found.parameters.get("command", action.target) != action.target:
+        return False
+    prompt, texts = found.opened.prompt, [*found.parameters.values()]
+    said = [value for value in texts if isinstance(value, str)]
+    is_nested = any(isinstance(value, dict | list) for value in texts)
+    if is_nested or len(said) > 1 or any("\n" in value for value in said):
+        return False
+    return prompt is None or prompt.strip() == action.target
 
 
 def _word(action: Action) -> str:

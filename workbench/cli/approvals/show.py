@@ -76,9 +76,12 @@ def shown(journal: Journal, action: Action) -> Shown:
     )
 
 
-def lines(journal: Journal, action: Action, console: Console, found: Shown) -> list[str]:
-    """Return the lines that show an action to a person."""
+def lines(
+    journal: Journal, action: Action, console: Console, found: Shown, *, is_whole: bool = False
+) -> list[str]:
+    """Return the lines that show an action to a person; `is_whole` cuts no text of it."""
     row = asked(journal, action)
     return detail_lines(
-        row, found.opened, found.parameters, found.hunks, found.changes, console.signs, journal.now()
-    )
+        row, found.opened, found.parameters, found.hunks, found.changes, console.signs, journal.now(),
+        is_whole=is_whole,
+    )  # fmt: skip

@@ -4,6 +4,7 @@ Pure. What it is given is what was shown or recorded; it never reads a blob.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from workbench.changes.model import FileChange
 from workbench.cli.render.diff import diff_lines, file_lines
@@ -71,15 +72,17 @@ def detail_lines(
     changes: Sequence[FileChange],
     signs: Signs,
     now: int,
+    *,
+    is_whole: bool = False,
 ) -> list[str]:
-    """Return an action in full as lines for a person."""
+    """Return an action in full as lines for a person; `is_whole` cuts no text of it, however long."""
     action = row.action
     return [
         action_row(row, signs, now),
         *_facts(action, opened, now),
         *_warnings(action, signs),
         *_question(opened),
-        *_parameters(parameters, has_diff=bool(hunks)),
+        *_parameters(parameters, has_diff=bool(hunks), longest=None if is_whole else _LONGEST),
         *file_lines(changes),
         *diff_lines(hunks),
         *_decision(action, now),
@@ -122,23 +125,24 @@ def _question(opened: ActionOpened) -> list[str]:
     ]
 
 
-def _parameters(parameters: Mapping[str, Json], *, has_diff: bool) -> Iterable[str]:
+def _parameters(parameters: Mapping[str, Json], *, has_diff: bool, longest: int | None) -> Iterable[str]:
     for name, value in parameters.items():
         if has_diff and name in _IN_HUNKS:
             continue
         text = value if isinstance(value, str) else str(plain(value))
-        yield from _parameter(name, text)
+        yield from _parameter(name, text, longest)
 
 
-def _parameter(name: str, text: str) -> list[str]:
+def _parameter(name: str, text: str, longest: int | None) -> list[str]:
     head, rest = f"  {one_line(name, 40)}: ", ""
-    if len(text) > _LONGEST:
-        text, rest = text[:_LONGEST], f"… {len(text)} characters, the rest is in --json"
+    if longest is not None and len(text) > longest:
+        text, rest = text[:longest], f"… {len(text)} characters, the rest is in --json"
     if "\n" not in text:
         return [head + safe(text) + rest]
+    lines = safe(text).removesuffix("\n").split("\n")
     return [
-        head.rstrip(),
-        *(f"    {line}" for line in safe(text).split("\n")),
+        f"{head.rstrip()} {len(lines)} lines" if len(lines) > 1 else head.rstrip(),
+        *(f"{number:>5}  {line}" for number, line in enumerate(lines, 1)),
         *([f"    {rest}"] if rest else []),
     ]
 
@@ -150,9 +154,17 @@ def _decision(action: Action, now: int) -> list[str]:
     if action.selection is not None:
         lines.append(f"  took {taken_words(action.selection)}")
     lines += [f"  edited {one_line(path, 160)}" for path in sorted(action.edited or ())]
+    lines += [f"  {SEEN[action.seen]}"] if action.seen in SEEN else []
     for name, value in (("choice", action.choice), ("answer", action.text), ("reason", action.reason)):
         lines += [f"  {name}: {safe(value)}"] if value else []
     return [*lines, *([f"  {action.successor} stands in for it"] if action.successor else [])]
+
+
+SEEN: Final[Mapping[str | None, str]] = {
+    "part": "not all of it was on the screen",
+    "by_id": "named by its id",
+}
+"""How much was drawn of what was approved, where that was not all of it."""
 
 
 def taken_words(selection: Sequence[Taken]) -> str:

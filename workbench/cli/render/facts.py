@@ -17,7 +17,8 @@ def moment(micros: int | None) -> str | None:
 
 
 def action_facts(action: Action) -> Facts:
-    """Return an action as lists show it."""
+    """Return an action as lists show it; how much of it was seen only where that was noted."""
+    seen: Facts = {} if action.seen is None else {"seen": action.seen}
     return {
         "id": action.id,
         "session_id": action.session_id,
@@ -33,6 +34,7 @@ def action_facts(action: Action) -> Facts:
         "state": action.state,
         "supersedes": action.supersedes,
         "warnings": list(action.warnings),
+        **seen,
     }
 
 
@@ -51,6 +53,7 @@ def decision_facts(action: Action) -> Facts | None:
         "text": action.text,
         "approved_until": moment(action.approved_until),
         "successor": action.successor,
+        "seen": action.seen,
     }
 
 

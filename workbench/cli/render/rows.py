@@ -25,6 +25,8 @@ class Asked:
     title: str = ""
     """Of its session."""
     hunks: int = 0
+    lines: int = 1
+    """Of its command."""
     call: Call | None = None
     key: str = ""
     """As much of its id as names it alone; empty shows its beginning."""
@@ -72,6 +74,8 @@ def sentence(number: int, asked: Asked, now: int) -> str:
     """Return an action as line mode speaks it, without signs."""
     action = asked.action
     parts = [f"{number} {action.verb} {target_of(action)}"]
+    if asked.lines > 1:
+        parts.append(f"{asked.lines} lines")
     if asked.hunks:
         parts.append(f"{asked.hunks} hunk{'s' if asked.hunks != 1 else ''}")
     if action.added or action.removed:

@@ -84,6 +84,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         has_model=wiring.has_model,
         config_file=wiring.config_file,
         asks=wiring.asks,
+        requires_seen=wiring.requires_seen,
         host_log=wiring.host_log,
         known_tools=ruling("known_tools"),
         boundary=ruling("boundary"),
@@ -328,6 +329,10 @@ class Wiring:
         moment = Moment(session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now())
         rules = in_force("allow", self._journal.rules(), moment)
         return "all but reads" if reads else "every tool", len(rules)
+
+    def requires_seen(self) -> bool:
+        """Return whether `a` shows what was not on the screen before it approves."""
+        return self._config().approvals.require_seen
 
     def _chosen(self) -> "Choice":
         from workbench.host.choosing import Choice, NoModel, Wish, choose, is_set_up

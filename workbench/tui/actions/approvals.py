@@ -7,6 +7,7 @@ what was drawn.
 from typing import Final
 
 from workbench.domain.values import Approval
+from workbench.tui.arming import TOO_QUICK
 from workbench.tui.messages import (
     AlwaysAsked,
     BatchAsked,
@@ -19,8 +20,10 @@ from workbench.tui.messages import (
     Said,
     Undo,
 )
+from workbench.tui.panes import answers, captions
 from workbench.tui.panes.answers import REJECTING
 from workbench.tui.panes.approvals import ApprovalsPane
+from workbench.tui.theme import drawing
 from workbench.views.detail import ActionDetail
 
 _CONTEXTS: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
@@ -31,7 +34,7 @@ _CONTEXTS: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
 
 
 def approve(pane: ApprovalsPane) -> None:
-    """Approve what is taken; with marks open the table; first go to what was not on the screen yet."""
+    """Approve what is taken; with marks open the table; first show, part by part, what nobody saw yet."""
     if pane.choosing.marks:
         pane.post_message(BatchAsked("approve"))
         return
@@ -40,7 +43,14 @@ def approve(pane: ApprovalsPane) -> None:
         return
     if detail.is_stale:
         pane.post_message(Refresh(detail.id))
-    elif not _is_shown_first(pane, detail) and not _asks_once_more(pane, detail):
+    elif not _is_shown_first(pane, detail, "a") and not _asks_once_more(pane, detail):
+        _answer(pane, detail)
+
+
+def approve_unseen(pane: ApprovalsPane) -> None:
+    """Approve what is taken though not all of it was on the screen; the record says so."""
+    detail = pane.armed_for("ctrl+y")
+    if detail is not None and not _asks_once_more(pane, detail):
         _answer(pane, detail)
 
 
@@ -54,22 +64,23 @@ def _asks_once_more(pane: ApprovalsPane, detail: ActionDetail) -> bool:
     return True
 
 
-def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail) -> bool:
-    """Go to the first part that an approval takes and nobody saw; what is risky insists on every part."""
+def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail, key: str) -> bool:
+    """Show the next part that nobody saw, and say what is left; False when there is none."""
     choosing = pane.choosing
-    unseen = choosing.unseen(detail)
-    if not unseen or (detail.id in choosing.warned and not detail.must_see_all):
-        return False
-    choosing.warned.add(detail.id)
-    if detail.hunks:
-        choosing.hunks[detail.id] = unseen[0]
-        pane.draw_detail(has_moved=True)
-    else:
-        pane.detail_view.scroll_lines(max(1, pane.detail_view.size.height - 1))
+    if not choosing.insists(detail):
+        if choosing.unseen(detail) or pane.detail_view.is_settled(drawing(pane).key_time):
+            return False
+        pane.disarm()
+        pane.post_message(Said(TOO_QUICK.format(key=key)))
+        return True
+    following = pane.detail_view.show_next(choosing.unseen(detail))
+    if following.hunk is not None:
+        choosing.hunks[detail.id] = following.hunk
+        pane.draw_detail()
     pane.disarm()
-    count = len(unseen)
-    words = f"{count} hunk{'s' if count > 1 else ''}" if detail.hunks else "Some of it"
-    pane.post_message(Said(f"{words} not on the screen yet: look, then press a again."))
+    is_wide = pane.screen.size.width >= captions.NARROW
+    other = "" if pane.why_off("approvals.approve-unseen") or not is_wide else "ctrl+y approves unseen"
+    pane.post_message(Said(answers.left_sentence(following, key, other)))
     return True
 
 
@@ -78,14 +89,15 @@ def _answer(pane: ApprovalsPane, detail: ActionDetail) -> None:
     if detail.choices:
         choice = choosing.choice_of(detail)
         verdict: Approval = "reject" if choice in REJECTING else "approve"
-        _decide(pane, Decide(detail.id, verdict, detail.digest, choice=choice))
+        seen = choosing.seen_by(detail) if verdict == "approve" else None
+        _decide(pane, Decide(detail.id, verdict, detail.digest, choice=choice, seen=seen))
     elif detail.kind == "question":
         _ask(pane, detail, "answer", "send the answer", "the agent reads your answer")
     elif detail.id in choosing.edits:
-        _decide(pane, Decide(detail.id, "approve", detail.digest, edited=choosing.edits[detail.id]))
+        edited, seen = choosing.edits[detail.id], choosing.seen_by(detail)
+        _decide(pane, Decide(detail.id, "approve", detail.digest, edited=edited, seen=seen))
     else:
-        selection = choosing.taken_of(detail).to_selection() if detail.hunks else None
-        _decide(pane, Decide(detail.id, "approve", detail.digest, selection=selection))
+        _decide(pane, choosing.approval(detail))
 
 
 def _decide(pane: ApprovalsPane, message: Decide) -> None:
@@ -114,7 +126,7 @@ def reject_reason(pane: ApprovalsPane) -> None:
 
 
 def _ask(pane: ApprovalsPane, detail: ActionDetail, purpose: str, does: str, right: str) -> None:
-    pane.written.about = detail
+    pane.written.about, pane.written.seen = detail, pane.choosing.seen_by(detail)
     title = f"{'Reject' if purpose == 'reject' else 'Answer'} {detail.target}"
     pane.post_message(
         LineAsked(pane, purpose, title, right, does, history=tuple(pane.written.reasons), is_armed=True)
@@ -178,7 +190,7 @@ def hunk_toggle(pane: ApprovalsPane) -> None:
 def hunks_toggle(pane: ApprovalsPane) -> None:
     """Take everything, or leave everything."""
     if pane.detail is not None:
-        pane.choosing.taken[pane.detail.id] = pane.choosing.taken_of(pane.detail).toggle_all()
+        pane.choosing.take(pane.detail, pane.choosing.taken_of(pane.detail).toggle_all())
         pane.draw_detail()
 
 
@@ -329,8 +341,9 @@ def trust_and_read(pane: ApprovalsPane) -> None:
 
 def _give(pane: ApprovalsPane, choice: str, key: str) -> None:
     detail = pane.armed_for(key)
-    if detail is not None and not _is_shown_first(pane, detail):
-        _decide(pane, Decide(detail.id, "approve", detail.digest, choice=choice))
+    if detail is not None and not _is_shown_first(pane, detail, key):
+        seen = pane.choosing.seen_by(detail)
+        _decide(pane, Decide(detail.id, "approve", detail.digest, choice=choice, seen=seen))
 
 
 def mark(pane: ApprovalsPane) -> None:

@@ -6,7 +6,9 @@ Pure: made from the action that is drawn and what was chosen of it.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from workbench.text.safe import one_line
 from workbench.tui.panes.choosing import Choosing
+from workbench.tui.panes.detail import NextShown
 from workbench.views import detail as details
 from workbench.views.detail import ActionDetail
 from workbench.views.queue import QueueRow
@@ -14,6 +16,8 @@ from workbench.views.queue import QueueRow
 if TYPE_CHECKING:
     from workbench.journal.decide import DecisionResult
 
+LAST_CELLS: Final = 40
+"""Of the last line of what is not on the screen yet."""
 NO_ROW: Final = "nothing is under the cursor"
 OF_ROWS: Final = frozenset(
     {"list.open", "list.copy", "list.pipe", "list.order", "list.problem-next", "list.problem-previous"}
@@ -24,6 +28,7 @@ REJECTING: Final = frozenset({"reject", "not_now"})
 
 _VERDICTS: Final = {
     "approvals.approve": "approve",
+    "approvals.approve-unseen": "approve",
     "approvals.reject": "reject",
     "approvals.reject-reason": "reject",
     "approvals.extend": "extend",
@@ -49,11 +54,38 @@ def approve_label(detail: ActionDetail, choosing: Choosing) -> str:
         return "approve your text"
     words = choosing.taken_of(detail).words()
     base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
-    unseen = len(choosing.unseen(detail)) if detail.hunks else 0
+    unseen = unseen_words(detail, choosing)
     if not unseen:
         return base
-    hunks = "" if words else f" hunk{'s' if unseen > 1 else ''}"
-    return f"{base}, {unseen}{hunks} unseen"
+    return f"{base} after {unseen}" if choosing.insists(detail) else f"{base}, {unseen}"
+
+
+def unseen_words(detail: ActionDetail, choosing: Choosing) -> str:
+    """Return how much of an action was not on the screen yet: `2 unseen hunks`; empty if all of it was."""
+    unseen, lines = choosing.unseen(detail), choosing.lines_left.get(detail.id, 0)
+    if not unseen:
+        return ""
+    if len(unseen) > 1 or (not lines and detail.hunks):
+        return f"{len(unseen)} unseen hunk{'s' if len(unseen) > 1 else ''}"
+    return f"{lines} unseen line{'s' if lines != 1 else ''}" if lines else "what is unseen"
+
+
+def left_sentence(following: NextShown, key: str, other: str = "") -> str:
+    """Return what is said of what is left after the next part of an action was shown.
+
+    Args:
+        following: the part, and what is below it.
+        key: that goes on.
+        other: what else can be done, as words behind a semicolon.
+    """
+    again = f"Look, then press {key} again{other and f'; {other}'}."
+    if following.hunks > 1:
+        return f"{following.hunks} more hunks unseen. {again}"
+    if not following.lines:
+        return f"This is the rest that was not on the screen yet. {again}"
+    lines = f"{following.lines} line{'s' if following.lines > 1 else ''} below"
+    last = f"; last: {one_line(following.last, LAST_CELLS)}" if following.last else ""
+    return f"{lines}{last}. {again}"
 
 
 _TRUST: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
@@ -84,7 +116,11 @@ def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str
 
 def decides(key_id: str) -> bool:
     """Return whether a key answers what is under the cursor."""
-    return key_id in _TRUST_KEYS or key_id in ("approvals.approve", "approvals.reject")
+    return key_id in _TRUST_KEYS or key_id in (
+        "approvals.approve",
+        "approvals.approve-unseen",
+        "approvals.reject",
+    )
 
 
 def why_no_mark(key_id: str, row: QueueRow | None, rows: Iterable[QueueRow]) -> str:
@@ -114,12 +150,27 @@ def _why_off(key_id: str, name: str, detail: ActionDetail, choosing: Choosing) -
         return _why_no_hunks(name, detail, choosing)
     if name in _DIFF_KEYS:
         return _why_no_diff(name, detail)
+    if name == "approve-unseen" and (why := _why_not_unseen(detail, choosing)):
+        return why
     if name == "approve" and detail.is_stale and detail.is_pending:
         return ""
-    if name == "approve" and choosing.taken_of(detail).is_nothing:
+    if name in ("approve", "approve-unseen") and choosing.taken_of(detail).is_nothing:
         return "nothing is taken: space takes a hunk, r rejects all"
     verdict = _VERDICTS[key_id]
     return details.why_not(detail, verdict)  # type: ignore[arg-type]  # the table above holds its four words
+
+
+def _why_not_unseen(detail: ActionDetail, choosing: Choosing) -> str:
+    """Return why nothing is approved unseen; empty where it can be."""
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if detail.is_stale:
+        return "the file changed; a makes the new diff"
+    if choosing.marks:
+        return "of several each is looked at; a opens the table"
+    if not choosing.unseen(detail):
+        return "all of it was on the screen; a approves it"
+    return "it deletes or carries a warning: a shows all of it first" if detail.must_see_all else ""
 
 
 def _why_no_rule(detail: ActionDetail) -> str:

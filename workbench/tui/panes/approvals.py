@@ -86,7 +86,7 @@ class ApprovalsPane(DetailedPane):
         before, self._shown = self._shown, view
         self._summary = queue.summary(view.actions, view.now)
         moved = waiting.successors(view.actions, self.queue.order)
-        self._inherit(moved)
+        self._inherit(moved | waiting.successors(view.actions, self.choosing.chosen))
         found = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
         shown = self.ordering.held(
             found, [moved.get(key, key) for key in self.queue.order],
@@ -121,12 +121,16 @@ class ApprovalsPane(DetailedPane):
             self.show(replace(self._shown, changed=frozenset()))
 
     def _inherit(self, moved: dict[str, str]) -> None:
-        """Let what stands in for an action with the same bytes keep what was chosen of it."""
+        """Let what stands in for an action keep what was chosen of it; of other bytes what was left out."""
         shown = self._shown
         digests = {action.id: action.digest for action in shown.actions} if shown else {}
+        if self.detail is not None:
+            digests.setdefault(self.detail.id, self.detail.digest)
         for old, new in moved.items():
-            if self.detail is not None and self.detail.id == old and digests.get(new) == self.detail.digest:
+            if digests.get(new) is not None and digests.get(new) == digests.get(old):
                 self.choosing.inherit(old, new)
+            else:
+                self.choosing.succeed(old, new)
 
     # --- titles ---------------------------------------------------------------------------------
 

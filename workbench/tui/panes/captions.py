@@ -67,7 +67,19 @@ def place(detail: ActionDetail, choosing: Choosing) -> str:
     if choosing.line is not None:
         return f"{where}   line {choosing.line}"
     has_choice = detail.is_pending or detail.was_taken is not None
-    return f"{where}   {taken.title_words()}" if has_choice else where
+    lost = gone(detail, choosing)
+    return f"{where}   {taken.title_words()}{lost and f'   {lost}'}" if has_choice else where
+
+
+def gone(detail: ActionDetail, choosing: Choosing) -> str:
+    """Return what was chosen of an action and is not in the one that stands in for it; empty for nothing."""
+    lines = choosing.lines_gone.get(detail.id, 0)
+    if not detail.is_pending:
+        return ""
+    if detail.id in choosing.texts_gone:
+        return "your text was for the old diff, this is the agent's again"
+    plural, verb = ("s", "are") if lines > 1 else ("", "is")
+    return f"{lines} left-out line{plural} {verb} gone from the new diff" if lines else ""
 
 
 def label(

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from workbench.draw import detail as words
 from workbench.draw.diff import Layout, heads_strip
-from workbench.tui.messages import HunksShown, KeysChanged
+from workbench.tui.messages import HunksShown, KeysChanged, Said
 from workbench.tui.panes import captions
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.choosing import Choosing
@@ -45,6 +45,7 @@ class DetailedPane(Pane):
         self.layout_wish: Layout = "unified"
         self.context = 3
         self.is_full = False
+        self._gone = ""
 
     def compose_detail(self) -> Iterable[Widget]:
         """Yield title, files and the detail itself."""
@@ -61,6 +62,10 @@ class DetailedPane(Pane):
         if was is not None and (detail is None or detail.id != was.id):
             self.choosing.line = None
         self.draw_detail()
+        if detail is not None and (gone := captions.gone(detail, self.choosing)) != self._gone:
+            self._gone = gone
+            if gone:
+                self.post_message(Said(f"{gone[0].upper()}{gone[1:]}."))
 
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
@@ -108,9 +113,8 @@ class DetailedPane(Pane):
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
         message.stop()
-        if self.screen.is_active:
-            self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
-            self.post_message(KeysChanged())
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
+        self.post_message(KeysChanged())
 
     @on(DetailView.HunkClicked)
     def _hunk_clicked(self, message: DetailView.HunkClicked) -> None:
@@ -123,7 +127,7 @@ class DetailedPane(Pane):
 
     def uncovered(self) -> None:
         """Begin to count: a dialog that was over it is gone, and what came meanwhile is seen only now."""
-        self.detail_view.tell()
+        self.detail_view.uncovered()
         self.standing.forget()
 
     def scroll_half(self, direction: int) -> None:

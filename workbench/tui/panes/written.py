@@ -3,6 +3,7 @@
 Owns that a line answers what it was asked for, whatever came under the cursor meanwhile.
 """
 
+from workbench.domain.values import SeenBy
 from workbench.tui.messages import Decide
 from workbench.tui.panes import answers
 from workbench.views.detail import ActionDetail
@@ -14,6 +15,8 @@ class Written:
     def __init__(self) -> None:
         self.about: ActionDetail | None = None
         """What was drawn when the line was asked for."""
+        self.seen: SeenBy | None = None
+        """How much of it was on the screen by then."""
         self.reasons: list[str] = []
         """Reasons given before, the newest first."""
 
@@ -23,7 +26,7 @@ class Written:
         if about is None:
             return None
         if purpose == "answer":
-            return Decide(about.id, "approve", about.digest, text=text)
+            return Decide(about.id, "approve", about.digest, text=text, seen=self.seen)
         if text:
             self.reasons = [text, *(reason for reason in self.reasons if reason != text)]
         keys = [choice.key for choice in about.choices]

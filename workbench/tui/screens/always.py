@@ -267,7 +267,4 @@ class AlwaysScreen(RoomyScreen, inherit_bindings=False):
             return Decide(detail.id, "reject", detail.digest)
         if effect == "ask" or self._why_by_hand():
             return None
-        selection = None
-        if detail.hunks:
-            selection = self._main.approvals.choosing.taken_of(detail).to_selection()
-        return Decide(detail.id, "approve", detail.digest, selection=selection)
+        return self._main.approvals.choosing.approval(detail)

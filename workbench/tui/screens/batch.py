@@ -115,7 +115,7 @@ class BatchList(RowList):
             Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
             Column(content=Content(one.row.verb), width=5),
             Column(
-                content=cells.content(one.row.target),
+                content=cells.content(signs.target(one.row.target)),
                 grows=True,
                 least=16,
                 cut="path" if is_path(one.row.target) else "end",
@@ -252,7 +252,8 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
             head = " left out:  " if row is self._left_out[0] else " " * 12
             why = _why_alone(row)
             room = max(_LEAST_TARGET, min(40, self._room - len(head) - 2 - len(why)))
-            target = cells.shorten(cells.content(f"{row.verb} {row.target}"), room, glyphs(self)).pad_right(1)
+            words = cells.content(glyphs(self).target(f"{row.verb} {row.target}"))
+            target = cells.shorten(words, room, glyphs(self)).pad_right(1)
             line = Content.assemble((head, muted), target, " ", (why, muted))
             lines.append(cells.shorten(line, self._room, glyphs(self)) + "\n")
         more = len(self._left_out) - _MOST_LEFT_OUT
@@ -276,7 +277,7 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
 
     @on(HunksShown)
     def _hunks_shown(self, message: HunksShown) -> None:
-        self.choosing.seen = self.choosing.seen.mark(message.action_id, message.hunks)
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
         self._show()
 
     def resized(self) -> None:
@@ -296,9 +297,9 @@ class BatchScreen(RoomyScreen, inherit_bindings=False):
             self._main.say(TOO_QUICK.format(key=key))
             return
         for one in self._rows:
-            taken = self.choosing.taken_of(one.detail)
-            selection = taken.to_selection() if verdict == "approve" and one.detail.hunks else None
-            self._main.post_message(Decide(one.row.id, verdict, one.detail.digest, selection=selection))
+            rejection = Decide(one.row.id, "reject", one.detail.digest)
+            approval = self.choosing.approval(one.detail) if verdict == "approve" else rejection
+            self._main.post_message(approval)
         self.choosing.marks.clear()
         self._main.approvals.marks_changed()
         self.dismiss()

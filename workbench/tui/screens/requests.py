@@ -274,6 +274,7 @@ class Requests:
             asks, has_model = screen.services.asks(), screen.has_model or screen.services.has_model()
             is_new, is_other = has_model != screen.has_model, asks != screen.asks
             screen.asks, screen.has_model = asks, has_model
+            screen.approvals.choosing.requires_seen = screen.services.requires_seen()
             if is_new:
                 screen.textual.call_from_thread(screen.showing.everything)
             elif is_other:
@@ -366,7 +367,7 @@ class Requests:
             edits.pop(action_id, None)
         else:
             edits[action_id] = {change.path: data}
-        screen.approvals.choosing.taken.pop(action_id, None)
+        screen.approvals.choosing.was_edited(action_id)
         screen.showing.detail(action_id)
         screen.approvals.disarm()
         self._say("This is your text. a approves it; e changes it again.")

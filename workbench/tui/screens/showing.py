@@ -48,7 +48,15 @@ _OF_CALLS = {"approvals.always": ("tool",), "approvals.extend": ("tool", "gate",
 """Keys that only some kinds of action can ever have, with those kinds."""
 _CHILD = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
-_DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
+_DECIDING = frozenset(
+    {
+        "approvals.approve",
+        "approvals.approve-unseen",
+        "approvals.reject",
+        "approvals.extend",
+        "approvals.undo",
+    }
+)
 
 
 class Showing:
