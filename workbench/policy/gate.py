@@ -4,13 +4,14 @@ Owns the order of the steps and the words of a verdict, which name who spoke. It
 no human, and never lets a grant beat a deny: allowing comes last, from a fixed list of those who may.
 """
 
+import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
-from workbench.policy import rules, schemas, trust
+from workbench.policy import autorun, rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
 from workbench.policy.shell import ShellView, view
@@ -63,6 +64,8 @@ class GateContext:
     reads: Literal["every", "reads"] | None = None
     """What a human said for this session, which goes before settings and trust: ask about every tool, or
     about all but those that only read."""
+    ended: str = ""
+    """Why no grant counts, where trust in the workspace ended while it stood in the way of calls."""
     can_ask: bool = True
     urls: UrlRules = UrlRules()
 
@@ -79,6 +82,10 @@ class Passed:
     """Canonical JSON of the parameters, as rules see them."""
     view: ShellView | None = None
     """The command, if there is one."""
+    marks: tuple[str, ...] = ()
+    """What keeps every grant from covering it, a word each for its row: `runs by itself`, `trust ended`."""
+    unheld: str = ""
+    """The same as a sentence."""
 
     @property
     def grounded(self) -> dict[str, object]:
@@ -132,7 +139,18 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         canonical=text,
         view=view(command, context.workspace) if isinstance(command, str) else None,
     )
-    return denied(passed, context) or _above_ceiling(passed, context) or passed
+    return denied(passed, context) or _above_ceiling(passed, context) or _marked(passed, context)
+
+
+def _marked(passed: Passed, context: GateContext) -> Passed:
+    """Note what keeps every grant from covering a call."""
+    found = {trust.ENDED: context.ended} if context.ended else {}
+    if passed.descriptor.capability != "read":
+        root = os.path.realpath(context.workspace)
+        for target in passed.targets.values():
+            if why := autorun.reason(target.path, root):
+                found[autorun.MARK] = f"no grant covers {one_line(target.relative, 120)}: {why}"
+    return replace(passed, marks=tuple(found), unheld="; ".join(found.values())) if found else passed
 
 
 def after_hooks(passed: Passed, context: GateContext) -> Verdict:
@@ -258,7 +276,7 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if asking is not None:
         said = _ruled("ask", "grants", asking, "asks for this")
         return said if context.can_ask else _nobody(said)
-    if _oddity(passed) is not None:
+    if passed.marks or _oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
         return _command_granted(passed, context)
@@ -321,8 +339,8 @@ def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
 
 
 def _unanswered(passed: Passed, context: GateContext) -> Verdict:
-    why = ""
-    if passed.view is not None:
+    why = passed.unheld
+    if not why and passed.view is not None:
         why = _uncovered(passed, passed.view, context)
     asked = Verdict(outcome="ask", step="ask", by="default", reason=why)
     return asked if context.can_ask else _nobody(asked)

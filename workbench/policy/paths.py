@@ -18,8 +18,10 @@ _LONGEST_PATH: Final = 4096
 _LONGEST_NAME: Final = 255
 _MOST_LINKS: Final = 40
 
-GOVERNING: Final = (".workbench.json", ".workbench", "workbench.yaml", "wave.yaml", ".wave")
-"""What governs a workspace, at its root."""
+GOVERNING_FILES: Final = (".workbench.json", "workbench.yaml", "wave.yaml")
+GOVERNING_FOLDERS: Final = (".workbench", ".wave", ".agents")
+GOVERNING: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
+"""What governs a workspace, at its root: trust covers it, and no agent may write it."""
 
 HOME_NAMES: Final = frozenset({
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc",
@@ -243,12 +245,22 @@ def _named_by(git_file: str) -> Iterator[str]:
             yield os.path.join(folder, common.strip())  # noqa: PTH118
 
 
-def _short_text(path: str) -> str | None:
+def git_folders(folder: str) -> tuple[str, ...]:
+    """Return the places where git would read the settings of a work tree."""
+    return (f"{folder}/.git", *_named_by(f"{folder}/.git"))
+
+
+def short_text(path: str, most: int) -> str | None:
+    """Return the first bytes of a regular file as text; None where there is none."""
+    return _short_text(path, most)
+
+
+def _short_text(path: str, most: int = _LONGEST_PATH) -> str | None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return None
         with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(_LONGEST_PATH).decode("utf-8", "surrogateescape")
+            return file.read(most).decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return None
 
@@ -277,6 +289,11 @@ def _is_home_name(relative: str) -> bool:
 def _spelled(name: str) -> str:
     """Return a name without what some file systems drop from its end: dots, blanks, the name of a stream."""
     return _folded(name).partition(":")[0].rstrip(". ") or name
+
+
+def folded(text: str) -> str:
+    """Return a path without what file systems of macOS and Windows do not tell apart."""
+    return _folded(text)
 
 
 def _folded(text: str) -> str:

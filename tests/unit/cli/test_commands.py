@@ -36,6 +36,30 @@ def test_trust_is_given_shown_and_taken_back(shell):
     assert "Nothing to take back" in shell.out
 
 
+def test_trust_shows_what_the_files_would_run(shell):
+    hook = {"hooks": {"PreToolUse": [{"matcher": "*", "command": "./check me"}]}}
+    (shell.workspace / ".workbench.json").write_text(json.dumps(hook))
+    shell("trust", "--show")
+    assert "Its hooks would run: /bin/sh -c './check me' (PreToolUse *)." in shell.out
+    shown = shell.json("trust", "--show", "--json")
+    assert shown["hooks"] == [
+        {"event": "PreToolUse", "matcher": "*", "argv": ["/bin/sh", "-c", "./check me"]}
+    ]
+    shell("trust")
+    (shell.workspace / ".workbench.json").write_text("{}")
+    assert "its hooks were in force" in shell.json("trust", "--show", "--json")["grants_closed"]
+    shell("trust", "--show")
+    assert "nothing is allowed without asking" in shell.out
+
+
+def test_trust_says_why_a_folder_cannot_be_judged(shell):
+    os.mkfifo(shell.workspace / "wave.yaml")
+    assert shell("trust", "--show") == 0
+    assert "It cannot be trusted as it is: wave.yaml: not a regular file" in shell.out
+    assert "not a regular file" in shell.json("trust", "--show", "--json")["problem"]
+    assert shell("trust") != 0
+
+
 @pytest.mark.parametrize(
     "words", [["--revoke", "--read"], ["--json"], ["--show", "--revoke"], ["x", "-C", "y"]]
 )
