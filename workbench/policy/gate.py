@@ -54,6 +54,8 @@ class GateContext:
     """Ids; empty means all."""
     protected: tuple[str, ...] = ()
     """Real paths that no agent may touch, such as the data home."""
+    hook_files: tuple[str, ...] = ()
+    """Real paths that active hooks name: no agent may write them."""
     deny: tuple[Glob, ...] = ()
     allow: tuple[Glob, ...] = ()
     ceiling: tuple[Glob, ...] | None = None
@@ -218,7 +220,7 @@ def targets_of(
         for name in descriptor.path_parameters:
             if name in parameters:
                 found[name] = resolve(context.workspace, str(parameters[name]))
-        governing = _governing(context.workspace) if writes and found else ()
+        governing = (*_governing(context.workspace), *context.hook_files) if writes and found else ()
         for target in found.values():
             refuse_protected(target, context.workspace, context.protected, writes=writes, governing=governing)
     except PathRefused as error:
