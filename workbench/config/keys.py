@@ -274,8 +274,8 @@ KEYS: tuple[Key, ...] = (
         path="hooks.PreToolUse",
         kind=ListOf(_HOOK, "hooks"),
         default=(),
-        meaning="Commands that run before a call and can deny it. A relative program or script is looked for in "
-        "the folder of the file that names it.",
+        meaning="Commands that run before a call and can deny it. A relative program or script is looked for "
+        "in the folder of the file that names it.",
         is_strict=True,
         is_united=True,
     ),

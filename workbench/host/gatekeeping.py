@@ -47,7 +47,8 @@ def context(desk: Desk, loaded: Loaded) -> GateContext:
         allow=_globs(approvals.allow), ceiling=kit.charge.ceiling, rules=tuple(kit.journal.rules()),
         session_id=desk.session_id, run_id=kit.charge.run_id or None, now=kit.journal.now(),
         read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=kit.can_ask,
-        reads=session.reads, ended=trust.ended, hook_files=hooks.named_files(kit, loaded), urls=url_rules(loaded),
+        reads=session.reads, ended=trust.ended, hook_files=hooks.named_files(kit, loaded),
+        urls=url_rules(loaded),
     )  # fmt: skip
 
 

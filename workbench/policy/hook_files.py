@@ -22,8 +22,8 @@ _TOKEN: Final = re.compile(
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _KEYWORDS: Final = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "time"})
 _WRAPPERS: Final = frozenset({
-    "env", "exec", "command", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice", "sudo", "doas", "xargs",
-    "builtin", "caffeinate", "chronic",
+    "env", "exec", "command", "nice", "nohup", "timeout", "setsid", "stdbuf", "ionice", "sudo", "doas",
+    "xargs", "builtin", "caffeinate", "chronic",
 })  # fmt: skip
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"})
 _INTERPRETER: Final = re.compile(
@@ -31,7 +31,8 @@ _INTERPRETER: Final = re.compile(
     r"[0-9.]*(?:w|\.exe)?"
 )
 _FILE_OPTIONS: Final = frozenset({
-    "-r", "--require", "--import", "--loader", "-I", "--rcfile", "--init-file", "-f", "--file", "--config", "-S",
+    "-r", "--require", "--import", "--loader", "-I", "--rcfile", "--init-file", "-f", "--file",
+    "--config", "-S",
 })  # fmt: skip
 _VALUE_OPTIONS: Final = frozenset({"-W", "-X", "-O", "+O", "-o", "+o", "--check-hash-based-pycs"})
 _CODE_OPTIONS: Final = frozenset({"-c", "-e", "-E", "-m", "-p", "--eval", "--print", "-pe", "-ne", "-n"})
