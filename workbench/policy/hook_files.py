@@ -73,7 +73,7 @@ def resolved(command: str, folder: str) -> str:
         folder: Of the file that names the hook; empty leaves the command as it is.
 
     Raises:
-        Unresolved: A file that it names is not there, or a path is within text that only a shell can take apart.
+        Unresolved: A file that it names is not there, or it stands within text that only a shell takes apart.
     """
     return _resolved(command, folder, _DEEPEST) if folder else command
 

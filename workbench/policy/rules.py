@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
-from workbench.policy import backtracking, globs, probes, regex
+from workbench.policy import backtracking, globs, probes, regex, rule_regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
@@ -268,7 +268,7 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
     texts = [_as_call(subject, name, simple.source)]
     if subject.view is not None and len(subject.view.commands) == 1:
         texts.append(subject.canonical)
-    if not _finds(rule.pattern, texts, in_doubt=False):
+    if not _finds(rule.pattern, texts, in_doubt=False) or not _begins(rule, subject, name, simple):
         return False
     if not simple.spelled:
         return True
@@ -278,6 +278,14 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
 
 _UNRELATED: Final = "qvx7kd"
 """Takes the place of a script or program, to find out whether a pattern says which one it means."""
+
+
+def _begins(rule: Rule, subject: Subject, name: str, simple: Simple) -> bool:
+    """Say whether a regular expression matches a simple command from its first word on."""
+    sources = [simple.source]
+    if subject.view is not None and len(subject.view.commands) == 1:
+        sources.append(str(subject.parameters.get(name, "")))
+    return rule_regex.begins(rule.pattern, subject.parameters, name, sources, simple)
 
 
 def _as_call(subject: Subject, name: str, command: str) -> str:
@@ -298,7 +306,7 @@ def matches(rule: Rule, tool: str, text: str) -> bool:
 
 def _allows(rule: Rule, subject: Subject) -> bool:
     if rule.pattern_kind == "regex":
-        return _finds(rule.pattern, (subject.canonical,), in_doubt=False)
+        return rule_regex.allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
     glob = globs.Glob(text=rule.pattern)
     return globs.matches(glob, subject.descriptor, subject.parameters, subject.targets, subject.view)
 
@@ -314,8 +322,10 @@ def _stands_in_the_way(rule: Rule, subject: Subject) -> bool:
 
 
 def _texts(subject: Subject) -> Iterator[str]:
-    """Yield the canonical JSON, and that of the call with each command that is hidden in its command."""
+    """Yield the canonical JSON, also with real paths and with each command hidden in its command."""
     yield subject.canonical
+    for real in rule_regex.grounded(subject.parameters, subject.targets):
+        yield canonical.dumps(real)
     name = subject.descriptor.command_parameter
     if name is not None and subject.view is not None:
         for text in subject.view.reach:
