@@ -74,13 +74,13 @@ def problems(
         scope: A grant for one run repeats a list that was shown line by line, and may be as wide as that.
     """
     found = [] if description.strip() else ["description: empty; say what the rule is for"]
-    covered = _covered(tool, pattern_kind, known_tools)
-    if not covered:
+    about = covered(tool, pattern_kind, known_tools)
+    if not about:
         found.append(f"tool: {one_line(tool, 60)} is not registered")
     if pattern_kind == "regex":
-        found.extend(_regex_problems(pattern, covered, effect))
+        found.extend(_regex_problems(pattern, about, effect))
     else:
-        found.extend(_glob_problems(pattern, covered, effect, scope))
+        found.extend(_glob_problems(pattern, about, effect, scope))
     return tuple(found)
 
 
@@ -100,7 +100,8 @@ def _ends_in_dollar(pattern: str) -> bool:
     return pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
 
 
-def _covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
+def covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
+    """Return the tools that a rule is about, each once."""
     once = {descriptor.id: descriptor for descriptor in known.values()}
     return [found for found in once.values() if _names(tool, kind, found)]
 
@@ -119,10 +120,10 @@ def acceptance(tool: str, pattern: str, known_tools: Mapping[str, ToolDescriptor
         pattern: Regular expression over canonical JSON.
         known_tools: Descriptors by id.
     """
-    covered = _covered(tool, "regex", known_tools)
-    if not covered:
+    about = covered(tool, "regex", known_tools)
+    if not about:
         return "reject_invalid", f"tool: {one_line(tool, 60)} is not registered"
-    found = next(_regex_objections(pattern, covered, "allow"), None)
+    found = next(_regex_objections(pattern, about, "allow"), None)
     return found or ("accept", "it says what it allows, and runs in linear time")
 
 
