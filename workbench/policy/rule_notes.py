@@ -60,7 +60,8 @@ def width(pattern: str, known_tools: Tools) -> tuple[str, ...]:
     found = rules.problems(
         tool=parsed.name, pattern_kind="glob", pattern=pattern, description="-", known_tools=known_tools
     )
-    return tuple(dict.fromkeys(text.removeprefix("pattern: ") for text in found))
+    texts = [text.removeprefix("pattern: ") for text in found]
+    return tuple({text.partition(";")[0]: text for text in reversed(texts)}.values())
 
 
 # --- regular expressions ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from workbench.cli.check import kinds
 from workbench.cli.check.command import answer
 from workbench.cli.check.kinds import KINDS
 
@@ -189,3 +190,12 @@ def test_the_program_answers_every_line_and_leaves_nothing(tmp_path):
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [list(line) for line in found] == [["shown", "warn"], ["error"], ["shown", "warn"]]
     assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (0, "", [])
+
+
+@pytest.mark.parametrize("value", [3, 2.5, None, True, [], ["a"], {}, {"a": 1}])
+def test_a_rule_that_is_no_text_is_answered_as_invalid(value):
+    for name in ("tool", "pattern"):
+        case = {"tool": "read_file", "pattern": '"path":"docs/'} | {name: value}
+        assert kinds.rule(case) == {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
+    with pytest.raises(kinds.BadCase, match="pattern is missing"):
+        kinds.rule({"tool": "read_file"})

@@ -17,6 +17,7 @@ DOCTORS = [
     "stored bytes",
     "drivers",
     "SQLite",
+    "grants",
     "providers",
 ]
 
@@ -78,6 +79,23 @@ def test_config_names_where_each_value_is_from(shell):
     assert shell.json("config", "validate", "--json")["ok"] is False
     assert shell("config", "show") == 0
     assert "limits.max_turns = 7   (" in shell.out
+
+
+def test_patterns_that_are_too_wide_are_said_and_used(shell):
+    Home.open()
+    allow = '{"approvals": {"allow": ["*", "Bash(*)", "Write", "Bash(git *)", "Bash(git diff *)"]}}'
+    (Home.open().path / "config.json").write_text(allow)
+    wide = "config.json line 1: approvals.allow: Bash(*) would allow everything; name what is allowed"
+    for words in (["config", "show"], ["config", "validate"]):
+        assert shell(*words) == 0
+        assert wide in shell.err
+        notes = shell.json(*words, "--json")["notes"]
+        assert len([note for note in notes if "approvals.allow" in note]) == 4
+        assert not any("git diff" in note.partition(";")[0] for note in notes)
+    assert shell("doctor") == 0
+    assert wide in shell.out
+    (check,) = [one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "grants"]
+    assert (check["ok"], len(check["notes"])) == (True, 4)
 
 
 def test_a_configuration_in_order(shell):

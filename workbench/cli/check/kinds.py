@@ -134,6 +134,9 @@ def rule(case: JsonObject) -> JsonObject:
     """Judge a pattern as `rules add` does."""
     from workbench.policy.rules import acceptance
 
+    for name in ("tool", "pattern"):
+        if name in case and not isinstance(case[name], str):
+            return {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
     verdict, reason = acceptance(_text(case, "tool"), _text(case, "pattern"), _tools())
     return {"verdict": verdict, "reason": reason}
 
