@@ -133,7 +133,7 @@ def refuse_protected(
     if why is None and look is not None and stat.S_ISREG(look.st_mode) and look.st_nlink > 1:
         why = f"has {look.st_nlink} names (hard links), and what the others are cannot be seen"
     if why is None and _folded(found.path) in {_folded(os.path.realpath(path)) for path in governing}:
-        why = "is named by a hook or a manifest"
+        why = "is run by the configuration (named by a hook or a manifest)"
     if why is not None:
         raise PathRefused(found.given, f"{why}; an agent may not write it")
 
