@@ -98,9 +98,8 @@ def reason(path: str, root: str) -> str:
     names = folded(os.path.relpath(path, root)).split("/")
     for start in range(len(names)):
         rest = "/".join(names[start:])
-        for pattern, why in _PATTERNS:
-            if pattern.match(rest):
-                return why
+        if _ANY.match(rest):
+            return next(why for pattern, why in _PATTERNS if pattern.match(rest))
     for named in hooks_paths(path):
         if is_below(folded(path), folded(named.folder)):
             return f"{_HOOK}: {named.file} names its folder as core.hooksPath"
@@ -157,3 +156,6 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 _PATTERNS: Final = tuple((_expression(pattern), why) for pattern, why in TABLE)
+_ANY: Final = re.compile(
+    "|".join(pattern.pattern.removeprefix("(?s)") for pattern, _ in _PATTERNS), re.DOTALL
+)
