@@ -179,3 +179,20 @@ def test_the_palette_opens_from_the_rules_and_closes_onto_what_lies_below(stage)
             assert [type(screen).__name__ for screen in shown.app.screen_stack] == ["MainScreen"]
 
     play(stage, body, size=(120, 36))
+
+
+def test_a_rule_that_covers_less_than_before_carries_a_mark_and_the_reason(stage):
+    from workbench.domain.events import RuleAdded
+
+    body = RuleAdded(
+        rule="", effect="allow", origin="user", scope="always", tool="create_file", pattern_kind="glob",
+        pattern="Write(.envrc)", description="x",
+    )  # fmt: skip
+    add_rule(stage.journal, body, USER)
+
+    async def play_it(shown):
+        await shown.press("6")
+        assert "! Write(.envrc)" in shown.text
+        assert "asks now: .envrc: runs by itself" in shown.text
+
+    play(stage, play_it, size=(160, 48))

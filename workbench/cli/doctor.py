@@ -57,7 +57,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def execute(options: Namespace, console: Console) -> int:
     """Check everything; 1 when something is wrong."""
-    from workbench.cli.doctor_models import check_words, models
+    from workbench.cli.doctor_models import check_words, configuration, models
 
     check_words(options)
     with opened() as (home, journal):
@@ -67,6 +67,7 @@ def execute(options: Namespace, console: Console) -> int:
             rebuild(journal)
             compact(journal)
         checks = [check(home, journal) for check in CHECKS]
+        checks.append(configuration(options, home, journal))
         checks += models(options, home, journal)
     is_well = not any(check.problems for check in checks)
     if options.json:

@@ -14,7 +14,7 @@ from workbench.config.kinds import Unfit, Url
 from workbench.config.values import Config
 from workbench.domain.messages import FailurePart
 from workbench.domain.values import Json
-from workbench.host import trusting
+from workbench.host import config_rules, trusting
 from workbench.host.choosing import usable
 from workbench.host.endpoints import KIND, NoEndpoint, endpoint_of, teach
 from workbench.host.models import kind_of
@@ -27,6 +27,7 @@ from workbench.providers.model_list import Model, NotListed, context_of, models_
 from workbench.providers.probe import Probed, probe
 from workbench.text.located import node_of
 from workbench.text.safe import one_line
+from workbench.tools.registry import catalogue
 
 _SHOWN = 8
 
@@ -43,6 +44,16 @@ def check_words(options: Namespace) -> None:
         Url().check(node_of(options.base_url))
     except Unfit as unfit:
         raise Misuse("nothing was looked at", f"--base-url must be {unfit.expected}", "correct it") from None
+
+
+def configuration(options: Namespace, home: Home, journal: Journal) -> Check:
+    """Return the check of the patterns that allow calls: too wide is no fault, and is said."""
+    workspace = workspace_of(options.directory)
+    loaded = Settings(home, workspace, {}).loaded(trusted=trusting.is_trusted(journal, workspace))
+    wide = config_rules.notes(loaded, catalogue().descriptors())
+    count = len(loaded.config.approvals.allow)
+    fact = f"{count} pattern{'' if count == 1 else 's'} in approvals.allow"
+    return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
 
 
 def models(options: Namespace, home: Home, journal: Journal) -> list[Check]:

@@ -12,9 +12,10 @@ from workbench.cli.place import opened, person, workspace_of
 from workbench.cli.render.facts import Facts, moment
 from workbench.domain.rows import Trust
 from workbench.host.ancestry import refuse_inside_agents
-from workbench.host.trusting import grant, is_trusted, revoke
+from workbench.host.trust_summary import TrustSummary
+from workbench.host.trusting import described, grant, revoke, state
 from workbench.journal.journal import Journal
-from workbench.policy.trust import governing_files
+from workbench.policy.trust import TrustRefused, governing_files
 
 EXAMPLE = """workbench trust
 workbench trust ~/src/shop --read
@@ -68,14 +69,24 @@ def _revoked(journal: Journal, workspace: str) -> str:
 
 
 def _show(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
-    facts = trust_facts(
-        workspace, journal.trust(workspace), is_trusted(journal, workspace), governing_files(workspace)
-    )
+    row, holds = journal.trust(workspace), state(journal, workspace)
+    try:
+        content = described(journal, workspace)
+        files, summary, problem = content.files, content.summary, ""
+    except TrustRefused as error:
+        files, summary, problem = (), TrustSummary(), str(error)
+    facts = trust_facts(workspace, row, holds.is_trusted, files)
+    facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
     if as_json:
         console.json(facts)
         return
     console.say(_state(facts))
-    console.say(_files(governing_files(workspace)))
+    if problem:
+        console.say(f"It cannot be trusted as it is: {problem}.")
+        return
+    console.say(_files(files))
+    for sentence in summary.sentences():
+        console.say(sentence)
 
 
 def trust_facts(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> Facts:
@@ -98,7 +109,9 @@ def _state(facts: Facts) -> str:
         reads = "read without asking" if facts["read_grant"] else "ask before they read"
         return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}."
     if facts["decided_at"] and not facts["revoked_at"]:
-        return f"Not trusted: {workspace}. Its governing files changed since it was trusted."
+        closed = facts["grants_closed"]
+        why = f" Grants do not count: {closed}." if closed else ""
+        return f"Not trusted: {workspace}. Its governing files changed since it was trusted.{why}"
     return f"Not trusted: {workspace}. What governs it only narrows."
 
 

@@ -274,7 +274,8 @@ KEYS: tuple[Key, ...] = (
         path="hooks.PreToolUse",
         kind=ListOf(_HOOK, "hooks"),
         default=(),
-        meaning="Commands that run before a call and can deny it.",
+        meaning="Commands that run before a call and can deny it. A relative program or script is looked for "
+        "in the folder of the file that names it.",
         is_strict=True,
         is_united=True,
     ),
@@ -282,7 +283,8 @@ KEYS: tuple[Key, ...] = (
         path="hooks.PostToolUse",
         kind=ListOf(_HOOK, "hooks"),
         default=(),
-        meaning="Commands that run after a call.",
+        meaning="Commands that run after a call. A relative program or script is looked for in the folder of "
+        "the file that names it.",
         is_strict=True,
         is_united=True,
     ),
@@ -346,7 +348,7 @@ PROVIDER_KEYS: tuple[Key, ...] = (
         path="key_command",
         kind=Text("a shell command"),
         default=None,
-        meaning="Shell command that prints the key.",
+        meaning="Shell command that prints the key; it runs in the folder of the file that names it.",
     ),
     Key(
         path="headers",

@@ -28,6 +28,7 @@ from workbench.domain.values import (
     Choice,
     Count,
     FilePlan,
+    Guards,
     Hunk,
     Json,
     JsonObject,
@@ -532,6 +533,8 @@ class WorkspaceTrusted(Body):
     workspace: str
     content_hash: str
     read_grant: bool = False
+    guards: Guards | None = None
+    """What of these files stood in the way of calls; None where it was not noted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

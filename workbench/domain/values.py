@@ -37,6 +37,8 @@ SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]
 ActionKind = Literal["tool", "gate", "question", "trust", "finding"]
 Approval = Literal["approve", "reject"]
 RuleEffect = Literal["allow", "ask", "deny"]
+Guards = Literal["hooks", "denials", "none"]
+"""What the files of a workspace put in the way of calls: hooks, deny patterns only, or nothing."""
 RuleOrigin = Literal["user", "config", "import", "trust"]
 RuleScope = Literal["session", "workspace", "run", "always"]
 PatternKind = Literal["glob", "regex"]

@@ -29,7 +29,7 @@ def rule_strip(
         Column(content=styled(bar, ink.of("info")), gap=0),
         Column(content=styled(f"{glyphs.of('rule')} {row.id}", ink.sign("rule")), width=6, gap=0),
         Column(content=styled(effect, muted if is_off else ink.of(_EFFECT[row.effect])), width=7),
-        Column(content=content(row.pattern, muted if is_off else None, ink), grows=True, least=18),
+        Column(content=_pattern(row, ink, glyphs, is_off=is_off), grows=True, least=18),
         Column(content=content(row.tool, muted, ink), width=16, drop=5),
         Column(content=content(row.where, muted, ink), width=16, drop=2),
         Column(content=styled(row.origin, muted), width=6, drop=4),
@@ -42,6 +42,12 @@ def rule_strip(
     ]
     style = ink.cursor(has_focus=has_focus) if is_cursor else None
     return cells.row(columns, width, style, glyphs=glyphs)
+
+
+def _pattern(row: RuleRow, ink: Ink, glyphs: Glyphs, *, is_off: bool) -> Content:
+    """Return a rule's pattern, behind a mark where something is wrong with it."""
+    pattern = content(row.pattern, ink.of("faint") if is_off else None, ink)
+    return styled(f"{glyphs.of('risk')} ", ink.sign("risk")) + pattern if row.has_warning else pattern
 
 
 def rule_heads(width: int, ink: Ink, glyphs: Glyphs) -> Strip:

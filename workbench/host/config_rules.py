@@ -11,7 +11,7 @@ from workbench.domain.events import RuleAdded
 from workbench.domain.values import Actor, ToolDescriptor
 from workbench.journal.journal import Journal
 from workbench.journal.rules import add_rule, revoke_rule
-from workbench.policy import globs, rules
+from workbench.policy import globs, rule_notes, rules
 
 SYSTEM = Actor(kind="system")
 
@@ -60,6 +60,15 @@ def _problems(loaded: Loaded, tools: Tools) -> Iterator[Problem]:
     for hook in hooks:
         matcher = Pattern(text=hook.matcher, origin=hook.origin)
         yield from (_problem("hooks", hook.origin, note) for note in _notes(matcher))
+
+
+def notes(loaded: Loaded, tools: Tools) -> tuple[str, ...]:
+    """Return which patterns of `approvals.allow` are wider than a rule may be; they are used all the same."""
+    return tuple(
+        f"{pattern.origin.where()}: approvals.allow: {why}. It is used as it stands."
+        for pattern in loaded.config.approvals.allow
+        for why in rule_notes.width(pattern.text, tools)
+    )
 
 
 def _forbidden(rule: AutoApprovalRule, tools: Tools) -> tuple[str, ...]:

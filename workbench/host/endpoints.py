@@ -117,23 +117,27 @@ def _key(
     if provider is None or not _is_same_place(provider.base_url, base_url):
         return lambda: None, ""
     name, command = provider.key_env, provider.key_command
-    if not _is_users(config, provider):
+    own = _users(config, provider)
+    if own is None:
         return lambda: None, ""
     if name:
         return lambda: _from_environment(name, env), f"${name}"
     if command:
-        return lambda: _from_command(command), "key_command"
+        folder = os.path.dirname(own.origin.file or "") if own.origin.layer == "user" else ""  # noqa: PTH120
+        return lambda: _from_command(command, folder or "/"), "key_command"
     return lambda: None, ""
 
 
-def _is_users(config: Config, provider: Provider) -> bool:
-    """Return whether the user's own settings send this key to this place: a workspace's alone do not."""
-    return any(
-        one.origin.layer != "workspace"
+def _users(config: Config, provider: Provider) -> Provider | None:
+    """Return the user's own setting that sends this key to this place: a workspace's alone does not."""
+    own = (
+        one
+        for one in config.providers.values()
+        if one.origin.layer != "workspace"
         and (one.key_env, one.key_command) == (provider.key_env, provider.key_command)
         and _is_same_place(one.base_url, provider.base_url or "")
-        for one in config.providers.values()
     )
+    return next(own, None)
 
 
 def _from_environment(name: str, env: Mapping[str, str]) -> str:
@@ -146,11 +150,11 @@ def _from_environment(name: str, env: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _from_command(command: str) -> str:
-    """Run the user's own command for a key, once; a failing one is asked again."""
+def _from_command(command: str, folder: str) -> str:
+    """Run the user's own command for a key in the folder of the file that names it; once, unless it fails."""
     from workbench.effects.foreground import capture
 
-    said = capture(["/bin/sh", "-c", command], "/", _KEY_COMMAND_SECONDS, most=65_536)
+    said = capture(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
     value = (said or b"").decode("utf-8", "replace").strip()
     if not value:
         raise NoKey("key_command gave no key", "Run it in a shell to see why, then continue.")

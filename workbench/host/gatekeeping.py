@@ -5,6 +5,7 @@ Owns the two transactions around a proposal (JOURNAL section 2, steps 2 and 3) a
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -23,31 +24,32 @@ from workbench.domain.rows import Call
 from workbench.domain.values import JsonObject, Verdict
 from workbench.effects.faults import point
 from workbench.effects.files import FileRefused
-from workbench.host import hooks
+from workbench.host import hooks, trusting
 from workbench.host.charge import WORKSPACES
 from workbench.host.desk import Desk
 from workbench.host.dossier import Dossier, dossier
 from workbench.host.kit import Kit
 from workbench.host.placing import place, url_rules
 from workbench.host.proposal import Proposal, opened_body, propose, proposed_body
-from workbench.host.trusting import read_grant
 from workbench.policy.gate import GateCall, GateContext, Passed, after_hooks, before_hooks, judge, may_know
 from workbench.policy.globs import Glob
 from workbench.policy.paths import ResolvedPath
+from workbench.policy.trust import TrustRefused
 from workbench.tools.base import ToolRefused
 
 
 def context(desk: Desk, loaded: Loaded) -> GateContext:
     """Return what the gate judges by, as it stands now."""
     kit, session = desk.kit, desk.session()
-    approvals = loaded.config.approvals
+    approvals, trust = loaded.config.approvals, trusting.state(desk.kit.journal, desk.kit.governor)
     return GateContext(
         descriptors=kit.tools.descriptors(), provider=session.provider, active_tools=session.active_tools,
         workspace=kit.workspace, protected=_closed(kit), deny=(*kit.charge.deny, *_globs(approvals.deny)),
         allow=_globs(approvals.allow), ceiling=kit.charge.ceiling, rules=tuple(kit.journal.rules()),
         session_id=desk.session_id, run_id=kit.charge.run_id or None, now=kit.journal.now(),
-        read_only=approvals.read_only, read_grant=read_grant(kit.journal, kit.governor), can_ask=kit.can_ask,
-        reads=session.reads, urls=url_rules(loaded),
+        read_only=approvals.read_only, read_grant=trust.read_grant, can_ask=kit.can_ask,
+        reads=session.reads, ended=trust.ended, hook_files=hooks.named_files(kit, loaded),
+        urls=url_rules(loaded),
     )  # fmt: skip
 
 
@@ -151,6 +153,8 @@ async def _judged(
 
     call = GateCall(tool=row.tool, parameters=exact)
     now = context(desk, desk.kit.loaded())
+    if now.ended:
+        await asyncio.to_thread(_ask_for_trust, desk.kit)
     judgement = await judge(call, now, run_hooks)
     verdict, passed = judgement.verdict, judgement.passed
     if passed is None or verdict.outcome in ("denied", "refused"):
@@ -190,6 +194,12 @@ def _told_later(passed: Passed, why: str, now: GateContext) -> tuple[Verdict, Pr
         said = f"{said}, and nobody can answer here"
         return Verdict(outcome="denied", step="ask", by="default", reason=said), None
     return Verdict(outcome="ask", step="ask", by="default", reason=said), Proposal(passed=passed, refusal=why)
+
+
+def _ask_for_trust(kit: Kit) -> None:
+    """Put the question whose answer lets grants count again; where that fails, revoking does the same."""
+    with contextlib.suppress(TrustRefused):
+        trusting.ask(kit.journal, kit.governor)
 
 
 def _recorded(

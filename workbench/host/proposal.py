@@ -219,6 +219,7 @@ def _target(proposal: Proposal) -> str:
 def _warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:
     if was_scrubbed:
         yield "scrubbed"
+    yield from proposal.passed.marks
     yield from dict.fromkeys(_oddities(proposal.passed, exact))
     if proposal.passed.view is not None:
         yield from (mark for mark in proposal.passed.view.marks if mark == "runs net")

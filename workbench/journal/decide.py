@@ -5,7 +5,7 @@ that were shown are the bytes it is about. Whatever else arrives is recorded as 
 """
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final, Literal, cast, get_args
 
 from workbench.domain.events import (
     ActionApproved,
@@ -21,7 +21,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSIONS
 from workbench.domain.rows import Action
-from workbench.domain.values import DEFAULT_WINDOW_MINUTES, MAX_EXTENSIONS, Actor, Decision
+from workbench.domain.values import DEFAULT_WINDOW_MINUTES, MAX_EXTENSIONS, Actor, Decision, Guards, Json
 from workbench.effects import faults
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
@@ -240,8 +240,13 @@ def _recorded(words: str | None) -> str | None:
 def _trust(action: Action, choice: str | None) -> WorkspaceTrusted:
     return WorkspaceTrusted(
         workspace=str(action.subject["workspace"]), content_hash=str(action.subject["content_hash"]),
-        read_grant=choice == "trust_and_read",
+        read_grant=choice == "trust_and_read", guards=_guards(action.subject.get("guards")),
     )  # fmt: skip
+
+
+def _guards(value: Json) -> Guards | None:
+    """Return what the question said of guards; None where it was asked by an older version."""
+    return cast("Guards", value) if value in get_args(Guards) else None
 
 
 def _window(action: Action) -> int:

@@ -27,7 +27,7 @@ from workbench.domain.rows import (
     Trust,
     step_key,
 )
-from workbench.domain.values import SessionKind
+from workbench.domain.values import SYSTEM_SESSION, SessionKind
 from workbench.journal import sql, tables
 from workbench.journal.errors import JournalClosed, translate
 from workbench.journal.schema import WAKE
@@ -299,6 +299,13 @@ class Reader:
     def trust(self, workspace: str) -> Trust | None:
         """Return what was last said about a workspace."""
         return self._row(Trust, workspace)
+
+    def trusted(self, workspace: str) -> Event | None:
+        """Return the event that last trusted a workspace."""
+        where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
+        newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
+        found = self._all(f"{EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
+        return decode(found[0]) if found else None
 
     def lease(self, session_id: str) -> Lease | None:
         """Return who drives a session, or did last."""

@@ -14,8 +14,8 @@ from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleSco
 from workbench.policy import rules
 from workbench.policy.operands import Boundary, objection
 from workbench.policy.past import subject_of
+from workbench.policy.rule_regex import exact
 from workbench.policy.shell import Simple
-from workbench.text import canonical
 from workbench.text.shown import oddities, strings
 
 _SHOWN_AS: Final = {
@@ -24,7 +24,6 @@ _SHOWN_AS: Final = {
     "create_directory": "Write", "fetch_webpage": "WebFetch",
 }  # fmt: skip
 _WILD: Final = frozenset("*()?[]{}")
-_SPECIAL: Final = frozenset("\\.^$*+?()[]{}|")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +133,7 @@ def _command_drafts(subject: rules.Subject, simple: Simple) -> Iterator[_Draft]:
     source = " ".join(words)
     suffix = "".join(f" < {name}" for name in simple.inputs)
     if _WILD & set(source):
-        yield "regex", _exact(subject.parameters), "exactly this, with all its parameters"
+        yield "regex", exact(subject.parameters), "exactly this, with all its parameters"
     else:
         yield "glob", f"Bash({source}{suffix})", "exactly this"
     first = len(simple.assignments)
@@ -155,16 +154,16 @@ def _drafts(subject: rules.Subject) -> tuple[str, list[_Draft]]:
     address = subject.parameters.get(found.url_parameter or "")
     if isinstance(address, str) and (host := urlsplit(address).hostname):
         return address, [
-            ("regex", _exact(subject.parameters), "exactly this address"),
+            ("regex", exact(subject.parameters), "exactly this address"),
             ("glob", f"{name}(domain:{host})", f"every page of {host}"),
             ("glob", name, "every page there is"),
         ]
     if subject.targets:
         path = next(iter(subject.targets.values())).relative
         return path, list(_path_drafts(name, path))
-    exact = _exact(subject.parameters)
     return found.id, [
-        ("regex", exact, "exactly these parameters"), ("glob", name, f"every call of {found.id}"),
+        ("regex", exact(subject.parameters), "exactly these parameters"),
+        ("glob", name, f"every call of {found.id}"),
     ]  # fmt: skip
 
 
@@ -178,11 +177,6 @@ def _path_drafts(name: str, path: str) -> Iterator[_Draft]:
         if folder:
             yield "glob", f"{name}({folder}/**)", f"everything in {folder}/ and below it"
     yield "glob", name, "every path there is"
-
-
-def _exact(parameters: JsonObject) -> str:
-    text = canonical.dumps(dict(parameters))
-    return "^" + "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in text) + "$"
 
 
 # --- judging -------------------------------------------------------------------------------------

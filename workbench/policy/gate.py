@@ -4,13 +4,14 @@ Owns the order of the steps and the words of a verdict, which name who spoke. It
 no human, and never lets a grant beat a deny: allowing comes last, from a fixed list of those who may.
 """
 
+import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, JsonObject, ToolDescriptor, Verdict
-from workbench.policy import rules, schemas, trust
+from workbench.policy import autorun, rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within, matches, names_tool, parse
 from workbench.policy.operands import Boundary, is_free, objection
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
@@ -61,6 +62,8 @@ class GateContext:
     """Ids; empty means all."""
     protected: tuple[str, ...] = ()
     """Real paths that no agent may touch, such as the data home."""
+    hook_files: tuple[str, ...] = ()
+    """Real paths that active hooks name: no agent may write them."""
     deny: tuple[Glob, ...] = ()
     allow: tuple[Glob, ...] = ()
     ceiling: tuple[Glob, ...] | None = None
@@ -71,6 +74,8 @@ class GateContext:
     reads: Literal["every", "reads"] | None = None
     """What a human said for this session, which goes before settings and trust: ask about every tool, or
     about all but those that only read."""
+    ended: str = ""
+    """Why no grant counts, where trust in the workspace ended while it stood in the way of calls."""
     can_ask: bool = True
     urls: UrlRules = UrlRules()
 
@@ -87,6 +92,10 @@ class Passed:
     """Canonical JSON of the parameters, as rules see them."""
     view: ShellView | None = None
     """The command, if there is one."""
+    marks: tuple[str, ...] = ()
+    """What keeps every grant from covering it, a word each for its row: `runs by itself`, `trust ended`."""
+    unheld: str = ""
+    """The same as a sentence."""
 
     @property
     def grounded(self) -> dict[str, object]:
@@ -141,7 +150,18 @@ def before_hooks(call: GateCall, context: GateContext) -> Passed | Verdict:
         view=view(command, context.workspace) if isinstance(command, str) else None,
     )
     no = denied(passed, context) or _answers_denied(passed, context)
-    return no or _above_ceiling(passed, context) or passed
+    return no or _above_ceiling(passed, context) or _marked(passed, context)
+
+
+def _marked(passed: Passed, context: GateContext) -> Passed:
+    """Note what keeps every grant from covering a call."""
+    found = {trust.ENDED: context.ended} if context.ended else {}
+    if passed.descriptor.capability != "read":
+        root = os.path.realpath(context.workspace)
+        for target in passed.targets.values():
+            if why := autorun.reason(target.path, root):
+                found[autorun.MARK] = f"no grant covers {one_line(target.relative, 120)}: {why}"
+    return replace(passed, marks=tuple(found), unheld="; ".join(found.values())) if found else passed
 
 
 def after_hooks(passed: Passed, context: GateContext) -> Verdict:
@@ -209,7 +229,7 @@ def targets_of(
         for name in descriptor.path_parameters:
             if name in parameters:
                 found[name] = resolve(context.workspace, str(parameters[name]))
-        governing = _governing(context.workspace) if writes and found else ()
+        governing = (*_governing(context.workspace), *context.hook_files) if writes and found else ()
         for target in found.values():
             refuse_protected(target, context.workspace, context.protected, writes=writes, governing=governing)
     except PathRefused as error:
@@ -300,7 +320,7 @@ def _granted(passed: Passed, context: GateContext) -> Verdict | None:
     if asking is not None:
         said = _ruled("ask", "grants", asking, "asks for this")
         return said if context.can_ask else _nobody(said)
-    if _oddity(passed) is not None:
+    if passed.marks or _oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
         return _perhaps_denied(passed, context) or _command_granted(passed, context)
@@ -371,8 +391,9 @@ def boundary(context: GateContext) -> Boundary:
     return Boundary(
         workspace=context.workspace,
         closed=context.protected,
-        governing=lambda: _governing(context.workspace),
+        governing=lambda: (*_governing(context.workspace), *context.hook_files),
         is_denied=_reading_denied(context),
+        unwritable=lambda path: autorun.reason(path, os.path.realpath(context.workspace)),
     )
 
 
@@ -435,8 +456,8 @@ def _read_granted(passed: Passed, context: GateContext) -> Verdict | None:
 
 
 def _unanswered(passed: Passed, context: GateContext) -> Verdict:
-    why = ""
-    if passed.view is not None:
+    why = passed.unheld
+    if not why and passed.view is not None:
         why = _uncovered(passed, passed.view, context)
     asked = Verdict(outcome="ask", step="ask", by="default", reason=why)
     return asked if context.can_ask else _nobody(asked)

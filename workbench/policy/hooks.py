@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol
 
 from workbench.domain.events import HookRan
 from workbench.domain.values import Verdict
-from workbench.policy import globs
+from workbench.policy import globs, hook_files
 from workbench.policy.gate import Passed
 from workbench.text.safe import one_line, safe
 from workbench.text.scrub import scrub, scrub_value
@@ -58,6 +58,8 @@ class HookRule:
     """A permission pattern, or several with `|` between them."""
     command: str
     origin: str = ""
+    folder: str = ""
+    """Of the file that names it: where its relative programs and scripts lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +148,7 @@ async def run_post(
 async def _run(hook: HookRule, payload: HookPayload, runner: Runner, clock: Callable[[], float]) -> HookRan:
     started = clock()
     try:
-        end = await runner(hook.command, payload.stdin(hook.event))
+        end = await runner(hook_files.resolved(hook.command, hook.folder), payload.stdin(hook.event))
         code, output, has_failed = end.code, _recorded(end.output), end.timed_out or end.code != 0
         if end.timed_out:
             output = f"{output}\nended after {SECONDS:.0f} s".lstrip()

@@ -83,7 +83,7 @@ class Boundary:
     """Returns further absolute paths that govern the workspace, such as its hook scripts."""
     is_denied: Callable[[ResolvedPath], bool] | None = None
     """Whether reading a path is denied; None where nothing is."""
-    unwritable: Callable[[str], str | None] | None = None
+    unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers writing a real path, such as one that another program runs by itself."""
 
 

@@ -19,8 +19,10 @@ _LONGEST_PATH: Final = 4096
 _LONGEST_NAME: Final = 255
 _MOST_LINKS: Final = 40
 
-GOVERNING: Final = (".workbench.json", ".workbench", "workbench.yaml", "wave.yaml", ".wave")
-"""What governs a workspace, at its root."""
+GOVERNING_FILES: Final = (".workbench.json", "workbench.yaml", "wave.yaml")
+GOVERNING_FOLDERS: Final = (".workbench", ".wave", ".agents")
+GOVERNING: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
+"""What governs a workspace, at its root: trust covers it, and no agent may write it."""
 
 HOME_NAMES: Final = frozenset({
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc",
@@ -142,7 +144,7 @@ def refuse_protected(
     if why is None and look is not None and stat.S_ISREG(look.st_mode) and look.st_nlink > 1:
         why = f"has {look.st_nlink} names (hard links), and what the others are cannot be seen"
     if why is None and _folded(found.path) in {_folded(os.path.realpath(path)) for path in governing}:
-        why = "is run by the configuration of this workspace"
+        why = "is run by the configuration (named by a hook or a manifest)"
     if why is not None:
         raise PathRefused(found.given, f"{why}; an agent may not write it")
 
@@ -330,12 +332,22 @@ def _named_by(git_file: str) -> Iterator[str]:
             yield os.path.join(folder, common.strip())  # noqa: PTH118
 
 
-def _short_text(path: str) -> str | None:
+def git_folders(folder: str) -> tuple[str, ...]:
+    """Return the places where git would read the settings of a work tree."""
+    return (f"{folder}/.git", *_named_by(f"{folder}/.git"))
+
+
+def short_text(path: str, most: int) -> str | None:
+    """Return the first bytes of a regular file as text; None where there is none."""
+    return _short_text(path, most)
+
+
+def _short_text(path: str, most: int = _LONGEST_PATH) -> str | None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return None
         with open(path, "rb") as file:  # noqa: PTH123
-            return file.read(_LONGEST_PATH).decode("utf-8", "surrogateescape")
+            return file.read(most).decode("utf-8", "surrogateescape")
     except (OSError, ValueError):
         return None
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
-from workbench.policy import backtracking, globs, probes, regex
+from workbench.policy import backtracking, globs, probes, regex, rule_regex
 from workbench.policy.names import MCP
 from workbench.policy.paths import ResolvedPath
 from workbench.policy.shell import ShellView, Simple, view
@@ -75,13 +75,13 @@ def problems(
         scope: A grant for one run repeats a list that was shown line by line, and may be as wide as that.
     """
     found = [] if description.strip() else ["description: empty; say what the rule is for"]
-    covered = _covered(tool, pattern_kind, known_tools)
-    if not covered:
+    about = covered(tool, pattern_kind, known_tools)
+    if not about:
         found.append(f"tool: {one_line(tool, 60)} is not registered")
     if pattern_kind == "regex":
-        found.extend(_regex_problems(pattern, covered, effect))
+        found.extend(_regex_problems(pattern, about, effect))
     else:
-        found.extend(_glob_problems(pattern, covered, effect, scope))
+        found.extend(_glob_problems(pattern, about, effect, scope))
     return tuple(found)
 
 
@@ -101,7 +101,8 @@ def _ends_in_dollar(pattern: str) -> bool:
     return pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
 
 
-def _covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
+def covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
+    """Return the tools that a rule is about, each once."""
     once = {descriptor.id: descriptor for descriptor in known.values()}
     return [found for found in once.values() if _names(tool, kind, found)]
 
@@ -120,10 +121,10 @@ def acceptance(tool: str, pattern: str, known_tools: Mapping[str, ToolDescriptor
         pattern: Regular expression over canonical JSON.
         known_tools: Descriptors by id.
     """
-    covered = _covered(tool, "regex", known_tools)
-    if not covered:
+    about = covered(tool, "regex", known_tools)
+    if not about:
         return "reject_invalid", f"tool: {one_line(tool, 60)} is not registered"
-    found = next(_regex_objections(pattern, covered, "allow"), None)
+    found = next(_regex_objections(pattern, about, "allow"), None)
     return found or ("accept", "it says what it allows, and runs in linear time")
 
 
@@ -292,10 +293,18 @@ def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
     texts = [_as_call(subject, name, simple.source)]
     if subject.view is not None and len(subject.view.commands) == 1:
         texts.append(subject.canonical)
-    if not _finds(rule.pattern, texts, in_doubt=False):
+    if not _finds(rule.pattern, texts, in_doubt=False) or not _begins(rule, subject, name, simple):
         return False
     others = (_as_call(subject, name, other) for other in globs.misspelled(simple))
     return not _finds(rule.pattern, others, in_doubt=True)
+
+
+def _begins(rule: Rule, subject: Subject, name: str, simple: Simple) -> bool:
+    """Say whether a regular expression matches a simple command from its first word on."""
+    sources = [simple.source]
+    if subject.view is not None and len(subject.view.commands) == 1:
+        sources.append(str(subject.parameters.get(name, "")))
+    return rule_regex.begins(rule.pattern, subject.parameters, name, sources, simple)
 
 
 def _as_call(subject: Subject, name: str, command: str) -> str:
@@ -316,7 +325,7 @@ def matches(rule: Rule, tool: str, text: str) -> bool:
 
 def _allows(rule: Rule, subject: Subject) -> bool:
     if rule.pattern_kind == "regex":
-        return _finds(rule.pattern, (subject.canonical,), in_doubt=False)
+        return rule_regex.allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
     glob = globs.Glob(text=rule.pattern)
     return globs.matches(glob, subject.descriptor, subject.parameters, subject.targets, subject.view)
 
@@ -332,8 +341,10 @@ def _stands_in_the_way(rule: Rule, subject: Subject) -> bool:
 
 
 def _texts(subject: Subject) -> Iterator[str]:
-    """Yield the canonical JSON, and that of the call with each command that is hidden in its command."""
+    """Yield the canonical JSON, also with real paths and with each command hidden in its command."""
     yield subject.canonical
+    for real in rule_regex.grounded(subject.parameters, subject.targets):
+        yield canonical.dumps(real)
     name = subject.descriptor.command_parameter
     if name is not None and subject.view is not None:
         for text in subject.view.reach:

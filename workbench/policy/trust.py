@@ -13,30 +13,39 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
 from workbench.domain.rows import Trust
-from workbench.domain.values import Choice
-from workbench.policy.paths import is_below
+from workbench.domain.values import Choice, Guards
+from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS, is_below
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
 LARGEST_FILE: Final = 1_048_576
 MOST_FILES: Final = 2000
 CONFIG: Final = ".workbench.json"
-_FILES: Final = (CONFIG, "workbench.yaml", "wave.yaml")
-_FOLDERS: Final = (".workbench", ".wave", ".agents")
 MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 LEFT_BY_RUNS: Final = frozenset(
-    f"{folder}/{name}" for folder in _FOLDERS for name in ("workspaces", "traces", "artifacts", "output")
+    f"{folder}/{name}"
+    for folder in GOVERNING_FOLDERS
+    for name in ("workspaces", "traces", "artifacts", "output")
 )
 """Folders that hold workspaces, traces and results: what lies there is no prompt and no pipeline."""
 
+NOTHING: Final = hashlib.sha256(b"").hexdigest()
+"""The hash of a workspace that nothing governs."""
+
+_HOOK_EVENT: Final = re.compile(r"\b(?:Pre|Post)ToolUse\b")
+_COMMAND: Final = re.compile(r"\bcommand\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)")
+_RUNS: Final = re.compile(r"(?m)^[ \t-]*(?:command|script|run)[ \t]*:")
 _NAMED: Final = re.compile(
     r"\b(?:system_prompt_file|hooks_template|command)\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)"
 )
+
+ENDED: Final = "trust ended"
+"""The mark of a call that is asked about because trust ended while hooks or denials were in force."""
 
 CHOICES: Final = (
     Choice(key="trust", label="trust this workspace"),
@@ -70,8 +79,8 @@ def governing_files(workspace: str) -> tuple[str, ...]:
         TrustRefused: There are too many, or a folder cannot be listed.
     """
     root = os.path.realpath(workspace)
-    found = {name for name in _FILES if os.path.lexists(f"{root}/{name}")}
-    for folder in _FOLDERS:
+    found = {name for name in GOVERNING_FILES if os.path.lexists(f"{root}/{name}")}
+    for folder in GOVERNING_FOLDERS:
         for path in _below(root, folder):
             found.add(path)
             if len(found) > MOST_FILES:
@@ -93,8 +102,50 @@ def is_trusted(row: Trust | None, content_hash: str) -> bool:
     return row is not None and row.revoked_at is None and row.content_hash == content_hash
 
 
-def question(workspace: str, files: tuple[str, ...]) -> str:
-    """Return the words of the trust question."""
+def manifest_commands(workspace: str) -> tuple[str, ...]:
+    """Return the hook commands of the workspace's manifests; read by line, so rather too many."""
+    root = os.path.realpath(workspace)
+    texts = [_text(root, name) for name in MANIFESTS]
+    return tuple(
+        match[1].strip().strip("\"'")
+        for text in texts
+        if _HOOK_EVENT.search(text)
+        for match in _COMMAND.finditer(text)
+    )
+
+
+def pipeline_commands(workspace: str) -> int:
+    """Count the lines of governing YAML files that name a command."""
+    root = os.path.realpath(workspace)
+    names = (path for path in governing_files(root) if path.endswith((".yaml", ".yml")))
+    return sum(len(_RUNS.findall(_text(root, name))) for name in names)
+
+
+def ending(guards: Guards | None, content_hash: str) -> str:
+    """Return why no grant counts once trust in these files has ended, empty where they stood in no way.
+
+    Args:
+        guards: What was noted of them when they were trusted; None for what an older version recorded,
+            where hooks are taken for granted unless there was no file at all.
+        content_hash: Their hash.
+    """
+    if guards == "none" or (guards is None and content_hash == NOTHING):
+        return ""
+    what = "denials" if guards == "denials" else "hooks"
+    return (
+        f"trust in this folder ended while its {what} were in force; nothing is allowed without asking "
+        "until you answer the trust question"
+    )
+
+
+def question(workspace: str, files: tuple[str, ...], acts: Iterable[str] = ()) -> str:
+    """Return the words of the trust question.
+
+    Args:
+        workspace: Its real path.
+        files: What governs it.
+        acts: Sentences about what these files do, made safe.
+    """
     place = one_line(workspace, 160)
     if not files:
         return f"Trust {place}? Nothing in it configures agents now; you are asked again when that changes."
@@ -102,7 +153,8 @@ def question(workspace: str, files: tuple[str, ...]) -> str:
     more = f" and {len(files) - 8} more" if len(files) > 8 else ""
     return (
         f"Trust {place}? Its own configuration then acts: hooks run commands, rules let calls pass. "
-        f"It is made of {shown}{more}. You are asked again when any of them changes."
+        f"It is made of {shown}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
+        "You are asked again when any of them changes."
     )
 
 
@@ -182,13 +234,15 @@ def _hook_commands(root: str) -> Iterator[str]:
 def _manifest_commands(root: str) -> Iterator[str]:
     """Yield what manifests of pipelines name as prompts and hooks; read by line, so rather too much."""
     for name in MANIFESTS:
-        if not os.path.lexists(f"{root}/{name}"):
-            continue
-        text = ""
-        with contextlib.suppress(TrustRefused):
-            text = _read(root, name).decode("utf-8", "replace")
-        for match in _NAMED.finditer(text):
+        for match in _NAMED.finditer(_text(root, name)):
             yield match[1].strip().strip("\"'")
+
+
+def _text(root: str, name: str) -> str:
+    """Return a governing file as text; empty where it is not there or cannot be judged."""
+    with contextlib.suppress(TrustRefused):
+        return _read(root, name).decode("utf-8", "replace")
+    return ""
 
 
 def _words(command: str) -> Iterator[str]:

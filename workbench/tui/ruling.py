@@ -158,7 +158,17 @@ class Ruling:
             now=now, about=self.offer.about, part_words=_part_words(self.offer), candidates=rows,
             cursor=self.cursor, fields=fields, field=self.at_field, effect=self.chosen_effect, past=past,
             on_save="" if refused else on_save, why_off=f"refused: {refused}" if refused else "",
-            notes=("Deny rules still win. Every use shows § and its number.",),
+            notes=(*self._notes(), "Deny rules still win. Every use shows § and its number."),
+        )  # fmt: skip
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what is to be said of the candidate before it is saved."""
+        from workbench.policy.rule_notes import notes
+
+        one, descriptor = self.candidate, self.offer.subject.descriptor
+        return notes(
+            tool=one.tool, pattern_kind=one.pattern_kind, pattern=one.pattern,
+            known_tools={descriptor.id: descriptor}, effect=self.chosen_effect,
         )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 Pure. It knows no pattern; whether a rule holds here is said by its scope alone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from workbench.domain.rows import Rule
@@ -35,6 +36,7 @@ class RuleRow:
     description: str
     facts: tuple[tuple[str, str], ...]
     """Name and text of everything else that is known; raw."""
+    has_warning: bool = False
 
 
 def rule_rows(
@@ -46,6 +48,7 @@ def rule_rows(
     titles: Mapping[str, str],
     wanted: str = "",
     has_past: bool = False,
+    warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[RuleRow, ...]:
     """Return the rules, those in force first, each group by number, the newest first.
 
@@ -57,8 +60,9 @@ def rule_rows(
         titles: of sessions, by id.
         wanted: words that a row has to hold.
         has_past: revoked and expired ones too.
+        warnings: what is wrong with rules, by number.
     """
-    found = [_row(rule, now, workspace, session_id, titles) for rule in rules]
+    found = [_row(rule, now, workspace, session_id, titles, warnings.get(rule.id, ())) for rule in rules]
     kept = [
         row
         for row in found
@@ -74,7 +78,14 @@ def _matches(row: RuleRow, wanted: str) -> bool:
     return all(word in text.casefold() for word in wanted.casefold().split())
 
 
-def _row(rule: Rule, now: int, workspace: str, session_id: str | None, titles: Mapping[str, str]) -> RuleRow:
+def _row(
+    rule: Rule,
+    now: int,
+    workspace: str,
+    session_id: str | None,
+    titles: Mapping[str, str],
+    warnings: Sequence[str],
+) -> RuleRow:
     state = _state(rule, now, workspace, session_id)
     last = "" if rule.last_used_at is None else f"{spoken((now - rule.last_used_at) / _MICROS)} ago"
     made = f"{spoken((now - rule.created_at) / _MICROS)} ago"
@@ -89,12 +100,13 @@ def _row(rule: Rule, now: int, workspace: str, session_id: str | None, titles: M
             f"{rule.use_count} time{'' if rule.use_count == 1 else 's'}" + (f", last {last}" if last else ""),
         ),
         ("until", _until(rule, now)),
+        *(("warning", text) for text in warnings),
     ]
     return RuleRow(
         id=rule.id, effect=rule.effect, tool=one_line(rule.tool, 40), pattern=one_line(rule.pattern, 400),
         where=_where(rule, workspace, session_id, titles), origin=rule.origin, uses=rule.use_count,
         last_used=last, until=_until(rule, now), state=state, description=one_line(rule.description, 200),
-        facts=tuple(facts),
+        facts=tuple(facts), has_warning=bool(warnings),
     )  # fmt: skip
 
 

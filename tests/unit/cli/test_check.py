@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from workbench.cli.check import kinds
 from workbench.cli.check.command import answer
 from workbench.cli.check.kinds import KINDS
 
@@ -212,3 +213,12 @@ def test_a_command_that_leads_out_of_the_folder_asks_and_says_why(tmp_path, monk
     assert (
         ask("command", allow=["Bash(make)"], deny=[], command=f"cd {tmp_path} && make")["verdict"] == "allow"
     )
+
+
+@pytest.mark.parametrize("value", [3, 2.5, None, True, [], ["a"], {}, {"a": 1}])
+def test_a_rule_that_is_no_text_is_answered_as_invalid(value):
+    for name in ("tool", "pattern"):
+        case = {"tool": "read_file", "pattern": '"path":"docs/'} | {name: value}
+        assert kinds.rule(case) == {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
+    with pytest.raises(kinds.BadCase, match="pattern is missing"):
+        kinds.rule({"tool": "read_file"})

@@ -17,6 +17,7 @@ DOCTORS = [
     "stored bytes",
     "drivers",
     "SQLite",
+    "grants",
     "providers",
 ]
 
@@ -34,6 +35,30 @@ def test_trust_is_given_shown_and_taken_back(shell):
     assert shell("trust", "--revoke") == 0
     assert shell("trust", "--revoke") == 0
     assert "Nothing to take back" in shell.out
+
+
+def test_trust_shows_what_the_files_would_run(shell):
+    hook = {"hooks": {"PreToolUse": [{"matcher": "*", "command": "./check me"}]}}
+    (shell.workspace / ".workbench.json").write_text(json.dumps(hook))
+    shell("trust", "--show")
+    assert "Its hooks would run: /bin/sh -c './check me' (PreToolUse *)." in shell.out
+    shown = shell.json("trust", "--show", "--json")
+    assert shown["hooks"] == [
+        {"event": "PreToolUse", "matcher": "*", "argv": ["/bin/sh", "-c", "./check me"]}
+    ]
+    shell("trust")
+    (shell.workspace / ".workbench.json").write_text("{}")
+    assert "its hooks were in force" in shell.json("trust", "--show", "--json")["grants_closed"]
+    shell("trust", "--show")
+    assert "nothing is allowed without asking" in shell.out
+
+
+def test_trust_says_why_a_folder_cannot_be_judged(shell):
+    os.mkfifo(shell.workspace / "wave.yaml")
+    assert shell("trust", "--show") == 0
+    assert "It cannot be trusted as it is: wave.yaml: not a regular file" in shell.out
+    assert "not a regular file" in shell.json("trust", "--show", "--json")["problem"]
+    assert shell("trust") != 0
 
 
 @pytest.mark.parametrize(
@@ -54,6 +79,23 @@ def test_config_names_where_each_value_is_from(shell):
     assert shell.json("config", "validate", "--json")["ok"] is False
     assert shell("config", "show") == 0
     assert "limits.max_turns = 7   (" in shell.out
+
+
+def test_patterns_that_are_too_wide_are_said_and_used(shell):
+    Home.open()
+    allow = '{"approvals": {"allow": ["*", "Bash(*)", "Write", "Bash(git *)", "Bash(git diff *)"]}}'
+    (Home.open().path / "config.json").write_text(allow)
+    wide = "config.json line 1: approvals.allow: Bash(*) would allow everything; name what is allowed"
+    for words in (["config", "show"], ["config", "validate"]):
+        assert shell(*words) == 0
+        assert wide in shell.err
+        notes = shell.json(*words, "--json")["notes"]
+        assert len([note for note in notes if "approvals.allow" in note]) == 4
+        assert not any("git diff" in note.partition(";")[0] for note in notes)
+    assert shell("doctor") == 0
+    assert wide in shell.out
+    (check,) = [one for one in shell.json("doctor", "--json")["checks"] if one["name"] == "grants"]
+    assert (check["ok"], len(check["notes"])) == (True, 4)
 
 
 def test_a_configuration_in_order(shell):

@@ -123,3 +123,40 @@ def test_a_backtest_counts_the_calls_of_imported_sessions(capsys, tmp_path):
     code, out, _ = run(capsys, "backtest", "Bash", "Bash(ls *)", "--glob")
     assert (code, out.splitlines()[0]) == (0, "It would have allowed 1 of 2 calls of Bash.")
     assert "ls -la" in out
+
+
+def test_an_unanchored_expression_is_named_when_it_is_added(capsys):
+    code, out, err = run(capsys, "add", "create_file", "docs/", "-d", "docs")
+    assert (code, "R1" in out) == (0, True)
+    assert 'it allows nothing; anchor it as "path":"docs/' in err
+    made = json.loads(run(capsys, "add", "run_in_terminal", "git status", "-d", "look", "--json")[1])
+    assert "tried from the first word of a command" in made["warnings"][0]
+
+
+def test_rules_of_before_say_what_asks_now_and_what_else_they_match(capsys):
+    from workbench.cli.place import opened
+    from workbench.domain.events import RuleAdded
+    from workbench.domain.values import Actor
+    from workbench.journal.rules import add_rule
+
+    run(capsys, "list")
+    with opened() as (_, journal):
+        for tool, kind, pattern in (
+            ("Bash", "glob", "Bash(*)"),
+            ("create_file", "glob", "Write(.envrc)"),
+            ("create_file", "regex", "docs/"),
+            ("Bash", "glob", "Bash(git diff *)"),
+        ):
+            body = RuleAdded(
+                rule="", effect="allow", origin="user", scope="always", tool=tool, pattern_kind=kind,
+                pattern=pattern, description="x",
+            )  # fmt: skip
+            add_rule(journal, body, Actor(kind="user", pid=1, via="cli"))
+    listed = json.loads(run(capsys, "list", "--json")[1])
+    first, second, third, fourth = (" ".join(rule["warnings"]) for rule in listed)
+    assert first.startswith("asks now: Bash(*) would allow everything")
+    assert second.startswith("asks now: .envrc: runs by itself")
+    assert 'anchor it as "path":"docs/' in third
+    assert fourth == ""
+    out = run(capsys, "list")[1]
+    assert "     ! asks now: Bash(*) would allow everything" in out

@@ -216,6 +216,39 @@ def test_only_a_tool_that_reads_and_is_harmless_is_granted_reading(work):
         assert spoken(READING, where) == ("ask", "ask", "default")
 
 
+ENDED = "trust in this folder ended"
+
+
+@pytest.mark.parametrize(
+    ("made", "granted"),
+    [
+        (DIFF, {"allow": globs("Bash(git *)", "*")}),
+        (DIFF, {"rules": (rule(),)}),
+        (DIFF, {"rules": (rule(scope="run", scope_id="r1"),), "run_id": "r1"}),
+        (READING, {"read_grant": True}),
+        (READING, {"read_only": "auto"}),
+        (READING, {"reads": "reads"}),
+        (READING, {"rules": (rule(tool="read_file", pattern="Read(**)"),)}),
+        (call("context.read", path="src/a.py"), {}),
+    ],
+)
+def test_no_grant_counts_while_trust_has_ended_and_nobody_looked(work, made, granted):
+    where = context(work, **granted)
+    assert judged(made, where).verdict.outcome == "allowed"
+    judgement = judged(made, replace(where, ended=ENDED))
+    assert (judgement.verdict.outcome, judgement.verdict.reason) == ("ask", ENDED)
+    assert judgement.passed.marks == ("trust ended",)
+    assert recheck(made, replace(where, ended=ENDED)).outcome == "ask"
+
+
+def test_denials_and_ask_rules_go_on_while_trust_has_ended(work):
+    where = context(work, ended=ENDED, allow=globs("*"), deny=globs("Bash(git push*)"))
+    assert spoken(PUSH, where) == ("denied", "deny", "deny")
+    asks = replace(where, rules=(rule(effect="ask"),))
+    assert spoken(DIFF, asks) == ("ask", "grants", "R1")
+    assert judged(DIFF, replace(where, can_ask=False)).verdict.outcome == "denied"
+
+
 def test_an_ask_rule_comes_before_every_grant(work):
     asking = rule(id="R2", effect="ask", pattern="Bash(git diff*)")
     where = context(work, allow=globs("*"), rules=(rule(), asking))

@@ -196,7 +196,7 @@ def test_a_pattern_that_can_never_match_is_noted():
 
 @pytest.mark.spec(55)
 def test_a_rule_for_one_tool_never_covers_another():
-    for kind, pattern in (("regex", "a"), ("glob", "Read(a)"), ("glob", "*")):
+    for kind, pattern in (("regex", '"path":"a"'), ("glob", "Read(a)"), ("glob", "*")):
         for effect in ("allow", "deny", "ask"):
             other = rule(tool="read_file", pattern_kind=kind, pattern=pattern, effect=effect)
             assert not rules.covers(other, subject(CREATE, {"path": "a", "content": ""}))

@@ -6,8 +6,11 @@ import os
 
 import pytest
 
+from tests.unit.policy.gate_cases import context
 from workbench.domain.rows import Trust
 from workbench.policy import trust
+from workbench.policy.gate import GateCall, before_hooks
+from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS
 
 
 def write(root, files):
@@ -162,3 +165,70 @@ def test_the_question_offers_three_answers_and_names_files():
     said = trust.question("/w\u202e", tuple(f".wave/{n}" for n in range(10)))
     assert ".wave/7 and 2 more" in said
     assert "\u202e" not in said
+
+
+# --- what trust covers is closed to agents ---------------------------------------------------------
+
+
+def test_whatever_is_hashed_for_trust_may_not_be_written_by_agents(tmp_path):
+    config = hooks("python tools/check.py")
+    files = {f"{folder}/deep/x": b"1" for folder in GOVERNING_FOLDERS} | dict.fromkeys(
+        GOVERNING_FILES, b"k: 1"
+    )
+    write(tmp_path, files | {".workbench.json": config, "tools/check.py": b"2"})
+    governing = trust.governing_files(str(tmp_path))
+    assert set(governing) == set(files) | {"tools/check.py"}
+    where = context(tmp_path)
+    for path in governing:
+        for tool in ("create_file", "replace_string_in_file", "create_directory"):
+            refused = before_hooks(GateCall(tool=tool, parameters={"path": path}), where)
+            assert (refused.outcome, refused.step) == ("refused", "paths"), path
+
+
+@pytest.mark.parametrize("name", [".agents", ".AGENTS/notes.md", ".agents./x", "sub/../.agents/x"])
+def test_the_folder_of_agents_is_refused_however_it_is_spelled(tmp_path, name):
+    refused = before_hooks(GateCall(tool="create_file", parameters={"path": name}), context(tmp_path))
+    assert refused.outcome == "refused"
+
+
+def test_ten_thousand_governing_files_are_refused_as_a_whole_and_not_trusted_in_part(tmp_path):
+    folder = tmp_path / ".agents"
+    folder.mkdir()
+    for number in range(trust.MOST_FILES + 1):
+        (folder / str(number)).touch()
+    for judged in (trust.governing_hash, trust.governing_files):
+        with pytest.raises(trust.TrustRefused, match=r"\.agents: more than 2000 files; keep fewer there"):
+            judged(str(tmp_path))
+
+
+# --- what ends with trust --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("guards", "content", "says"),
+    [
+        ("hooks", "h", "its hooks were in force"),
+        ("denials", "h", "its denials were in force"),
+        ("none", "h", ""),
+        (None, "h", "its hooks were in force"),
+        (None, trust.NOTHING, ""),
+    ],
+)
+def test_the_end_of_trust_closes_what_stood_in_the_way(guards, content, says):
+    said = trust.ending(guards, content)
+    assert (says in said, bool(said)) == (True, bool(says))
+
+
+def test_the_question_says_what_the_files_do():
+    said = trust.question("/w", ("wave.yaml",), ("Its hooks would run: x.",))
+    assert "It is made of wave.yaml. Its hooks would run: x. You are asked again" in said
+
+
+def test_commands_of_manifests_are_named_and_those_of_pipelines_counted(tmp_path):
+    manifest = (
+        b'personas:\n  a:\n    hooks:\n      PreToolUse:\n        - {matcher: x, command: "./check me"}\n'
+    )
+    write(tmp_path, {"wave.yaml": manifest, ".wave/pipelines/p.yaml": b"- command: make\n  script: |\n"})
+    write(tmp_path, {"workbench.yaml": b"adapters:\n  command: no hook\n"})
+    assert trust.manifest_commands(str(tmp_path)) == ("./check me",)
+    assert trust.pipeline_commands(str(tmp_path)) == 3

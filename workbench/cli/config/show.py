@@ -13,8 +13,10 @@ from workbench.config.describing import as_dict
 from workbench.config.values import Loaded, Problem
 from workbench.domain.codec import plain
 from workbench.domain.values import Json
+from workbench.host import config_rules
 from workbench.text.canonical import dumps
 from workbench.text.safe import one_line
+from workbench.tools.registry import catalogue
 
 EXAMPLE = "workbench config show --json"
 
@@ -27,14 +29,18 @@ def configure(parser: ArgumentParser) -> None:
 def execute(options: Namespace, console: Console) -> int:
     """Show the configuration."""
     loaded = read(workspace_of(options.directory))
+    wide = config_rules.notes(loaded, catalogue().descriptors())
     if options.json:
-        console.json(config_facts(loaded))
+        facts = config_facts(loaded)
+        console.json({**facts, "notes": [*loaded.notes, *wide]})
         return DONE
     for line in _lines(as_dict(loaded.config), loaded):
         console.say(line)
     for problem in loaded.problems:
         console.note(str(problem))
     tell_ignored(loaded, console)
+    for note in wide:
+        console.note(note)
     return DONE
 
 

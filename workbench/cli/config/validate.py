@@ -21,14 +21,18 @@ def configure(parser: ArgumentParser) -> None:
 def execute(options: Namespace, console: Console) -> int:
     """Validate; 1 when something is wrong."""
     loaded = read(workspace_of(options.directory))
-    found = (*loaded.problems, *config_rules.problems(loaded, catalogue().descriptors()))
+    tools = catalogue().descriptors()
+    found = (*loaded.problems, *config_rules.problems(loaded, tools))
+    wide = config_rules.notes(loaded, tools)
     code = FAILED if found else DONE
     if options.json:
         problems = [problem_facts(problem) for problem in found]
-        console.json({"ok": not problems, "problems": problems, "notes": list(loaded.notes)})
+        console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide]})
         return code
     for problem in found:
         console.note(str(problem))
     tell_ignored(loaded, console)
+    for note in wide:
+        console.note(note)
     console.say(f"{len(found)} wrong." if found else "Nothing is wrong.")
     return code

@@ -24,6 +24,9 @@ _WARNINGS: Mapping[str, str] = {
     "padding": "It holds rows of blanks or empty lines with text behind them.",
     "long": "It holds a very long line.",
     "runs net": "It runs what it loads from the network.",
+    "runs by itself": "Other programs run or obey this file without being asked to.",
+    "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
+    "until the trust question is answered.",
     "binary": "It changes a binary file; its bytes are not shown.",
     "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
@@ -59,6 +62,7 @@ def detail_facts(
         "hunks": plain(tuple(hunks)),
         "stale_paths": list(action.stale_paths),
         "extensions": action.extensions,
+        **({"subject": plain(action.subject)} if action.kind == "trust" else {}),
         "decision": decision_facts(action),
         "outcome": call_facts(call) if call else None,
     }

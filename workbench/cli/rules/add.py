@@ -11,9 +11,10 @@ from workbench.cli.errors import DONE, Misuse
 from workbench.cli.place import opened, person, workspace_of
 from workbench.cli.rules.facts import rule_facts
 from workbench.cli.rules.pattern import SCOPES, add_pattern, draft
+from workbench.cli.tools.listing import all_tools
 from workbench.host.ancestry import refuse_inside_agents
 from workbench.journal.rules import add_rule
-from workbench.policy import rules
+from workbench.policy.rule_notes import notes
 
 EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
 workbench rules add read_file '"path":"docs/[^"]*\.md"' -d 'read the documentation' --scope workspace
@@ -45,11 +46,16 @@ def execute(options: Namespace, console: Console) -> int:
     with opened() as (home, journal):
         refuse_inside_agents(journal, home, "add a rule")
         expires_at = None if hours is None else journal.now() + round(hours * _MICROS_PER_HOUR)
-        rule = add_rule(journal, draft(options, options.description, scope_id, expires_at), person())
-    for note in rules.notes(pattern_kind=rule.pattern_kind, pattern=rule.pattern):
-        console.note(note)
+        body = draft(options, options.description, scope_id, expires_at)
+        said = notes(
+            tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
+            known_tools={tool.id: tool for tool in all_tools()},
+        )  # fmt: skip
+        for note in said:
+            console.note(note)
+        rule = add_rule(journal, body, person())
     if options.json:
-        console.json(rule_facts(rule))
+        console.json(rule_facts(rule, said))
     else:
         console.say(f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}")
     return DONE

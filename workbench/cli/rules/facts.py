@@ -3,6 +3,8 @@
 Pure. Owns the fields and words of rules; reads and prints nothing.
 """
 
+from collections.abc import Sequence
+
 from workbench.cli.render.facts import Facts, moment
 from workbench.domain.rows import Rule
 from workbench.text.human import spoken
@@ -11,7 +13,7 @@ from workbench.text.safe import one_line
 _PATTERN_CELLS = 60
 
 
-def rule_facts(rule: Rule) -> Facts:
+def rule_facts(rule: Rule, warnings: Sequence[str] = ()) -> Facts:
     """Return a rule as JSON; the fields of S0 ApprovalRule are among them."""
     return {
         "id": rule.id,
@@ -29,11 +31,12 @@ def rule_facts(rule: Rule) -> Facts:
         "revoked_at": moment(rule.revoked_at),
         "last_used_at": moment(rule.last_used_at),
         "use_count": rule.use_count,
+        "warnings": list(warnings),
     }
 
 
-def rule_line(rule: Rule, now: int) -> str:
-    """Return the line of a rule: number, what it does, for which tool, and on whose word."""
+def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
+    """Return the lines of a rule: number, what it does, for which tool, on whose word, what is wrong."""
     state = "revoked" if rule.revoked_at is not None else rule.effect
     if rule.revoked_at is None and rule.expires_at is not None and rule.expires_at <= now:
         state = "expired"
@@ -42,4 +45,5 @@ def rule_line(rule: Rule, now: int) -> str:
         used += f", last {spoken((now - rule.last_used_at) / 1_000_000)} ago"
     what = f"{one_line(rule.tool, 24)}  {one_line(rule.pattern, _PATTERN_CELLS)}"
     about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
-    return f"{rule.id:<4} {state:<8} {what}\n     {about}"
+    wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
+    return f"{rule.id:<4} {state:<8} {what}\n     {about}{wrong}"

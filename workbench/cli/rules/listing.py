@@ -7,6 +7,8 @@ from workbench.cli.errors import DONE
 from workbench.cli.place import opened
 from workbench.cli.render.rows import table
 from workbench.cli.rules.facts import rule_facts, rule_line
+from workbench.cli.tools.listing import all_tools
+from workbench.policy.rule_notes import listed
 
 EXAMPLE = """workbench rules list
 workbench rules list --all --json"""
@@ -22,8 +24,10 @@ def execute(options: Namespace, console: Console) -> int:
     """List rules."""
     with opened() as (_, journal):
         found, now = journal.rules(active=not options.all), journal.now()
+    wrong = listed(found, {tool.id: tool for tool in all_tools()})
     if options.json:
-        console.json([rule_facts(rule) for rule in found])
+        console.json([rule_facts(rule, wrong.get(rule.id, ())) for rule in found])
     else:
-        console.say(table([rule_line(rule, now) for rule in found], "No rule: every call is asked about."))
+        lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
+        console.say(table(lines, "No rule: every call is asked about."))
     return DONE

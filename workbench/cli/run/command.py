@@ -125,8 +125,11 @@ def require_usable(loaded: Loaded, console: Console) -> None:
     Raises:
         Refusal: With what is wrong, less might be denied than was written.
     """
-    for problem in (*loaded.problems, *config_rules.problems(loaded, catalogue().descriptors())):
+    tools = catalogue().descriptors()
+    for problem in (*loaded.problems, *config_rules.problems(loaded, tools)):
         console.note(str(problem))
+    for note in config_rules.notes(loaded, tools):
+        console.note(note)
     if not loaded.is_usable:
         raise Refusal("nothing was run", "the configuration cannot be used as it is", "mend it first")
 

@@ -25,6 +25,7 @@ from workbench.journal.journal import Journal
 from workbench.tui.services import Services
 
 if TYPE_CHECKING:
+    from workbench.config.values import Loaded
     from workbench.host.config_watch import ConfigWatch
     from workbench.host.pipeline_watch import PipelineWatch
     from workbench.tui.app import WorkbenchApp
@@ -146,7 +147,18 @@ class Following:
         from workbench.host.settings import Settings
 
         self._settings = Settings(self._home, self._workspace, {})
-        self._settings.loaded(trusted=trusting.is_trusted(self._journal, self._workspace))
+        loaded = self._settings.loaded(trusted=trusting.is_trusted(self._journal, self._workspace))
+        if loaded.config.approvals.allow:
+            self._say_what_is_wide(loaded)
+
+    def _say_what_is_wide(self, loaded: "Loaded") -> None:
+        from workbench.host import config_rules
+        from workbench.tools.registry import catalogue
+
+        wide = config_rules.notes(loaded, catalogue().descriptors())
+        if wide:
+            more = f" And {len(wide) - 1} more; workbench config validate names them." if wide[1:] else ""
+            self._said(f"{wide[0]}{more}", is_error=False)
 
     def _changed(self) -> None:
         found = self._settings.read_again(trusted=trusting.is_trusted(self._journal, self._workspace))

@@ -126,7 +126,7 @@ def charge_of(spec: StepSpec, project: str, most_tokens: int = 0) -> Charge:
         hooks=tuple(
             HookRule(
                 event="PreToolUse" if event == "PreToolUse" else "PostToolUse", matcher=matcher,
-                command=command, origin=origin,
+                command=command, origin=origin, folder=project,
             )
             for event, matcher, command, origin in hooks
         ),

@@ -78,6 +78,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         self._input = Input(id="rules-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
         self._rules: Sequence[Rule] = ()
+        self._wrong: dict[str, tuple[str, ...]] = {}
         self._asks, self._wanted, self._has_past = "", "", False
         self._tried: dict[str, str] = {}
         self._revoked: Rule | None = None
@@ -109,7 +110,13 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
 
     def _read(self) -> None:
         self._rules = self._main.services.rules()
+        self._wrong = self._warnings()
         self._show()
+
+    def _warnings(self) -> dict[str, tuple[str, ...]]:
+        from workbench.policy.rule_notes import listed
+
+        return listed(self._rules, self._main.services.known_tools())
 
     def _show(self) -> None:
         state = self._main.state
@@ -117,7 +124,7 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
             self._rules, state.source.now(), workspace=self._main.workspace,
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
-            wanted=self._wanted, has_past=self._has_past,
+            wanted=self._wanted, has_past=self._has_past, warnings=self._wrong,
         )  # fmt: skip
         box, line = self.query_one("#rules-box"), glyphs(self).line
         count = f"{len(rows)} rule{'' if len(rows) == 1 else 's'}"
