@@ -26,6 +26,7 @@ _REDIRECT: Final = re.compile(r"[0-9]*(?:&?>{1,2}|<{1,3})[&|-]?(.*)", re.DOTALL)
 _EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]!]+")
 _INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]!]+")
 _SED_RUN: Final = re.compile(r"[0-9,$~+]*e[ ]+")
+_QUOTES: Final = re.compile(r"\$?[\"']|\\")
 _CODE_SIGNS: Final = re.compile(r"[\s\"'\\$`]")
 _CODE_OPTION: Final = re.compile(r"-[A-Za-z]*[ce]|--(?:command|eval)")
 _SAID: Final = re.compile(r"\$\(\s*(?:echo|printf)\s([^()`]*)\)|`\s*(?:echo|printf)\s([^`]*)`")
@@ -74,7 +75,8 @@ def _texts(command: str, found: Scan) -> Iterator[str]:
     yield from _code(command, _DEEPEST, is_written=False)
     if has_code:
         yield from _spoken(segments)
-        for line in dict.fromkeys((command, decode_words(command), command.replace("\\\n", ""))):
+        joined = command.replace("\\\n", "")
+        for line in dict.fromkeys((command, decode_words(command), joined, _QUOTES.sub("", joined))):
             for words in dict.fromkeys(_crude(line)):
                 if words not in looked_into:
                     yield from variants(words)

@@ -7,10 +7,12 @@ import subprocess
 import pytest
 
 from tests.unit.policy.gate_cases import SHELL
+from workbench.policy import shell
 from workbench.policy.globs import Glob, matches
-from workbench.policy.shell import view
+from workbench.policy.shell import Simple, view
 from workbench.policy.shell_ansi import decode, decode_text, decode_words
 from workbench.policy.shell_reading import Unclear, read
+from workbench.policy.shell_scan import Scan, scan
 
 BASH = shutil.which("bash")
 PIECES = [
@@ -68,6 +70,7 @@ HIDDEN = [
 
 
 EXPANDED = [
+    'echo ${x:-$(ls # "x\n$"git" pu\\sh)}',
     "${x:-git push}", "${x-git pu\\sh} a", "${x:=git} push", "g${x:-i}t push", "echo ${x:-${y:-$(git push)}}", "$(echo git push)",
     "$(echo git) push", "`echo git push`", "`printf git` push", "sh -c 'g\\it push'", "sh -c 'g\"i\"t push'", "sh -c \"g\\\nit push\"",
     "eval 'g\\it' push", "eval '${x:-git push}'", "sh -c '$(echo git push)'", "trap 'g\\it push' EXIT", "$(echo nice g\\it push)", "</dev/null echo git push | sh",
@@ -105,3 +108,9 @@ def test_the_words_that_two_readers_agree_on_are_always_tried():
 @pytest.mark.parametrize("line", ["sh -c push", "bash -c push x", "bash -ec push", "python -c push"])
 def test_a_single_word_behind_an_option_that_takes_code_is_a_command(line):
     assert matches(Glob(text="Bash(push *)"), SHELL, {"command": line}, {}, view(line), purpose="deny")
+
+
+def test_a_scan_has_the_decoded_words_and_what_the_stricter_readers_found_besides():
+    assert scan("git $'\\x70ush' $x").segments[0].bare == ("git", "push")
+    more = shell._with_agreed(Scan(segments=(), is_certain=True), [Simple(words=("git", "push"), written=())])
+    assert [segment.words for segment in more.segments] == [("git", "push")]

@@ -22,6 +22,7 @@ WRITING = [
 """Some are no awk at all; then no awk writes either."""
 
 ONLY_GAWK = [
+    'BEGIN{ARGV[1]="a"}', 'BEGIN{ARGC=2}',
     'BEGIN{print 1 ?\n"x" : "y" > "f"}', 'BEGIN{print 1 ? "x" :\n"y" > "f"}', 'BEGIN{x=0xasystem("echo > f")}', '@load "x"', '@include "x"',
     'BEGIN{print 1 |& "cat > f"}', 'BEGIN{SYMTAB["x"]=1}', 'BEGIN{f="system";@f("echo > f")}', 'BEGIN{PROCINFO["x"]=1}',
 ]  # fmt: skip
