@@ -88,6 +88,18 @@ class Shown:
             self.hand.waits(wait)
             await self.pilot.press(key)
             await self.settle()
+            await self.wait_for_key()
+
+    async def wait_for_key(self):
+        """Let the time pass after which a deciding key counts; without one no time passes."""
+        pending = self.app.guarded.guard.pending
+        if pending is None:
+            return
+        self.hand.at = max(self.hand.at, pending.due)
+        # Twice: a moment that is late lets keys in that have arrived meanwhile.
+        for _ in range(2):
+            self.app.guarded.commit_due()
+        await self.settle()
 
     def state(self, action):
         return self.stage.journal.action(action.id).state
@@ -123,8 +135,17 @@ def services(stage, **more):
     return Services(**{**made, **more})
 
 
-def play(stage, body, *, size=(120, 36), opens_on=None, **more):
-    """Run a coroutine function of `Shown` against the screen of a stage."""
+def play(stage, body, *, size=(120, 36), opens_on=None, goes_to_queue=True, **more):
+    """Run a coroutine function of `Shown` against the screen of a stage.
+
+    Args:
+        stage: With its journal.
+        body: What is done and looked at.
+        size: Columns and rows.
+        opens_on: Which session is on show.
+        goes_to_queue: Whether the first key is the one that leads from the composer to what waits.
+        more: Services of its own.
+    """
     hand = Hand()
     app = WorkbenchApp(
         stage.journal, services(stage, **more), str(stage.workspace), home=str(stage.root), monotonic=hand
@@ -135,6 +156,8 @@ def play(stage, body, *, size=(120, 36), opens_on=None, **more):
         async with app.run_test(size=size) as pilot:
             shown = Shown(stage, app, hand, pilot)
             await shown.settle()
+            if goes_to_queue and app.main.state.pending and app.main.composer.has_focus_within:
+                await shown.press("escape")
             await body(shown)
 
     try:

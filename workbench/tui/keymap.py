@@ -42,6 +42,8 @@ class Key:
     is_override: bool = False
     """Whether it takes a key of an outer scope on purpose."""
     in_palette: bool = True
+    decides: bool = False
+    """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
 
     @property
     def scope(self) -> str:
@@ -174,8 +176,14 @@ def wins(key_id: str, scopes: Sequence[str]) -> bool:
 
 
 def run(key_id: str, owner: Any) -> None:
-    """Call the function of a key with the pane or screen it belongs to."""
+    """Call the function of a key with the pane or screen it belongs to; one that decides waits first."""
+    if table()[key_id].decides and _guard_of(owner).holds(key_id, owner):
+        return
     function(key_id)(owner)
+
+
+def _guard_of(owner: Any) -> Any:
+    return owner.app.guarded
 
 
 def function(key_id: str) -> Any:

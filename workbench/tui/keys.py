@@ -37,7 +37,7 @@ APP: Final = (
     Key(id="app.session-new", keys=("ctrl+n",), label="new session", tooltip="new session"),
     Key(id="app.agent-stop", keys=("ctrl+c",), label="stop", tooltip="stop the agent"),
     Key(id="app.back", keys=("escape",), label="back", tooltip="back one level", in_palette=False),
-    Key(id="app.leave", keys=("q", "ctrl+q"), label="leave", tooltip="leave; agents go on"),
+    Key(id="app.leave", keys=("q", "ctrl+q"), label="leave", tooltip="leave; agents go on", decides=True),
     Key(id="app.suspend", keys=("ctrl+z",), label="to the shell", tooltip="to the shell; fg comes back"),
     Key(id="app.redraw", keys=("ctrl+l",), label="redraw", tooltip="draw the screen again"),
 )  # fmt: skip
@@ -67,25 +67,26 @@ LIST: Final = (
     Key(id="list.open", keys=("enter",), label="open", tooltip="the whole screen for it", group=_MOVE,
         footer=48),
     Key(id="list.copy", keys=("y",), label="copy", tooltip="copy path, command, text",
-        group=_MANY, footer=72),
+        group=_MANY, footer=72, decides=True),
     Key(id="list.pipe", keys=("|",), label="pipe", tooltip="what is under the cursor to a command",
-        group=_MANY),
+        group=_MANY, decides=True),
 )  # fmt: skip
 
 APPROVALS: Final = (
     Key(id="approvals.approve", keys=("a",), label="approve", tooltip="approve what is taken", group=_DECIDE,
-        footer=1),
-    Key(id="approvals.reject", keys=("r",), label="reject", tooltip="reject", group=_DECIDE, footer=2),
+        footer=1, decides=True),
+    Key(id="approvals.reject", keys=("r",), label="reject", tooltip="reject", group=_DECIDE, footer=2,
+        decides=True),
     Key(id="approvals.reject-reason", keys=("R",), label="with reason", tooltip="reject with a reason",
-        group=_DECIDE, footer=20, narrow=28),
+        group=_DECIDE, footer=20, narrow=28, decides=True),
     Key(id="approvals.always", keys=("A",), label="always…", tooltip="always…  make a rule", group=_DECIDE,
-        footer=26),
+        footer=26, decides=True),
     Key(id="approvals.extend", keys=("x",), label="extend", tooltip="15 minutes more", group=_DECIDE,
-        footer=40),
+        footer=40, decides=True),
     Key(id="approvals.edit", keys=("e",), label="edit", tooltip="edit the proposal first", group=_DECIDE,
-        footer=24),
+        footer=24, decides=True),
     Key(id="approvals.undo", keys=("u",), label="undo", tooltip="undo what was applied", group=_DECIDE,
-        footer=42),
+        footer=42, decides=True),
     Key(id="approvals.hunk-previous", keys=("h", "left"), label="hunk", tooltip="hunk before, after",
         shown="h l", group=_HUNKS, footer=22),
     Key(id="approvals.hunk-next", keys=("l", "right"), label="", tooltip="hunk after", shown="-",
@@ -137,11 +138,8 @@ DIFF: Final = (
 )  # fmt: skip
 
 TRUST: Final = (
-    Key(id="trust.trust", keys=("t",), label="trust", tooltip="trust this workspace", group=_DECIDE,
-        is_override=True),
-    Key(id="trust.trust-and-read", keys=("T",), label="trust, agents may read",
-        tooltip="trust it, and let agents read here without asking", group=_DECIDE, footer=4,
-        is_override=True),
+    Key(id="trust.answer", keys=("ctrl+t",), label="answer", tooltip="answer with what is chosen",
+        group=_DECIDE, footer=1, decides=True),
 )  # fmt: skip
 
 ANSWER: Final = (
@@ -158,16 +156,16 @@ CONVERSATION: Final = (
         footer=22),
     Key(id="conversation.continue-turn", keys=("c",), label="go on", tooltip="go on after a pause",
         group=_DECIDE,
-        footer=10),
+        footer=10, decides=True),
     Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
-        group=_DECIDE, footer=12),
+        group=_DECIDE, footer=12, decides=True),
     Key(id="conversation.model", keys=("p",), label="other model", tooltip="after an error: another model",
         group=_DECIDE, footer=13),
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
         group=_DECIDE, footer=14),
     Key(id="conversation.fork", keys=("F",), label="fork",
         tooltip="a session from the block under the cursor, its files or not",
-        group="Read"),
+        group="Read", decides=True),
 )  # fmt: skip
 
 TOOLS: Final = (
@@ -215,14 +213,15 @@ PIPELINE: Final = (
         footer=56),
     Key(id="pipeline.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read"),
     Key(id="pipeline.artifact", keys=("e",), label="artifact", tooltip="open what the step handed on",
-        group="Read", footer=59),
+        group="Read", footer=59, decides=True),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
-        group=_RUNS, footer=52),
+        group=_RUNS, footer=52, decides=True),
     Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from here on",
-        group=_RUNS, footer=54),
+        group=_RUNS, footer=54, decides=True),
     Key(id="pipeline.launch", keys=("L",), label="start one…",
-        tooltip="start a pipeline: input, dry run, grants", group=_RUNS, footer=57),
-    Key(id="pipeline.cancel", keys=("X",), label="cancel run", tooltip="end the run", group=_RUNS, footer=60),
+        tooltip="start a pipeline: input, dry run, grants", group=_RUNS, footer=57, decides=True),
+    Key(id="pipeline.cancel", keys=("X",), label="cancel run", tooltip="end the run", group=_RUNS, footer=60,
+        decides=True),
     Key(id="pipeline.compare", keys=("C",), label="compare", tooltip="with another run of the pipeline",
         group=_RUNS, footer=62),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before, after", shown="{ }",
@@ -243,7 +242,7 @@ RAIL: Final = (
     Key(id="rail.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
         group="Read", footer=20),
     Key(id="rail.fork", keys=("F",), label="fork", tooltip="a session from its end, its files or not",
-        group="Read", footer=21),
+        group="Read", footer=21, decides=True),
     Key(id="rail.beside", keys=("B",), label="side by side", tooltip="in step beside the one on show",
         group="Read", footer=70),
 )  # fmt: skip
@@ -306,9 +305,9 @@ REPLAY: Final = (
         group=_JUMP, footer=11, is_override=True),
     Key(id="replay.fork", keys=("F",), label="fork from here",
         tooltip="a new session from this moment, with or without a copy of its files", group=_PLAY,
-        is_override=True),
+        is_override=True, decides=True),
     Key(id="replay.film", keys=("W",), label="to a file", tooltip="this moment as .svg, a film of all",
-        group=_PLAY, is_override=True),
+        group=_PLAY, is_override=True, decides=True),
     Key(id="replay.leave", keys=("escape", "q", "ctrl+q"), label="leave", tooltip="leave the replay",
         group=_PLAY, footer=12, is_override=True),
 )  # fmt: skip
@@ -333,14 +332,14 @@ COMPOSER: Final = (
 
 FIRST: Final = (
     Key(id="first.demo", keys=("d",), label="demo", tooltip="a recorded agent on a copy of an example",
-        group="Start", footer=1, is_override=True),
+        group="Start", footer=1, is_override=True, decides=True),
     Key(id="first.providers", keys=("p",), label="providers", tooltip="set up a model", group="Start",
-        footer=2),
+        footer=2, decides=True),
 )  # fmt: skip
 
 DIALOG: Final = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group=_DECIDE,
-        footer=1, in_palette=False),
+        footer=1, in_palette=False, decides=True),
     Key(id="dialog.earlier", keys=("up",), label="earlier words", tooltip="words given here before",
         shown="↑ ↓", group=_DECIDE, footer=2, in_palette=False),
     Key(id="dialog.later", keys=("down",), label="", tooltip="later words", shown="-", group=_DECIDE,
@@ -352,10 +351,10 @@ DIALOG: Final = (
 BATCH: Final = (
     Key(id="batch.approve", keys=("a",), label="approve", tooltip="approve all of them", group=_DECIDE,
         footer=1,
-        in_palette=False),
+        in_palette=False, decides=True),
     Key(id="batch.reject", keys=("r",), label="reject…", tooltip="reject all of them", group=_DECIDE,
         footer=2,
-        in_palette=False),
+        in_palette=False, decides=True),
     Key(id="batch.row-down", keys=("j", "down"), label="look at each", tooltip="look at each", shown="j k",
         group=_MOVE, footer=3, in_palette=False),
     Key(id="batch.row-up", keys=("k", "up"), label="", tooltip="row before", shown="-", group=_MOVE,

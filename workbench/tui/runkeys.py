@@ -11,7 +11,7 @@ _DECIDE, _MOVE, _READ = "Decide", "Move", "Read"
 
 LAUNCH: Final = (
     Key(id="launch.start", keys=("enter",), label="start", tooltip="begin the run as it stands here",
-        group=_DECIDE, footer=1, in_palette=False),
+        group=_DECIDE, footer=1, in_palette=False, decides=True),
     Key(id="launch.grant", keys=("space",), label="grant", tooltip="grant this for the run, or leave it",
         group=_DECIDE, footer=4, in_palette=False),
     Key(id="launch.grants", keys=("T",), label="all", tooltip="grant all, or none", group=_DECIDE, footer=5,

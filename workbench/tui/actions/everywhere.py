@@ -144,7 +144,6 @@ def agent_stop(screen: MainScreen) -> None:
 
 def back(screen: MainScreen) -> None:
     """Go back one level; it never decides anything."""
-    screen.is_leaving = False
     if screen.approvals.ordering.text_filter and not screen.is_away:
         screen.approvals.line_dropped("filter")
     elif screen.is_away:

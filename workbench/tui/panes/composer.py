@@ -214,6 +214,22 @@ class Composer(Vertical):
         else:
             self._put(text)
 
+    def type_in(self, text: str) -> None:
+        """Write at the end of what stands here, as if it had been typed here."""
+        self.input.insert(safe(text), self.input.document.end)
+        self.input.move_cursor(self.input.document.end)
+
+    def take_out(self, before: str, text: str) -> None:
+        """Put back what stood here before something was typed in, and remember what is taken out."""
+        self._history.add(text.strip())
+        self.input.load_text(before)
+        self.input.move_cursor(self.input.document.end)
+        self.post_message(BackToPane())
+
+    def keep_typed(self, before: str, text: str) -> None:
+        """Remember what is typed where nothing can be written; it grows while it is typed."""
+        self._history.grow(safe(before).strip(), safe(text).strip())
+
     @property
     def draft(self) -> str:
         """Return what is written, in full."""
@@ -239,7 +255,7 @@ class Composer(Vertical):
     def _placeholder(self) -> Content:
         view = self._shown
         if not view.has_model:
-            return Content("set up a model first: press p")
+            return Content("")
         if view.session is None:
             return Content("Say what you want done, @file, /command")
         before, after = "Message ", ", @file, /command"
@@ -376,7 +392,10 @@ class Composer(Vertical):
             self.post_message(FirstWaiting())
             return
         if not self._shown.has_model:
-            self.post_message(Said("Nothing was sent. Set up a model first: press p.", is_error=True))
+            self.post_message(Said("Nothing was sent: no model is set up.", is_error=True))
+            return
+        if why := self._why_unread(text):
+            self.post_message(Said(why, is_error=True))
             return
         broken = self._pastes.broken(text)
         if broken is not None:
@@ -395,6 +414,13 @@ class Composer(Vertical):
         if self._shown.is_working:
             self.post_message(Said("Queued. The agent reads it when this turn is over."))
         self.post_message(PromptSent(self._pastes.expand(text)))
+
+    def _why_unread(self, text: str) -> str:
+        """Return why nobody would read a message; empty where somebody does, and for a command."""
+        session = self._shown.session
+        if session is None or session.kind != "pipeline" or command_of(text) is not None:
+            return ""
+        return "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n begins a session."
 
     def stop_or_clear(self) -> None:
         """Stop the agent; where none works clear what is written, which stays among what was said before."""

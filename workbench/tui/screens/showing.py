@@ -44,11 +44,18 @@ _KEPT_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
 )
 """Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
-_OF_CALLS = {"approvals.always": ("tool",), "approvals.extend": ("tool", "gate", "question")}
+_OF_CALLS = {
+    "approvals.always": ("tool",),
+    "approvals.extend": ("tool", "gate", "question"),
+    "approvals.approve": ("tool", "gate", "question"),
+    "approvals.reject": ("tool", "gate", "question"),
+}
 """Keys that only some kinds of action can ever have, with those kinds."""
 _CHILD = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
-_DECIDING = frozenset({"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo"})
+_DECIDING = frozenset(
+    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo", "trust.answer"}
+)
 
 
 class Showing:
@@ -319,6 +326,9 @@ class Showing:
     def footer(self) -> None:
         """Show what the keys do where the focus is."""
         screen, users = self._screen, keymap.users_of(self._screen)
+        if urgent := self._urgent_keys():
+            screen.footer.show(urgent, None)
+            return
         right = FooterKey(
             id="app.help",
             keys=keymap.shown(keymap.table()["app.help"], users),
@@ -333,12 +343,22 @@ class Showing:
             screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
-        if not self.has_model and pane is screen.conversation:
+        if not screen.state.sessions and pane is screen.conversation:
             first = keymap.of_scopes(["first"])
             found = [FooterKey(keys=keymap.shown(key, users), label=key.label) for key in first]
             screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
             return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
+
+    def _urgent_keys(self) -> list[FooterKey]:
+        """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
+        screen = self._screen
+        if waiting := screen.drawing.guarded.footer_keys():
+            return waiting
+        if not screen.is_leaving:
+            return []
+        leave = keymap.shown(keymap.table()["app.leave"], keymap.users_of(screen))
+        return [FooterKey(keys=leave, label="leave"), FooterKey(keys="esc", label="stay")]
 
     def title(self) -> str:
         """Return the terminal's title."""
