@@ -12,6 +12,7 @@ from workbench.effects.clock import ManualClock
 from workbench.host import sessions
 from workbench.journal.rules import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.decision_guard import HOLD_SECONDS
 from workbench.tui.services import Services
 
 LINES = [f"line {n}\n" for n in range(1, 61)]
@@ -88,7 +89,14 @@ class Shown:
             self.hand.waits(wait)
             await self.pilot.press(key)
             await self.settle()
-            await self.wait_for_key()
+            if wait >= HOLD_SECONDS:
+                await self.wait_for_key()
+
+    async def begin(self):
+        """Go from the composer, where a screen begins, to what waits."""
+        await self.settle()
+        if self.main.state.pending and self.main.composer.has_focus_within:
+            await self.press("escape")
 
     async def wait_for_key(self):
         """Let the time pass after which a deciding key counts; without one no time passes."""
@@ -155,9 +163,7 @@ def play(stage, body, *, size=(120, 36), opens_on=None, goes_to_queue=True, **mo
     async def run():
         async with app.run_test(size=size) as pilot:
             shown = Shown(stage, app, hand, pilot)
-            await shown.settle()
-            if goes_to_queue and app.main.state.pending and app.main.composer.has_focus_within:
-                await shown.press("escape")
+            await (shown.begin() if goes_to_queue else shown.settle())
             await body(shown)
 
     try:

@@ -207,10 +207,11 @@ class GuardedKeys:
 
     def _is_word(self, press: Press) -> bool:
         """Offer letters as text that mean nothing here, or open the composer in the middle of a word."""
-        if not press.text or _is_field(self._app.focused) or self.guard.run_length(press) < BURST_KEYS:
+        length = self.guard.run_length(press)
+        if not press.text or length < BURST_KEYS or _is_field(self._app.focused):
             return False
         bound = self._app.screen.active_bindings.get(press.key)
-        if bound is not None and "app.compose" not in bound.binding.action:
+        if bound is not None and ("app.compose" not in bound.binding.action or length == BURST_KEYS):
             return False
         return self._offer(self.guard.text_until(press), press.at)
 

@@ -30,6 +30,10 @@ _VERDICTS: Final = {
     "approvals.edit": "edit",
 }
 _TRUST_KEYS: Final = frozenset({"trust.answer"})
+ANSWERING: Final = frozenset(
+    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo", "trust.answer"}
+)
+"""Keys that count only for what has stood on the screen."""
 _NOT_OF_TRUST: Final = frozenset({"approvals.approve", "approvals.reject", "approvals.reject-reason"})
 BY_CTRL_T: Final = "h l choose, ctrl+t answers"
 """Why no letter answers whether a workspace is trusted."""

@@ -168,6 +168,12 @@ class ApprovalsPane(DetailedPane):
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
         return self.detail if self.standing.take(key) else None
 
+    def acts_at_once(self, key_id: str) -> bool:
+        """Return whether an answering key came too early: it is told so at once, and decides nothing."""
+        if key_id not in answers.ANSWERING or self.choosing.marks:
+            return False
+        return not self.standing.is_armed_for_key
+
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""
         self.standing.forget()

@@ -13,6 +13,7 @@ from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.arrangement import PLACES
 from workbench.tui.messages import PartWanted
+from workbench.tui.panes import answers
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.captions import NARROW
 from workbench.tui.panes.footer import FooterKey
@@ -53,9 +54,6 @@ _OF_CALLS = {
 """Keys that only some kinds of action can ever have, with those kinds."""
 _CHILD = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
-_DECIDING = frozenset(
-    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.undo", "trust.answer"}
-)
 
 
 class Showing:
@@ -336,7 +334,7 @@ class Showing:
         )
         if screen.composer.has_focus_within:
             found = [
-                FooterKey(keys=keymap.shown(key, users), label=key.label)
+                FooterKey(keys=keymap.shown(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
@@ -349,6 +347,10 @@ class Showing:
             screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
             return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
+
+    def _label_in_composer(self, key: keymap.Key) -> str:
+        is_idle = self._screen.composer.is_empty and bool(self._screen.state.pending)
+        return "to what waits" if is_idle and key.id == "composer.send" else key.label
 
     def _urgent_keys(self) -> list[FooterKey]:
         """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
@@ -382,7 +384,7 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         why = pane.why_not(key.id)
         if why and (key.id not in _KEPT_WHEN_OFF or _means_nothing(key.id, pane, screen)):
             continue
-        waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
+        waits = key.id in answers.ANSWERING and pane is screen.approvals and not screen.approvals.standing.is_armed
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
         label = pane.label_of(key.id)
         if key.id == "list.problem-next" and pane is screen.approvals and _is_past_all(screen):
