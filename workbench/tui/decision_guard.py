@@ -69,6 +69,7 @@ class DecisionGuard:
         self._presses: deque[Press] = deque(maxlen=_REMEMBERED)
         self._number = 0
         self._committed: Press | None = None
+        self._burst_at = -1.0
         self.pending: Pending | None = None
 
     def pressed(self, key: str, text: str, at: float) -> tuple[Press, Cancelled | None]:
@@ -115,6 +116,8 @@ class DecisionGuard:
 
     def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> Cancelled:
         assert self.pending is not None
+        if why == "burst":
+            self._burst(self.pending.press)
         cancelled, self.pending = Cancelled(self.pending, why), None
         return cancelled
 
@@ -129,13 +132,23 @@ class DecisionGuard:
         behind = [one for one in self._presses if one.number > press.number and one.key != press.key]
         if behind:
             self.pending = None
-            return "burst" if behind[0].text else "followed"
-        if press.is_repeat or (self.pending is not None and self.pending.press.key == press.key):
+            return self._burst(press) if behind[0].text else "followed"
+        if press.is_repeat:
             return "held"
-        if not after_words and self._count_before(press) >= BURST_KEYS:
-            return "burst"
+        if not after_words and (self._is_in_burst(press) or self._count_before(press) >= BURST_KEYS):
+            return self._burst(press)
+        # The same key again, as in "aardvark": the first was the letter before it, or pressed by mistake.
         self.pending = Pending(key_id, press)
         return "pending"
+
+    def _burst(self, press: Press) -> Answer:
+        self._burst_at = press.at
+        return "burst"
+
+    def _is_in_burst(self, press: Press) -> bool:
+        """Return whether a deciding key came as a letter before, and no pause since."""
+        run = self._run(press)
+        return bool(run) and self._burst_at >= run[0].at
 
     def _count_before(self, press: Press) -> int:
         """Return how many printable keys came in the second before; one that is held or repeated is one."""

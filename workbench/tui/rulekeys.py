@@ -25,7 +25,7 @@ ALWAYS: Final = (
     Key(id="always.choose-next", keys=("l", "right"), label="", tooltip="choice after", shown="-",
         group=_MOVE, in_palette=False),
     Key(id="always.edit", keys=("e",), label="edit", tooltip="write the pattern yourself", group=_DECIDE,
-        footer=5, in_palette=False),
+        footer=5, in_palette=False, decides=True),
     Key(id="always.scroll-down", keys=("J", "ctrl+d", "pagedown"), label="", tooltip="scroll down",
         shown="J K", group=_MOVE, in_palette=False),
     Key(id="always.scroll-up", keys=("K", "ctrl+u", "pageup"), label="", tooltip="scroll up", shown="-",
