@@ -149,9 +149,9 @@ def test_what_was_typed_in_one_go_is_known_word_by_word_without_what_stands_in_a
     for number, key in enumerate("xyz"):
         press, _ = alone(guard, key, 10.0 + 0.1 * number)
         press.is_field = key == "x"
-    assert (guard.text_until(press), guard.run_length(press)) == ("yz", 2)
+    assert (guard.text_until(press), guard.count_before(press)) == ("yz", 2)
     press, _ = alone(guard, "w", 12.0)
-    assert (guard.text_until(press), guard.run_length(press)) == ("w", 1)
+    assert (guard.text_until(press), guard.count_before(press)) == ("w", 0)
     alone(guard, "escape", 12.1, text="")
     press, _ = alone(guard, "v", 12.2)
     assert guard.text_until(press) == "v"

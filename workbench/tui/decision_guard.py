@@ -72,6 +72,11 @@ class DecisionGuard:
         self._burst_at = -1.0
         self.pending: Pending | None = None
 
+    @property
+    def arrived(self) -> int:
+        """Return how many keys have arrived."""
+        return self._number
+
     def pressed(self, key: str, text: str, at: float) -> tuple[Press, Cancelled | None]:
         """Take a key at its arrival, before anything is done for it.
 
@@ -135,7 +140,7 @@ class DecisionGuard:
             return self._burst(press) if behind[0].text else "followed"
         if press.is_repeat:
             return "held"
-        if not after_words and (self._is_in_burst(press) or self._count_before(press) >= BURST_KEYS):
+        if not after_words and (self._is_in_burst(press) or self.count_before(press) >= BURST_KEYS):
             return self._burst(press)
         # The same key again, as in "aardvark": the first was the letter before it, or pressed by mistake.
         self.pending = Pending(key_id, press)
@@ -150,7 +155,7 @@ class DecisionGuard:
         run = self._run(press)
         return bool(run) and self._burst_at >= run[0].at
 
-    def _count_before(self, press: Press) -> int:
+    def count_before(self, press: Press) -> int:
         """Return how many printable keys came in the second before; one that is held or repeated is one."""
         count, last = 0, press.key
         for one in reversed(self._presses):
@@ -161,11 +166,6 @@ class DecisionGuard:
             count += bool(one.text) and one.key != last
             last = one.key
         return count
-
-    def run_length(self, press: Press) -> int:
-        """Return how many different keys in a row were typed in one go, up to a press."""
-        run = self._run(press)
-        return sum(index == 0 or one.key != run[index - 1].key for index, one in enumerate(run))
 
     def text_until(self, press: Press) -> str:
         """Return what was typed in one go up to a press, without what stands in a text field."""

@@ -206,13 +206,15 @@ class GuardedKeys:
         return self._wait("dialog.ok", screen, lambda: self._app.call_later(submit), after_words=True)
 
     def _is_word(self, press: Press) -> bool:
-        """Offer letters as text that mean nothing here, or open the composer in the middle of a word."""
-        length = self.guard.run_length(press)
-        if not press.text or length < BURST_KEYS or _is_field(self._app.focused):
+        """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
+        before = self.guard.count_before(press)
+        if not press.text or before + 1 < BURST_KEYS or _is_field(self._app.focused):
             return False
         bound = self._app.screen.active_bindings.get(press.key)
-        if bound is not None and ("app.compose" not in bound.binding.action or length == BURST_KEYS):
-            return False
+        if bound is not None:
+            row = keymap.table().get(bound.binding.id or "")
+            if row is None or not row.opens_field or before < BURST_KEYS:
+                return False
         return self._offer(self.guard.text_until(press), press.at)
 
     # --- deciding keys ----------------------------------------------------------------------------
@@ -222,7 +224,7 @@ class GuardedKeys:
         press = self._press
         if press is None or self.is_committing or not self._is_of_row(press, key_id):
             return False
-        if not press.text or self.guard.run_length(press) < BURST_KEYS:
+        if not press.text or self.guard.count_before(press) + 1 < BURST_KEYS:
             return False
         return self._offer(self.guard.text_until(press), press.at)
 

@@ -45,6 +45,9 @@ class Key:
     decides: bool = False
     """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
 
+    opens_field: bool = False
+    """Whether it opens a text field that does nothing by itself; in the middle of a word it is a letter."""
+
     @property
     def scope(self) -> str:
         """Return the part of the screen in which it counts."""
