@@ -23,6 +23,7 @@ from workbench.tui.messages import (
     CommandTyped,
     FirstWaiting,
     Interrupt,
+    KeysChanged,
     NextPane,
     PromptSent,
     Said,
@@ -96,6 +97,7 @@ class Composer(Vertical):
         self._row = _Row(self)
         self._idle, self._hint = _Idle(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
+        self._was_empty = True
 
     def compose(self) -> ComposeResult:
         """Yield the row; the list of completions comes over it when there are some."""
@@ -284,6 +286,9 @@ class Composer(Vertical):
         self._is_dismissed = False
         self._complete()
         self._say()
+        if self.is_empty != self._was_empty:
+            self._was_empty = self.is_empty
+            self.post_message(KeysChanged())
 
     def on_text_area_selection_changed(self) -> None:
         """The cursor came to another word."""

@@ -200,8 +200,9 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def start_focus(self) -> None:
         """Put the focus where something is said; without a model on the page that says how to get one."""
-        is_first = not self.state.sessions or (self.textual.opens_on and not self.state.pending)
-        self.place = 1 if is_first else 2
+        is_alone = self.arrangement is not None and self.arrangement.is_alone
+        is_first = not self.state.sessions or self.textual.opens_on is not None
+        self.place = 1 if is_first and not (self.state.pending and (self.state.sessions or is_alone)) else 2
         if self.showing.has_model:
             self.composer.focus_input()
         else:

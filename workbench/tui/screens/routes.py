@@ -250,10 +250,11 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.Decided)
     def _decided(self, message: messages.Decided) -> None:
+        is_last = all(one.id == message.action_id for one in self.state.pending)
         self.look()
         self.approvals.decided(message)
         if message.result is not None and message.result.ok:
-            if message.verdict in ("approve", "reject") and not self.state.pending:
+            if message.verdict in ("approve", "reject") and is_last:
                 self.write_next()
             self.requests.ensure_host(self.workspace)
             self.requests.read_asks()
