@@ -12,7 +12,6 @@ import time
 
 import pyte
 
-
 REST = 0.9
 """Seconds: longer than a key is dead after something new came, and than a deciding key waits."""
 

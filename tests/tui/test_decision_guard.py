@@ -38,7 +38,9 @@ def test_a_key_that_comes_alone_takes_effect_after_300_ms_and_not_before():
 
 
 @pytest.mark.parametrize("gap", SPEEDS)
-@pytest.mark.parametrize("words", ["and add a test", "aardvark", "era", "quit", "area", "a a", "a bar", "eeraa"])
+@pytest.mark.parametrize(
+    "words", ["and add a test", "aardvark", "era", "quit", "area", "a a", "a bar", "eeraa"]
+)
 def test_no_letter_of_a_sentence_takes_effect_at_any_speed(words, gap):
     assert played(DecisionGuard(), words, gap, "aerxuqcR")[0] == []
 

@@ -15,7 +15,6 @@ from tests.tui.screens import play, staged
 from workbench.cli.screen.filing import Filing
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice
-from workbench.host import trusting
 from workbench.tui.decision_guard import HOLD_SECONDS
 from workbench.tui.keymap import normal
 

@@ -1,7 +1,7 @@
 """Typing is text: a deciding key counts only if it came alone.
 
-Owns the rule and nothing else: what was pressed when, which deciding key waits, and what was typed. Pure: it is
-told every key with the moment at which it arrived, and never reads a clock.
+Owns the rule and nothing else: what was pressed when, which deciding key waits, and what was typed. Pure: it
+is told every key with the moment at which it arrived, and never reads a clock.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ _REMEMBERED: Final = 4_000
 """Presses that are remembered: what is typed in one go is offered with all its text."""
 
 Answer = Literal["pending", "held", "burst", "followed"]
-"""Of a deciding key: it waits; it counts already; it is a letter of a text; another key came right behind it."""
+"""Of a deciding key: it waits; it counts already; it is a letter of a text; another key came behind it."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The app's door for deciding keys: they wait here for 300 ms, and what is typed goes to the composer instead.
+"""The app's door for deciding keys: they wait here for 300 ms; what is typed goes to the composer instead.
 
 Owns what becomes of a burst of keys, and what the screen says of a key that waits. When a key counts is
 `decision_guard`'s; what it does is its row's in the table of keys.

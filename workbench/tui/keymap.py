@@ -180,13 +180,20 @@ def wins(key_id: str, scopes: Sequence[str]) -> bool:
 
 def run(key_id: str, owner: Any) -> None:
     """Call the function of a key with the pane or screen it belongs to; one that decides waits first."""
-    if table()[key_id].decides and _guard_of(owner).holds(key_id, owner):
+    guard = _guard_of(owner)
+    if guard is not None and table()[key_id].decides and guard.holds(key_id, owner):
         return
     function(key_id)(owner)
 
 
+def is_letter(key_id: str, owner: Any) -> bool:
+    """Return whether a key that is off was a letter of a text, which is offered to the composer then."""
+    guard = _guard_of(owner)
+    return guard is not None and guard.refuses(key_id)
+
+
 def _guard_of(owner: Any) -> Any:
-    return owner.app.guarded
+    return getattr(owner.app, "guarded", None)
 
 
 def function(key_id: str) -> Any:

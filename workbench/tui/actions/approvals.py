@@ -69,7 +69,8 @@ def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail) -> bool:
     pane.disarm()
     count = len(unseen)
     words = f"{count} hunk{'s' if count > 1 else ''}" if detail.hunks else "Some of it"
-    pane.post_message(Said(f"{words} not on the screen yet: look, then press {'ctrl+t' if detail.kind == 'trust' else 'a'} again."))
+    key = "ctrl+t" if detail.kind == "trust" else "a"
+    pane.post_message(Said(f"{words} not on the screen yet: look, then press {key} again."))
     return True
 
 

@@ -15,7 +15,6 @@ from textual.widget import Widget
 
 from workbench.tui import keymap
 from workbench.tui.messages import KeysChanged, Said
-from workbench.tui.theme import drawing
 from workbench.tui.widgets.lines import LineView, RowList
 from workbench.tui.widgets.title import PaneTitle
 
@@ -168,7 +167,7 @@ class Pane(Vertical):
     def action_do(self, key_id: str) -> None:
         """Do what the table says for a key, or say why it is off."""
         if reason := self.why_not(key_id):
-            if not drawing(self).guarded.refuses(key_id):
+            if not keymap.is_letter(key_id, self):
                 self.post_message(Said(reason))
             return
         keymap.run(key_id, self)

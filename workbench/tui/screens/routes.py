@@ -62,8 +62,7 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     def write_next(self) -> None:
         """Let the next words be written, once nothing waits for an answer any more."""
-        has_queue = self.approvals.has_pane_focus or self.is_line_asked
-        if has_queue and self.showing.has_model and not self.approvals.is_full:
+        if self.approvals.has_pane_focus and self.showing.has_model and not self.approvals.is_full:
             self.composer.focus_input()
 
     def show_bottom(self, *, is_shown: bool) -> None:

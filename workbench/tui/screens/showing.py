@@ -384,7 +384,11 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         why = pane.why_not(key.id)
         if why and (key.id not in _KEPT_WHEN_OFF or _means_nothing(key.id, pane, screen)):
             continue
-        waits = key.id in answers.ANSWERING and pane is screen.approvals and not screen.approvals.standing.is_armed
+        waits = (
+            key.id in answers.ANSWERING
+            and pane is screen.approvals
+            and not screen.approvals.standing.is_armed
+        )
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
         label = pane.label_of(key.id)
         if key.id == "list.problem-next" and pane is screen.approvals and _is_past_all(screen):
