@@ -37,6 +37,28 @@ async def work_done(app):
             return
 
 
+async def counted(app):
+    """Let the time pass after which a deciding key counts; without one no time passes."""
+    pending = app.guarded.guard.pending
+    if pending is None:
+        pause(app)
+        return
+    if isinstance(app.monotonic, Hand):
+        app.monotonic.at = max(app.monotonic.at, pending.due)
+        # Twice: a moment that is late lets keys in that have arrived meanwhile.
+        for _ in range(2):
+            app.guarded.commit_due()
+    while app.guarded.guard.pending is pending:
+        await asyncio.sleep(0.01)
+    pause(app)
+
+
+def pause(app):
+    """Let the time pass that somebody takes who looks at the screen between two keys."""
+    if isinstance(app.monotonic, Hand):
+        app.monotonic.waits(0.5)
+
+
 class Hand:
     """The clock that arms keys."""
 
@@ -99,15 +121,14 @@ class Shown:
             await self.press("escape")
 
     async def wait_for_key(self):
-        """Let the time pass after which a deciding key counts; without one no time passes."""
+        """Let the time pass after which a deciding key counts."""
         pending = self.app.guarded.guard.pending
-        if pending is None:
-            return
-        self.hand.at = max(self.hand.at, pending.due)
-        # Twice: a moment that is late lets keys in that have arrived meanwhile.
-        for _ in range(2):
-            self.app.guarded.commit_due()
-        await self.settle()
+        if pending is not None:
+            self.hand.at = max(self.hand.at, pending.due)
+            # Twice: a moment that is late lets keys in that have arrived meanwhile.
+            for _ in range(2):
+                self.app.guarded.commit_due()
+            await self.settle()
 
     def state(self, action):
         return self.stage.journal.action(action.id).state

@@ -5,7 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
-from tests.tui.screens import work_done
+from tests.tui.screens import counted, work_done
 from workbench.cli.screen.ruling import Ruling
 from workbench.config.values import Notify, Ui
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -197,11 +197,8 @@ async def begin(app, pilot):
 
 async def count(app, pilot):
     """Let the time pass after which a deciding key counts."""
-    pending = app.guarded.guard.pending
-    if pending is not None:
-        app.monotonic.at = max(app.monotonic.at, pending.due)
-        app.guarded.commit_due()
-        app.guarded.commit_due()
+    if app.guarded.guard.pending is not None:
+        await counted(app)
         await work_done(app)
         await pilot.pause()
 

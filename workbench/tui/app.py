@@ -108,7 +108,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if self.no_color and depth == "256":
             # Greys are made of the colours, and the 256 have no grey for a dark blue row.
             self._depth = depth = "full"
-        # Two widgets less on every screen: there are toasts of our own, and the last row says what keys do.
+        # Two widgets less on every screen: toasts are our own, and the last row says what keys do.
         self._disable_tooltips = self._disable_notifications = True
         self._ui = ui
         self.monotonic = monotonic
@@ -117,7 +117,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.guarded = GuardedKeys(self)
         self._typed = TypeAhead(self, self._handle, self.guarded.arrived)
         self._life: asyncio.AbstractEventLoop | None = None
-        self._must_end = False
+        self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
         if encoding is None or wish == "unicode":
             encoding = getattr(sys.__stdout__, "encoding", None)
@@ -127,7 +127,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.painter: Painter | None = None
         self.when_drawn: Callable[[], object] | None = None
         """Called once, after the first frame."""
-        self._has_frame = False
         self._wrong: Sequence[str] = ()
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""

@@ -189,6 +189,10 @@ class DecisionGuard:
         self.pending, self._committed = None, pending.press
         return pending
 
+    def forget(self) -> None:
+        """Forget what was pressed: the same key is passed on to something else, and is not held."""
+        self._presses.clear()
+
     def drop(self) -> None:
         """Forget the waiting key: what it was about changed."""
         self.pending = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TYPED: Final = "Typed, so no key decided anything: it stands in the composer. esc takes it out again."
 KEPT: Final = "Typed, so no key decided anything. ↑ in the composer brings it back."
-FORGOTTEN: Final = "Typed, so no key did anything. There is no model yet that could read it."
+FORGOTTEN: Final = "Typed, so no key did anything, and nobody here could read it."
 CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
 OTHER_KEY: Final = "Nothing was done: another key came right behind it. Press it again, alone."
 _AT_ONCE: Final = frozenset({"escape", "ctrl+c"})
@@ -171,7 +171,9 @@ class GuardedKeys:
         old, typed.text = typed.text, typed.text + text
         composer = self._main.composer
         if typed.before is None:
-            composer.keep_typed(old, typed.text)
+            keep = getattr(composer, "keep_typed", None)
+            if keep is not None:
+                keep(old, typed.text)
         else:
             composer.type_in(text)
 
@@ -314,7 +316,8 @@ class GuardedKeys:
             self._typed = None
         if not main.takes_text:
             self._keep(text, at)
-            words = KEPT if main.showing.has_model else FORGOTTEN
+            is_kept = main.showing.has_model and hasattr(main.composer, "keep_typed")
+            words = KEPT if is_kept else FORGOTTEN
             self._shown.say(words, is_kept=False)
             return True
         composer = main.composer

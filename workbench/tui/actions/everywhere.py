@@ -96,6 +96,9 @@ def waiting_first(screen: MainScreen) -> None:
 
 def compose(screen: MainScreen) -> None:
     """Write a message."""
+    if not screen.showing.has_model:
+        screen.say("There is no model yet that could read it: p says how one is set up.")
+        return
     if screen.is_away:
         screen.go_to(1)
     screen.composer.focus_input()

@@ -303,8 +303,10 @@ class Showing:
         return {"every": "every tool", "reads": "all but reads"}.get(said or "", self._screen.asks[0])
 
     def composer(self) -> None:
-        """Show whom a message would go to."""
+        """Show whom a message would go to; with the first model the composer comes onto the screen."""
         state = self._screen.state
+        if self._screen.has_frame:
+            self._screen.placing.status()
         marks = len(self._screen.approvals.choosing.marks)
         asks = f"asks before {self._asks}"
         self._screen.composer.show(
@@ -344,7 +346,8 @@ class Showing:
         if not screen.state.sessions and pane is screen.conversation:
             first = keymap.of_scopes(["first"])
             found = [FooterKey(keys=keymap.shown(key, users), label=key.label) for key in first]
-            screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
+            new = [FooterKey(keys="ctrl+n", label="new session")] if self.has_model else []
+            screen.footer.show([*found, *new], right)
             return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
 
