@@ -255,7 +255,7 @@ def test_a_message_to_the_run_of_a_pipeline_says_that_nobody_reads_it_and_stays(
         object.__setattr__(session, "kind", "pipeline")
         shown.main.showing.composer()
         composer.post_message, sends = (lambda message: heard.append(message)), composer.post_message
-        composer.type_in("is it done?")
+        composer.input.type_in("is it done?")
         composer.send()
         composer.post_message = sends
         (said,) = [one.text for one in heard if isinstance(one, Said)]

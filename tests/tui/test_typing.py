@@ -67,7 +67,7 @@ def recorded(shown):
 def words_of(shown):
     """Return all that stands in the composer, or comes back into it."""
     composer = shown.main.composer
-    return [composer.text, *composer._history._entries]
+    return [composer.text, *composer.history._entries]
 
 
 # --- states with a question -------------------------------------------------------------------------

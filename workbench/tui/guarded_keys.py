@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from textual import events
 
 from workbench.records import dataclass
+from workbench.text.safe import safe
 from workbench.tui import keymap
 from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, Cancelled, DecisionGuard, Press
 from workbench.tui.panes.footer import FooterKey
@@ -171,11 +172,10 @@ class GuardedKeys:
         old, typed.text = typed.text, typed.text + text
         composer = self._main.composer
         if typed.before is None:
-            keep = getattr(composer, "keep_typed", None)
-            if keep is not None:
-                keep(old, typed.text)
+            if hasattr(composer, "history"):
+                composer.history.grow(safe(old).strip(), safe(typed.text).strip())
         else:
-            composer.type_in(text)
+            composer.input.type_in(text)
 
     def _end_typing(self) -> None:
         typed = self._typed
@@ -192,7 +192,9 @@ class GuardedKeys:
                 self._typed = None
             return False
         self._typed = None
-        composer.take_out(typed.before, typed.text)
+        composer.history.add(typed.text.strip())
+        composer.input.put(typed.before)
+        composer.leave()
         self._main.say("Taken out again. ↑ in the composer brings it back.", is_kept=False)
         return True
 
@@ -316,7 +318,7 @@ class GuardedKeys:
             self._typed = None
         if not main.takes_text:
             self._keep(text, at)
-            is_kept = main.showing.has_model and hasattr(main.composer, "keep_typed")
+            is_kept = main.showing.has_model and hasattr(main.composer, "history")
             words = KEPT if is_kept else FORGOTTEN
             self._shown.say(words, is_kept=False)
             return True
@@ -324,7 +326,7 @@ class GuardedKeys:
         before = composer.text
         self._typed = _Typed("", at, before)
         self._typed.text = text
-        composer.type_in(_between(before) + text)
+        composer.input.type_in(_between(before) + text)
         composer.focus_input()
         main.say(TYPED, is_kept=False)
         return True

@@ -55,6 +55,7 @@ _AROUND: Final = 7
 _LEAST: Final = 12
 """Cells of the title that are shown, whatever else is."""
 
+_UNREAD: Final = "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n begins a session."
 _EDITED_NAME: Final = "message.md"
 
 
@@ -88,7 +89,7 @@ class Composer(Vertical):
         super().__init__(id=key)
         self._services = services
         self._shown = ComposerShown(session=None)
-        self._history, self._pastes = History(), Pastes()
+        self.history, self._pastes = History(), Pastes()
         self._files: Sequence[str] | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
@@ -177,7 +178,7 @@ class Composer(Vertical):
     def begin(self, text: str) -> None:
         """Begin to write something, with what can follow it; `up` brings back the words that stood there."""
         if standing := self.text.strip():
-            self._history.add(standing)
+            self.history.add(standing)
         self.focus_input()
         self.input.load_text(text)
         self.input.move_cursor(self.input.document.end)
@@ -207,30 +208,14 @@ class Composer(Vertical):
 
     def remember(self, said: Sequence[str]) -> None:
         """Take over what was said before, oldest first; what was written on this screen comes behind it."""
-        self._history.put_before(said)
+        self.history.put_before(said)
 
     def put_back(self, text: str) -> None:
         """Let words stand here again that were not sent, unless something else stands here by now."""
         if self.text.strip():
-            self._history.add(text)
+            self.history.add(text)
         else:
             self._put(text)
-
-    def type_in(self, text: str) -> None:
-        """Write at the end of what stands here, as if it had been typed here."""
-        self.input.insert(safe(text), self.input.document.end)
-        self.input.move_cursor(self.input.document.end)
-
-    def take_out(self, before: str, text: str) -> None:
-        """Put back what stood here before something was typed in, and remember what is taken out."""
-        self._history.add(text.strip())
-        self.input.load_text(before)
-        self.input.move_cursor(self.input.document.end)
-        self.post_message(BackToPane())
-
-    def keep_typed(self, before: str, text: str) -> None:
-        """Remember what is typed where nothing can be written; it grows while it is typed."""
-        self._history.grow(safe(before).strip(), safe(text).strip())
 
     @property
     def draft(self) -> str:
@@ -399,8 +384,9 @@ class Composer(Vertical):
         if not self._shown.has_model:
             self.post_message(Said("Nothing was sent: no model is set up.", is_error=True))
             return
-        if why := self._why_unread(text):
-            self.post_message(Said(why, is_error=True))
+        session = self._shown.session
+        if session is not None and session.kind == "pipeline" and command_of(text) is None:
+            self.post_message(Said(_UNREAD, is_error=True))
             return
         broken = self._pastes.broken(text)
         if broken is not None:
@@ -411,7 +397,7 @@ class Composer(Vertical):
         if command is not None and command[0] in OF_SOMETHING and not command[1]:
             self.begin(f"/{command[0]} ")
             return
-        self._history.add(text)
+        self.history.add(text)
         self.input.clear()
         if command is not None:
             self.post_message(CommandTyped(*command))
@@ -420,19 +406,12 @@ class Composer(Vertical):
             self.post_message(Said("Queued. The agent reads it when this turn is over."))
         self.post_message(PromptSent(self._pastes.expand(text)))
 
-    def _why_unread(self, text: str) -> str:
-        """Return why nobody would read a message; empty where somebody does, and for a command."""
-        session = self._shown.session
-        if session is None or session.kind != "pipeline" or command_of(text) is not None:
-            return ""
-        return "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n begins a session."
-
     def stop_or_clear(self) -> None:
         """Stop the agent; where none works clear what is written, which stays among what was said before."""
         if self._shown.is_working:
             self.post_message(Interrupt())
         elif text := self.text.strip():
-            self._history.add(text)
+            self.history.add(text)
             self.input.clear()
             self.post_message(Said("Cleared. \u2191 brings it back."))
         else:
@@ -447,7 +426,7 @@ class Composer(Vertical):
         if self._offer is not None:
             self.offers.move(-1)
         elif self.input.cursor_at_first_line:
-            self._put(self._history.earlier(self.text))
+            self._put(self.history.earlier(self.text))
         else:
             self.input.action_cursor_up()
 
@@ -456,7 +435,7 @@ class Composer(Vertical):
         if self._offer is not None:
             self.offers.move(1)
         elif self.input.cursor_at_last_line:
-            self._put(self._history.later())
+            self._put(self.history.later())
         else:
             self.input.action_cursor_down()
 
