@@ -47,7 +47,7 @@ async def counted(app):
         app.monotonic.at = max(app.monotonic.at, pending.due)
         # Twice: a moment that is late lets keys in that have arrived meanwhile.
         for _ in range(2):
-            app.guarded.commit_due()
+            app.call_later(app.guarded.commit_due)
     while app.guarded.guard.pending is pending:
         await asyncio.sleep(0.01)
     pause(app)
@@ -127,7 +127,7 @@ class Shown:
             self.hand.at = max(self.hand.at, pending.due)
             # Twice: a moment that is late lets keys in that have arrived meanwhile.
             for _ in range(2):
-                self.app.guarded.commit_due()
+                self.app.call_later(self.app.guarded.commit_due)
             await self.settle()
 
     def state(self, action):
