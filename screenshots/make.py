@@ -134,13 +134,15 @@ def load(sessions: tuple[Session, ...], home: Path) -> Journal:
 async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
     """Run the screen without a terminal, press the keys, and return what it shows as SVG."""
     async with app.run_test(size=picture.size) as pilot:
-        for key in ("", *picture.keys):
-            if key:
+        for key in ("", "escape", *picture.keys):
+            # A screen begins in the composer; what is pictured is what waits.
+            if key and (key != "escape" or app.main.state.pending):
                 await pilot.press(key)
             for _ in range(3):
                 await app.workers.wait_for_complete()
                 await pilot.pause()
-            hand.at += 1.0
+                hand.at += 0.5
+                app.guarded.commit_due()
         # What the last key said, and keys that are not armed yet, would be in the picture by chance.
         app.main.rule.say("")
         app.main.showing.footer()

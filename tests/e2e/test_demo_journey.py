@@ -9,16 +9,18 @@ import time
 import pytest
 
 from tests.support.installed import CHECKOUT, install
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, trust
 from tests.support.tmux import Tmux
 
 EXAMPLE = CHECKOUT / "workbench" / "examples" / "demo"
-MOST_KEYS = 12
+MOST_KEYS = 14
 MOST_SECONDS = 120.0
 """From the shell line to green, with the pauses of somebody who looks before each key."""
 TO_GREEN = (
-    ("T", "T trust, agents may read", "3 waiting"),
-    ("n", "n N next that waits", "hunk 1 of 3"),
+    ("\r", "enter to what waits", "ctrl+t trust"),
+    ("l", "h l choice", "ctrl+t trust, agents may read"),
+    ("\x14", r"ctrl\+t trust, agents may read", "3 waiting"),
+    ("\r", "enter to what waits", "hunk 1 of 3"),
     ("l", "h l hunk", "hunk 2 of 3"),
     (" ", r"space (take/)?leave", "2 taken, 1 left"),
     ("l", "h l hunk", "hunk 3 of 3"),
@@ -94,13 +96,17 @@ def to_green(terminal, is_narrow):
     approve(terminal, "1 waiting", "nothing waits")
     if is_narrow:
         assert "1 Conversation" in terminal.text()
-        terminal.press("1")
-        terminal.pressed += 1
+        for key in ("\x1b", "1"):
+            rest(terminal)
+            terminal.press(key)
+            terminal.pressed += 1
     terminal.until("All three tests are green", seconds=60)
 
 
 def leave(terminal):
     """Leave by the key that the help names; the program says what became of the demo."""
+    rest(terminal)
+    terminal.press("\x1b")
     rest(terminal)
     terminal.press("q")
     assert terminal.wait() == 0
@@ -157,11 +163,11 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
     terminal.until("Trust", "1 waiting")
     rest(terminal)
     assert "1 waiting" in terminal.text()
-    for key, name, wanted in TO_GREEN[:2]:
+    for key, name, wanted in TO_GREEN[:4]:
         press(terminal, key, name, wanted)
     terminal.resize(80, 24)
     terminal.until("3 Tools", "3 waiting")
-    for key, name, wanted in TO_GREEN[2:]:
+    for key, name, wanted in TO_GREEN[4:]:
         press(terminal, key, name, wanted)
     terminal.kill()
     terminal.again()
@@ -174,13 +180,17 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
 
 def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
     terminal = opened()
-    terminal.press("aTaTaT")
+    terminal.press("\raTaTaT\x14\x14")
     terminal.until("Trust", "1 waiting")
     rest(terminal)
     assert "1 waiting" in terminal.text()
-    terminal.press("T")
+    terminal.press("\x1b")
+    rest(terminal)
+    trust(terminal)
     terminal.press("aaaaaaaaaa")
     terminal.until("3 waiting")
+    terminal.press("\x1b")
+    rest(terminal)
     terminal.press("naaaa")
     terminal.until("hunk 1 of 3")
     rest(terminal)

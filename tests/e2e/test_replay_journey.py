@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.e2e.test_screen import answer, settled, trust_and_wait
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, leave
 from workbench.cli.demo.bundle import laid_out
 
 CONVERSATION = slice(0, 48)
@@ -42,7 +42,6 @@ def answered(demo, terminals):
     """Answer the demo by key; return its screens when three rows wait, when two do, and at its end."""
     terminal = terminals("demo", "--at", str(demo), columns=120, rows=36)
     trust_and_wait(terminal)
-    terminal.press("n")
     settled(terminal)
     screens = [panes(terminal)]
     answer(terminal, "2 waiting")
@@ -53,11 +52,7 @@ def answered(demo, terminals):
     terminal.until("All three tests are green", gone=("1 waiting",))
     settled(terminal)
     screens.append(panes(terminal))
-    terminal.press("q")
-    settled(terminal)
-    if terminal.process.poll() is None:
-        terminal.press("q")
-    assert terminal.wait() == 0
+    leave(terminal)
     return screens
 
 
@@ -120,7 +115,7 @@ def test_the_graph_of_a_run_at_its_gate_is_the_one_that_was_live(shop, terminals
     live.until("6 of 6 steps")
     settled(live)
     at_end = graph(live)
-    live.press("q")
+    leave(live)
     (session,) = [one for one in shop.json("sessions", "list", "--all") if one["kind"] == "pipeline"]
     out = shop.call("replay", session["id"], "--headless", "--json").stdout
     said = [json.loads(line)["words"] for line in out.splitlines()]

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, leave, trust
 
 
 @pytest.fixture
@@ -33,11 +33,9 @@ def settled(terminal):
 def trust_and_wait(terminal):
     """Answer the trust question with its second choice; return when the three rows wait."""
     terminal.until("Trust ", "1 waiting")
-    settled(terminal)
-    terminal.press("l")
-    settled(terminal)
-    terminal.press("a")
+    trust(terminal)
     terminal.until("shop/router.py", "shop/errors.py", "3 waiting")
+    terminal.press("\r")
 
 
 def answer(terminal, *wanted):
@@ -57,20 +55,16 @@ def answer(terminal, *wanted):
 def test_the_demo_turns_green_by_key(demo, size):
     terminal = demo(**size)
     trust_and_wait(terminal)
-    terminal.press("n")
     answer(terminal, "2 waiting")
     answer(terminal, "1 waiting")
     answer(terminal)
     terminal.until(gone=("1 waiting",))
     if size["columns"] < 100:
+        terminal.press("\x1b")
+        settled(terminal)
         terminal.press("1")
     terminal.until("All three tests are green")
-    settled(terminal)
-    terminal.press("q")
-    settled(terminal)
-    if terminal.process.poll() is None:
-        terminal.press("q")
-    assert terminal.wait() == 0
+    leave(terminal)
     assert "NotFound" in (terminal.project / "shop" / "errors.py").read_text()
     assert "NotFound" in (terminal.project / "shop" / "router.py").read_text()
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, leave, trust
 
 TRUST = "1 waiting"
 
@@ -35,29 +35,17 @@ def rest(terminal):
     terminal.pump(0.9)
 
 
-def leave(terminal):
-    rest(terminal)
-    terminal.press("q")
-    rest(terminal)
-    if terminal.process.poll() is None:
-        terminal.press("q")
-    assert terminal.wait() == 0
-
-
 def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
     terminal = opened(columns=20, rows=5)
     terminal.until("◆ 1 waiting", "20×5 is too small", "make it 60×18", "q leave")
     terminal.press("tTa")
-    rest(terminal)
-    terminal.press("T")
-    rest(terminal)
+    trust(terminal)
     terminal.until("◆ 1 waiting")
     terminal.resize(3, 1)
     terminal.pump(0.5)
     terminal.resize(80, 24)
-    terminal.until(TRUST, "2 Approvals", "T trust, agents may read", gone=("too small",))
-    rest(terminal)
-    terminal.press("T")
+    terminal.until(TRUST, "2 Approvals", "enter to what waits", gone=("too small",))
+    trust(terminal)
     terminal.until("3 waiting")
     terminal.resize(20, 5)
     terminal.until("3 waiting", "too small")
@@ -68,8 +56,7 @@ def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
 def test_without_colours_signs_and_words_say_it_all(opened):
     terminal = opened(NO_COLOR="1")
     terminal.until(TRUST)
-    rest(terminal)
-    terminal.press("T")
+    trust(terminal)
     terminal.until("3 waiting", "◆ edit", "1 Conversation")
     cells = [cell for row in terminal.screen.buffer.values() for cell in row.values()]
     named = {"default", "black", "white", "brightblack", "brightwhite"}
@@ -90,11 +77,11 @@ def test_without_utf_8_everything_is_ascii_by_itself(opened, locale):
 
     terminal.until("* 1 waiting", "- 1 Conversation ---")
     plain()
-    rest(terminal)
-    terminal.press("T")
+    trust(terminal)
     terminal.until("* 3 waiting", "* edit")
     plain()
     for key, wanted in (
+        ("\x1b", "3 waiting"),
         ("?", "Keys here"),
         ("\x1b", "3 waiting"),
         (":", "enter do it"),
@@ -119,13 +106,12 @@ def test_a_dumb_terminal_gets_lines(opened, shop):
 def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written(opened):
     terminal = opened()
     terminal.until(TRUST)
-    rest(terminal)
-    terminal.press("T")
+    trust(terminal)
     terminal.until("3 waiting")
     shutil.rmtree(terminal.project)
     # The host may still find the edit stale before it ends, which arms the row under the cursor anew.
     terminal.until("the folder is gone", "3 waiting", "The host has ended")
-    terminal.press("n")
+    terminal.press("\r")
     rest(terminal)
     terminal.press("r")
     terminal.until("the folder is gone", "2 waiting")
@@ -136,10 +122,11 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
 def test_words_and_enter_that_arrive_together_are_sent_and_stay_together(opened):
     terminal = opened()
     terminal.until(TRUST)
-    rest(terminal)
-    terminal.press("T")
+    trust(terminal)
     terminal.until("3 waiting")
-    terminal.press("i")
+    for key in ("\x1b", "i"):
+        rest(terminal)
+        terminal.press(key)
     rest(terminal)
     terminal.press("and the docs\r")
     terminal.until("1 queued", "Queued. The agent reads it")
@@ -151,10 +138,9 @@ def test_words_and_enter_that_arrive_together_are_sent_and_stay_together(opened)
 def test_pasted_keys_decide_nothing(opened):
     terminal = opened()
     terminal.until(TRUST)
-    rest(terminal)
-    terminal.press("T")
+    trust(terminal)
     terminal.until("3 waiting")
-    terminal.press("n")
+    terminal.press("\r")
     rest(terminal)
     terminal.press("\x1b[200~aaaa\rrrrr\r\x1b[201~")
     rest(terminal)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, leave
 
 
 @pytest.fixture
@@ -24,6 +24,8 @@ def screens(shop):
 
 def find(terminal, *wanted, key="n"):
     """Go from row to row that waits until all texts are shown."""
+    terminal.pump(0.9)
+    terminal.press("\x1b")  # from the composer to what waits
     for _ in range(6):
         terminal.pump(0.9)
         if all(text in terminal.text() for text in wanted):
@@ -75,11 +77,7 @@ def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_
     first.press("a")
     first.until("✓ write hello.py")
     first.pump(0.9)
-    first.press("q")
-    first.pump(0.9)
-    if first.process.poll() is None:
-        first.press("q")
-    assert first.wait() == 0
+    leave(first)
     assert "pid" in shop.call("host", "status").stdout
     (left,) = shop.waiting(1)
     shop.call("approvals", "approve", left["id"])

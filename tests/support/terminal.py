@@ -12,6 +12,27 @@ import time
 
 import pyte
 
+REST = 0.9
+"""Seconds: longer than a key is dead after something new came, and than a deciding key waits."""
+
+
+def trust(terminal, *, may_read=True):
+    """Go from the composer to the question of trust, choose, and answer it."""
+    terminal.pump(REST)
+    for key in ("\r", *(["l"] if may_read else []), "\x14"):
+        terminal.press(key)
+        terminal.pump(REST)
+
+
+def leave(terminal):
+    """Leave from wherever the keys go, although something waits."""
+    for key in ("\x1b", "q", "q"):
+        if terminal.process.poll() is not None:
+            break
+        terminal.press(key)
+        terminal.pump(REST)
+    assert terminal.wait() == 0
+
 
 class Terminal:
     """One program in one terminal; keys go in, the picture comes out."""

@@ -12,6 +12,7 @@ from workbench.effects.clock import ManualClock
 from workbench.host import sessions
 from workbench.journal.rules import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.decision_guard import HOLD_SECONDS
 from workbench.tui.services import Services
 
 LINES = [f"line {n}\n" for n in range(1, 61)]
@@ -34,6 +35,28 @@ async def work_done(app):
         with suppress(WorkerCancelled):
             await app.workers.wait_for_complete()
             return
+
+
+async def counted(app):
+    """Let the time pass after which a deciding key counts; without one no time passes."""
+    pending = app.guarded.guard.pending
+    if pending is None:
+        pause(app)
+        return
+    if isinstance(app.monotonic, Hand):
+        app.monotonic.at = max(app.monotonic.at, pending.due)
+        # Twice: a moment that is late lets keys in that have arrived meanwhile.
+        for _ in range(2):
+            app.call_later(app.guarded.commit_due)
+    while app.guarded.guard.pending is pending:
+        await asyncio.sleep(0.01)
+    pause(app)
+
+
+def pause(app):
+    """Let the time pass that somebody takes who looks at the screen between two keys."""
+    if isinstance(app.monotonic, Hand):
+        app.monotonic.waits(0.5)
 
 
 class Hand:
@@ -88,6 +111,24 @@ class Shown:
             self.hand.waits(wait)
             await self.pilot.press(key)
             await self.settle()
+            if wait >= HOLD_SECONDS:
+                await self.wait_for_key()
+
+    async def begin(self):
+        """Go from the composer, where a screen begins, to what waits."""
+        await self.settle()
+        if self.main.state.pending and self.main.composer.has_focus_within:
+            await self.press("escape")
+
+    async def wait_for_key(self):
+        """Let the time pass after which a deciding key counts."""
+        pending = self.app.guarded.guard.pending
+        if pending is not None:
+            self.hand.at = max(self.hand.at, pending.due)
+            # Twice: a moment that is late lets keys in that have arrived meanwhile.
+            for _ in range(2):
+                self.app.call_later(self.app.guarded.commit_due)
+            await self.settle()
 
     def state(self, action):
         return self.stage.journal.action(action.id).state
@@ -123,8 +164,17 @@ def services(stage, **more):
     return Services(**{**made, **more})
 
 
-def play(stage, body, *, size=(120, 36), opens_on=None, **more):
-    """Run a coroutine function of `Shown` against the screen of a stage."""
+def play(stage, body, *, size=(120, 36), opens_on=None, goes_to_queue=True, **more):
+    """Run a coroutine function of `Shown` against the screen of a stage.
+
+    Args:
+        stage: With its journal.
+        body: What is done and looked at.
+        size: Columns and rows.
+        opens_on: Which session is on show.
+        goes_to_queue: Whether the first key is the one that leads from the composer to what waits.
+        more: Services of its own.
+    """
     hand = Hand()
     app = WorkbenchApp(
         stage.journal, services(stage, **more), str(stage.workspace), home=str(stage.root), monotonic=hand
@@ -134,7 +184,7 @@ def play(stage, body, *, size=(120, 36), opens_on=None, **more):
     async def run():
         async with app.run_test(size=size) as pilot:
             shown = Shown(stage, app, hand, pilot)
-            await shown.settle()
+            await (shown.begin() if goes_to_queue else shown.settle())
             await body(shown)
 
     try:

@@ -5,7 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
-from tests.tui.screens import work_done
+from tests.tui.screens import counted, work_done
 from workbench.cli.screen.ruling import Ruling
 from workbench.config.values import Notify, Ui
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -188,14 +188,32 @@ async def trouble(pilot):
     await pilot.pause()
 
 
+async def begin(app, pilot):
+    """Go from the composer, where a screen begins, to what waits."""
+    if app.main.state.pending and app.main.composer.has_focus_within:
+        await pilot.press("escape")
+        await pilot.pause()
+
+
+async def count(app, pilot):
+    """Let the time pass after which a deciding key counts."""
+    if app.guarded.guard.pending is not None:
+        await counted(app)
+        await work_done(app)
+        await pilot.pause()
+
+
 async def play(pilot, keys, hand):
     """Press keys, each after the screen has stood for a while, and end with nothing said by chance."""
     while pilot.app.painter is None:
         await work_done(pilot.app)
         await pilot.pause()
+    await begin(pilot.app, pilot)
     for key in (None, *keys):
         if key is not None:
             await pilot.press(key)
+            await pilot.pause()
+            await count(pilot.app, pilot)
         for _ in range(2):
             await work_done(pilot.app)
             await pilot.pause()
@@ -218,9 +236,11 @@ def on(words, *keys):
         main = pilot.app.main
         waiting = [action for action in main.state.pending if words in action.target]
         main.approvals.queue.put_cursor(waiting[0].id)
+        await begin(pilot.app, pilot)
         for key in ("2", *keys):
             await pilot.press(key)
             await pilot.pause(0.1)
+            await count(pilot.app, pilot)
             await work_done(pilot.app)
         await pilot.pause()
 

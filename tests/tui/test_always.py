@@ -64,7 +64,9 @@ def test_keys_typed_ahead_add_no_rule(stage):
     async def body(shown):
         shown.approvals.queue.put_cursor(action_of(shown.stage, "stat a").id)
         await shown.settle()
-        await shown.press("A", "enter", "enter", wait=0.0)
+        await shown.press("A")
+        await shown.press("enter", "enter", wait=0.0)
+        await shown.wait_for_key()
         assert (rules_of(shown), len(shown.stage.waiting())) == ([], 5)
         await shown.press("enter")
         assert len(rules_of(shown)) == 1

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand, work_done
+from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.answering import Answering
@@ -81,6 +81,8 @@ def compared(folder, body, size=(120, 36), **more):
             async def press(*keys):
                 for key in keys:
                     await pilot.press(key)
+                    await pilot.pause()
+                    await counted(app)
                     await work_done(app)
                     await pilot.pause()
 
@@ -301,6 +303,8 @@ def opened(folder, body, size=(160, 48)):
             async def press(*keys):
                 for key in keys:
                     await pilot.press(key)
+                    await pilot.pause()
+                    await counted(app)
                     await work_done(app)
                     await pilot.pause()
 

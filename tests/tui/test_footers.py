@@ -69,11 +69,12 @@ def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
     question = trusting.ask(stage.journal, str(stage.workspace))
 
     async def body(shown):
-        await shown.press("T")
+        await shown.press("ctrl+g", "l", "ctrl+t")
         assert shown.stage.journal.action(question).state == "approved"
         stage.begin()
         await asyncio.to_thread(stage.drive)
         await shown.look()
+        await shown.press("escape", "2")
         last = shown.text.splitlines()[-1]
         assert "n N next that waits" in last and "choice" not in last and "mark" not in last.partition("M")[0]
         await shown.press("a")

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
@@ -188,9 +189,15 @@ def test_keys_typed_ahead_begin_nothing(play):
     service = Service()
 
     async def body(s):
-        await s.press("L", "enter")
+        await s.pilot.press("L", "enter", "T", "enter")
+        await counted(s.app)
+        await s.settle()
         assert service.begun == []
-        await s.press("T", "enter")
+        await s.press("L")
+        s.hand.waits(-0.5)
+        await s.pilot.press("enter")
+        await counted(s.app)
+        await s.settle()
         assert service.begun == []
         await slowly(s, "escape")
         assert "Start a pipeline" not in s.text

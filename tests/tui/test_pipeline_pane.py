@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
-from tests.tui.screens import Hand, work_done
+from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.runs import StepPlan
 from workbench.domain.values import Actor, Decision
 from workbench.effects.clock import ManualClock
@@ -46,6 +46,8 @@ class Screen:
     async def press(self, *keys):
         for key in keys:
             await self.pilot.press(key)
+            await self.pilot.pause()
+            await counted(self.app)
             await self.settle()
 
     async def look(self):

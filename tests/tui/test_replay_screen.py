@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand, work_done
+from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
@@ -31,6 +31,8 @@ def opened(name, folder):
 
 
 async def settle(app, pilot):
+    await pilot.pause()
+    await counted(app)
     while app.painter is None:
         await work_done(app)
         await pilot.pause()

@@ -28,7 +28,7 @@ def play_golden(name, folder, body, *, size=(120, 36), **more):
     async def run():
         async with app.run_test(size=size) as pilot:
             shown = Shown(None, app, hand, pilot)
-            await shown.settle()
+            await shown.begin()
             await body(shown)
 
     try:
@@ -151,9 +151,10 @@ def test_a_prompt_from_the_composer_is_recorded_and_a_host_is_wanted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "reads", "label"), [("t", False, "trust this"), ("T", True, "trust it, and")]
+    ("keys", "reads", "label"),
+    [(["ctrl+t"], False, "trust this"), (["l", "ctrl+t"], True, "trust it, and")],
 )
-def test_a_trust_question_is_answered_by_one_key_and_keeps_showing_the_answer(tmp_path, key, reads, label):
+def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp_path, keys, reads, label):
     stage = Stage(
         tmp_path,
         recording(exchange(call("c1", "read_file", path="router.py"))),
@@ -165,12 +166,14 @@ def test_a_trust_question_is_answered_by_one_key_and_keeps_showing_the_answer(tm
 
     async def body(shown):
         assert [row.verb for row in shown.approvals.rows] == ["ask"]
-        assert "t  ● trust this workspace" in shown.text
-        await shown.press(key)
+        assert "ctrl+t trust" in shown.text.splitlines()[-1]
+        await shown.press("t", "T", "a", "r")
+        assert stage.journal.trust(str(stage.workspace)) is None
+        await shown.press(*keys)
         trust = stage.journal.trust(str(stage.workspace))
         assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (reads, [])
         (chosen,) = [line for line in shown.text.splitlines() if "● trust" in line]
-        assert f"│      ● {label}" in chosen
+        assert f"● {label}" in chosen
 
     play(stage, body)
 
@@ -256,7 +259,11 @@ def test_leaving_says_what_goes_on_and_the_second_key_leaves(tmp_path):
         assert "3 asks wait. Open workbench again" in shown.said
         await shown.press("escape", "q")
         assert shown.app.is_running and "3 asks wait" in shown.said
+        shown.hand.waits(1.0)
         await shown.pilot.press("q")
+        shown.hand.waits()
+        shown.app.guarded.commit_due()
+        shown.app.guarded.commit_due()
         assert shown.app.return_code == 0
 
     play(stage, body)

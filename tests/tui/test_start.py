@@ -14,8 +14,6 @@ NOT_AT_START = {
     # Validators, parsers, colours, clients: each takes longer to load than a frame to draw.
     "pydantic", "annotated_types", "jsonschema", "yaml", "re2", "tree_sitter_bash", "httpx", "pygments",
     "argparse", "markdown_it", "watchdog", "watchfiles", "attr",
-    # The text field: nobody writes while the keys go to what waits.
-    "textual.widgets._text_area", "tree_sitter",
     # What the first frame shows nothing of.
     "workbench.graph", "workbench.draw.run_graph", "workbench.tui.panes.graph", "workbench.pipelines",
     "workbench.tools.catalogue", "workbench.tools.base", "workbench.providers", "workbench.agents", "workbench.formats",

@@ -60,7 +60,6 @@ def test_words_and_enter_are_sent_in_order(tmp_path):
     ("keys", "field"),
     [
         ([*"/router"], "router"),
-        ([*"Rtoo long"], "too long"),
         ([*"1/change"], "change"),
         ([*"5/mine"], "mine"),
     ],
@@ -72,6 +71,15 @@ def test_words_typed_with_the_key_that_opens_a_line_reach_it(tmp_path, keys, fie
         await burst(shown, *keys)
         assert isinstance(shown.app.focused, Input)
         assert shown.app.focused.value == field
+
+    play(staged(tmp_path), body)
+
+
+def test_words_typed_together_with_a_deciding_key_are_text_and_not_what_it_asks_for(tmp_path):
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *"Rtoo long")
+        assert (shown.main.composer.text, shown.main.is_line_asked) == ("Rtoo long", False)
 
     play(staged(tmp_path), body)
 

@@ -22,7 +22,7 @@ from workbench.views.detail import ActionDetail
 INDENT: Final = 3
 NAME_CELLS: Final = 20
 """Up to here names of facts make a column; longer ones stand for themselves."""
-CHOICE_KEYS: Final = {"trust": "t", "trust_and_read": "T", "not_now": "r", "reject": "r"}
+CHOICE_KEYS: Final = {"reject": "r"}
 """Choices that a key of their own gives at once, as the table of keys has them."""
 TITLE_CELLS: Final = 60
 
@@ -163,11 +163,12 @@ def _underlined(line: Content, risky: Sequence[str], ink: Ink) -> Content:
 
 def _choices(detail: ActionDetail, choice: str | None, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     lines: list[Content] = []
+    has_letters = detail.is_pending and detail.kind != "trust"
     for offered in detail.choices:
         is_chosen = offered.key == choice
         sign = glyphs.of("running" if is_chosen else "todo")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
-        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if detail.is_pending else " "
+        letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
         head = styled(f"{letter}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
         lines += _hanging(head, [offered.label or offered.key], room, ink)
     return lines

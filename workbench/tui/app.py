@@ -33,6 +33,7 @@ from workbench.journal.journal import Journal
 from workbench.tui import keymap, ways_out
 from workbench.tui.answering import Answering
 from workbench.tui.frames import Changes, Shown, Whole
+from workbench.tui.guarded_keys import GuardedKeys
 from workbench.tui.keys import CHAINS
 from workbench.tui.live import Feed, JournalSource
 from workbench.tui.messages import SourceChanged
@@ -40,7 +41,7 @@ from workbench.tui.screens.main import MainScreen
 from workbench.tui.services import Services
 from workbench.tui.state import State
 from workbench.tui.straight import go_straight
-from workbench.tui.typeahead import TypeAhead
+from workbench.tui.typeahead import Arrival, TypeAhead
 from workbench.tui.widgets.lines import LineView
 from workbench.views.source import Source
 
@@ -107,15 +108,16 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if self.no_color and depth == "256":
             # Greys are made of the colours, and the 256 have no grey for a dark blue row.
             self._depth = depth = "full"
-        # Two widgets less on every screen: there are toasts of our own, and the last row says what keys do.
+        # Two widgets less on every screen: toasts are our own, and the last row says what keys do.
         self._disable_tooltips = self._disable_notifications = True
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
         self._shown = Shown()
-        self._typed = TypeAhead(self, self._handle)
+        self.guarded = GuardedKeys(self)
+        self._typed = TypeAhead(self, self._handle, self.guarded.arrived)
         self._life: asyncio.AbstractEventLoop | None = None
-        self._must_end = False
+        self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
         if encoding is None or wish == "unicode":
             encoding = getattr(sys.__stdout__, "encoding", None)
@@ -125,7 +127,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.painter: Painter | None = None
         self.when_drawn: Callable[[], object] | None = None
         """Called once, after the first frame."""
-        self._has_frame = False
         self._wrong: Sequence[str] = ()
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""
@@ -386,7 +387,17 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     @property
     def is_key_repeated(self) -> bool:
         """Return whether the key that is being handled already came once more."""
-        return self._typed.is_repeated
+        return self._typed.is_repeated and not self.guarded.is_committing
+
+    @property
+    def has_unread_keys(self) -> bool:
+        """Return whether a key has come that was not handled, or not even read, yet."""
+        return self._typed.has_waiting or bool(getattr(self._driver, "has_unread", False))
+
+    def at_time_of(self, at: float, act: Callable[[], object]) -> None:
+        """Do what a key asked for that arrived at a moment."""
+        self._arrived = at
+        act()
 
     async def on_event(self, event: events.Event) -> None:
         """Take keys one by one, and note when each arrived, which may be long before it is handled."""
@@ -395,11 +406,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         else:
             await super().on_event(event)
 
-    async def _handle(self, event: events.Event, is_quiet: bool) -> None:
+    async def _handle(self, arrival: Arrival, is_quiet: bool) -> None:
+        event = arrival.event
         if isinstance(event, events.Key):
-            self._arrived = self.monotonic() - max(0.0, time.monotonic() - event.time)
-            if is_quiet and await go_straight(self, event):
-                return
+            self._arrived = arrival.press.at
+        if self.guarded.takes(event, arrival.press, is_text=self._typed.is_text(event)):
+            return
+        if isinstance(event, events.Key) and is_quiet and await go_straight(self, event):
+            return
         await super().on_event(event)
 
     def set_terminal_title(self, title: str) -> None:

@@ -42,6 +42,11 @@ class Key:
     is_override: bool = False
     """Whether it takes a key of an outer scope on purpose."""
     in_palette: bool = True
+    decides: bool = False
+    """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
+
+    opens_field: bool = False
+    """Whether it opens a text field that does nothing by itself; in the middle of a word it is a letter."""
 
     @property
     def scope(self) -> str:
@@ -174,8 +179,21 @@ def wins(key_id: str, scopes: Sequence[str]) -> bool:
 
 
 def run(key_id: str, owner: Any) -> None:
-    """Call the function of a key with the pane or screen it belongs to."""
+    """Call the function of a key with the pane or screen it belongs to; one that decides waits first."""
+    guard = _guard_of(owner)
+    if guard is not None and table()[key_id].decides and guard.holds(key_id, owner):
+        return
     function(key_id)(owner)
+
+
+def is_letter(key_id: str, owner: Any) -> bool:
+    """Return whether a key that is off was a letter of a text, which is offered to the composer then."""
+    guard = _guard_of(owner)
+    return guard is not None and guard.refuses(key_id)
+
+
+def _guard_of(owner: Any) -> Any:
+    return getattr(owner.app, "guarded", None)
 
 
 def function(key_id: str) -> Any:

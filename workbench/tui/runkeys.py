@@ -11,13 +11,13 @@ _DECIDE, _MOVE, _READ = "Decide", "Move", "Read"
 
 LAUNCH: Final = (
     Key(id="launch.start", keys=("enter",), label="start", tooltip="begin the run as it stands here",
-        group=_DECIDE, footer=1, in_palette=False),
+        group=_DECIDE, footer=1, in_palette=False, decides=True),
     Key(id="launch.grant", keys=("space",), label="grant", tooltip="grant this for the run, or leave it",
         group=_DECIDE, footer=4, in_palette=False),
     Key(id="launch.grants", keys=("T",), label="all", tooltip="grant all, or none", group=_DECIDE, footer=5,
         in_palette=False),
     Key(id="launch.write", keys=("i",), label="input", tooltip="write the input", group=_DECIDE, footer=2,
-        in_palette=False),
+        in_palette=False, opens_field=True),
     Key(id="launch.edit", keys=("ctrl+o",), label="editor", tooltip="write the input in $EDITOR",
         group=_DECIDE, footer=6, in_palette=False),
     Key(id="launch.field-next", keys=("tab",), label="field", tooltip="field after, before", group=_MOVE,

@@ -106,6 +106,11 @@ class FrameDriver(LinuxDriver):
         self._terminal = Terminal(file, room_of(file))
         self._file = cast("Any", self._terminal)
 
+    @property
+    def has_unread(self) -> bool:
+        """Return whether something was typed that the thread which reads keys has not read yet."""
+        return bool(select.select([self.fileno], [], [], 0)[0])
+
     def write(self, data: str) -> None:
         """Write to the terminal."""
         self._terminal.send(data, super().write)

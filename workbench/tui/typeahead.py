@@ -15,6 +15,7 @@ from textual.app import App
 from textual.widget import Widget
 
 from workbench.records import dataclass
+from workbench.tui.decision_guard import Press
 
 LONGEST_WAIT: Final = 1.0
 """Seconds after a key from which the next one waits for it no longer, whatever still goes on."""
@@ -35,38 +36,63 @@ class _Given:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A key or a paste that waits for its turn, as it was taken note of when it came."""
+
+    event: events.Key | events.Paste
+    press: Press
+
+
 class TypeAhead:
     """The keys and pastes of one app, in the order in which they came."""
 
-    def __init__(self, app: App[Any], give: Callable[[events.Event, bool], Awaitable[None]]) -> None:
-        """Hand keys of an app to `give`, one by one, with whether no message is under way."""
-        self._app, self._give = app, give
-        self._held: deque[events.Key | events.Paste] = deque()
+    def __init__(
+        self,
+        app: App[Any],
+        give: Callable[[Arrival, bool], Awaitable[None]],
+        arrived: Callable[[events.Event], Press],
+    ) -> None:
+        """Hand keys of an app to `give`, one by one, with whether no message is under way.
+
+        Args:
+            app: Whose keys.
+            give: Takes each when its turn has come.
+            arrived: Is told of each at once, whatever waits before it.
+        """
+        self._app, self._give, self._arrived = app, give, arrived
+        self._held: deque[Arrival] = deque()
         self._last = _Given(0.0, is_text=False)
         self._quiet_looks = 0
 
     @property
     def is_repeated(self) -> bool:
         """Return whether the key that was handed on last already waits once more: held down, hammered."""
-        behind = self._held[0] if self._held else None
+        behind = self._held[0].event if self._held else None
         return isinstance(behind, events.Key) and behind.key == self._last.key
 
     async def take(self, event: events.Key | events.Paste) -> None:
         """Hand a key on, now or when its turn has come."""
+        arrival = Arrival(event, self._arrived(event))
         age = time.monotonic() - self._last.at
         is_quiet = age >= _AT_ONCE and self._is_quiet()
         is_free = age >= LONGEST_WAIT or is_quiet
         if not self._held and (is_free or self._goes_on_writing(event)):
-            await self._hand_on(event, is_quiet=is_quiet)
+            await self._hand_on(arrival, is_quiet=is_quiet)
             return
-        self._held.append(event)
+        self._held.append(arrival)
         if len(self._held) == 1:
             self._look_soon()
 
     def _goes_on_writing(self, event: events.Event) -> bool:
-        return self._last.is_text and self._is_text(event)
+        return self._last.is_text and self.is_text(event)
 
-    def _is_text(self, event: events.Event) -> bool:
+    @property
+    def has_waiting(self) -> bool:
+        """Return whether keys wait for their turn."""
+        return bool(self._held)
+
+    def is_text(self, event: events.Event) -> bool:
         """Return whether an event only writes into the text field that has the focus."""
         is_printable = isinstance(event, events.Key) and event.is_printable
         return is_printable and any(kind.__name__ in _FIELDS for kind in type(self._app.focused).__mro__)
@@ -83,11 +109,12 @@ class TypeAhead:
             nodes += node.children
         return True
 
-    async def _hand_on(self, event: events.Event, *, is_quiet: bool = False) -> None:
+    async def _hand_on(self, arrival: Arrival, *, is_quiet: bool = False) -> None:
+        event = arrival.event
         key = event.key if isinstance(event, events.Key) else ""
-        self._last = _Given(time.monotonic(), is_text=self._is_text(event), key=key)
+        self._last = _Given(time.monotonic(), is_text=self.is_text(event), key=key)
         self._quiet_looks = 0
-        await self._give(event, is_quiet)
+        await self._give(arrival, is_quiet)
 
     def _look_soon(self) -> None:
         # By the app's own queue: a timer's callback may run while a message is being handled.
@@ -98,7 +125,7 @@ class TypeAhead:
         is_late = time.monotonic() - self._last.at >= LONGEST_WAIT
         if is_late or self._quiet_looks >= _QUIET_LOOKS:
             await self._hand_on(self._held.popleft(), is_quiet=self._quiet_looks >= _QUIET_LOOKS)
-        while self._held and self._goes_on_writing(self._held[0]):
+        while self._held and self._goes_on_writing(self._held[0].event):
             await self._hand_on(self._held.popleft())
         if self._held:
             self._look_soon()

@@ -44,6 +44,7 @@ def leave_all(app: App[Any]) -> None:
         if not is_dialog(app):
             break
         _leave(app)
+    cast("Any", app).guarded.guard.forget()
     app.post_message(Key("ctrl+q", None))
 
 

@@ -329,21 +329,13 @@ def _choose(pane: ApprovalsPane, step: int) -> None:
         pane.detail_view.scroll_lines(2 * step)
 
 
-def trust(pane: ApprovalsPane) -> None:
-    """Trust the workspace."""
-    _give(pane, "trust", "t")
-
-
-def trust_and_read(pane: ApprovalsPane) -> None:
-    """Trust the workspace and let agents read in it."""
-    _give(pane, "trust_and_read", "T")
-
-
-def _give(pane: ApprovalsPane, choice: str, key: str) -> None:
-    detail = pane.armed_for(key)
-    if detail is not None and not _is_shown_first(pane, detail, key):
-        seen = pane.choosing.seen_by(detail)
-        _decide(pane, Decide(detail.id, "approve", detail.digest, choice=choice, seen=seen))
+def answer(pane: ApprovalsPane) -> None:
+    """Answer the question whether a workspace is trusted with what is chosen."""
+    detail = pane.armed_for("ctrl+t")
+    if detail is None:
+        return
+    if pane.choosing.choice_of(detail) in REJECTING or not _is_shown_first(pane, detail, "ctrl+t"):
+        _answer(pane, detail)
 
 
 def mark(pane: ApprovalsPane) -> None:

@@ -96,6 +96,9 @@ def waiting_first(screen: MainScreen) -> None:
 
 def compose(screen: MainScreen) -> None:
     """Write a message."""
+    if not screen.showing.has_model:
+        screen.say("There is no model yet that could read it: p says how one is set up.")
+        return
     if screen.is_away:
         screen.go_to(1)
     screen.composer.focus_input()
@@ -144,7 +147,6 @@ def agent_stop(screen: MainScreen) -> None:
 
 def back(screen: MainScreen) -> None:
     """Go back one level; it never decides anything."""
-    screen.is_leaving = False
     if screen.approvals.ordering.text_filter and not screen.is_away:
         screen.approvals.line_dropped("filter")
     elif screen.is_away:

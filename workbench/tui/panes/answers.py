@@ -34,7 +34,23 @@ _VERDICTS: Final = {
     "approvals.extend": "extend",
     "approvals.edit": "edit",
 }
-_TRUST_KEYS: Final = frozenset({"trust.trust", "trust.trust-and-read"})
+_TRUST_KEYS: Final = frozenset({"trust.answer"})
+ANSWERING: Final = frozenset(
+    {
+        "approvals.approve",
+        "approvals.approve-unseen",
+        "approvals.reject",
+        "approvals.extend",
+        "approvals.undo",
+        "trust.answer",
+    }
+)
+"""Keys that count only for what has stood on the screen."""
+_NOT_OF_TRUST: Final = frozenset({
+    "approvals.approve", "approvals.approve-unseen", "approvals.reject", "approvals.reject-reason",
+})  # fmt: skip
+BY_CTRL_T: Final = "h l choose, ctrl+t answers"
+"""Why no letter answers whether a workspace is trusted."""
 _CHOICE_KEYS: Final = frozenset({"answer.choose-next", "answer.choose-previous"})
 _HUNK_KEYS: Final = frozenset({"hunk-toggle", "hunks-toggle", "hunk-next", "hunk-previous", "lines"})
 _DIFF_KEYS: Final = frozenset({"layout", "context-less", "context-more", "file-next", "file-previous"})
@@ -103,6 +119,8 @@ def why_off(key_id: str, detail: ActionDetail | None, choosing: Choosing) -> str
     name = key_id.partition(".")[2]
     if key_id == "approvals.always":
         return NO_ROW if detail is None else _why_no_rule(detail)
+    if key_id in _NOT_OF_TRUST and detail is not None and detail.kind == "trust" and not choosing.marks:
+        return details.why_not(detail, "approve") or BY_CTRL_T
     if key_id in _TRUST_KEYS and detail is not None:
         return details.why_not(detail, "approve")
     if key_id in _CHOICE_KEYS:

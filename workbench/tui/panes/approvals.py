@@ -30,6 +30,9 @@ from workbench.views import queue
 from workbench.views.detail import ActionDetail
 from workbench.views.queue import QueueRow
 
+_SHOWING_FIRST = frozenset({"approvals.approve", "trust.answer"})
+"""Keys that show part by part what nobody saw yet, before they answer."""
+
 
 class ApprovalsPane(DetailedPane):
     """The queue and its detail."""
@@ -171,6 +174,15 @@ class ApprovalsPane(DetailedPane):
     def armed_for(self, key: str) -> ActionDetail | None:
         """Return the action that a key which just arrived answers; None, and words, if it was too early."""
         return self.detail if self.standing.take(key) else None
+
+    def acts_at_once(self, key_id: str) -> bool:
+        """Return whether a key decides nothing: it came too early, or first shows what nobody saw yet."""
+        if key_id not in answers.ANSWERING or self.choosing.marks:
+            return False
+        if not self.standing.is_armed_for_key:
+            return True
+        detail = self.detail
+        return key_id in _SHOWING_FIRST and detail is not None and self.choosing.insists(detail)
 
     def disarm(self) -> None:
         """Let nothing count until it was drawn anew: focus, size or mode changed."""

@@ -167,7 +167,8 @@ class Pane(Vertical):
     def action_do(self, key_id: str) -> None:
         """Do what the table says for a key, or say why it is off."""
         if reason := self.why_not(key_id):
-            self.post_message(Said(reason))
+            if not keymap.is_letter(key_id, self):
+                self.post_message(Said(reason))
             return
         keymap.run(key_id, self)
         if key_id not in self.MOVING:

@@ -93,10 +93,8 @@ def label(
     if detail is None:
         is_batch = key_id == "approvals.approve" and choosing.marks
         return "approve marked…" if is_batch else None
-    if key_id == "approvals.approve":
+    if key_id in ("approvals.approve", "trust.answer"):
         return answers.approve_label(detail, choosing)
-    if key_id == "approvals.reject" and any(choice.key == "not_now" for choice in detail.choices):
-        return "not now"
     if key_id == "approvals.hunk-toggle" and width < NARROW:
         hunk = choosing.hunk_of(detail)
         return "take" if hunk and choosing.taken_of(detail).state_of(hunk) == "left" else "leave"

@@ -196,6 +196,13 @@ class History:
             self._own.append(text)
         self._at = None
 
+    def grow(self, before: str, text: str) -> None:
+        """Remember words that are still being typed, in the place of the first part of them."""
+        if before and self._entries[-1:] == [before]:
+            del self._entries[-1]
+            self._own.remove(before)
+        self.add(text)
+
     def put_before(self, said: Sequence[str]) -> None:
         """Take over what was said before, oldest first; words that are in both stand where they were said."""
         self._own = [text for text in self._own if text not in said]

@@ -23,6 +23,7 @@ from workbench.tui.messages import (
     CommandTyped,
     FirstWaiting,
     Interrupt,
+    KeysChanged,
     NextPane,
     PromptSent,
     Said,
@@ -54,6 +55,7 @@ _AROUND: Final = 7
 _LEAST: Final = 12
 """Cells of the title that are shown, whatever else is."""
 
+_UNREAD: Final = "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n begins a session."
 _EDITED_NAME: Final = "message.md"
 
 
@@ -87,7 +89,7 @@ class Composer(Vertical):
         super().__init__(id=key)
         self._services = services
         self._shown = ComposerShown(session=None)
-        self._history, self._pastes = History(), Pastes()
+        self.history, self._pastes = History(), Pastes()
         self._files: Sequence[str] | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._is_dismissed = False
@@ -96,6 +98,7 @@ class Composer(Vertical):
         self._row = _Row(self)
         self._idle, self._hint = _Idle(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
+        self._was_empty = True
 
     def compose(self) -> ComposeResult:
         """Yield the row; the list of completions comes over it when there are some."""
@@ -175,7 +178,7 @@ class Composer(Vertical):
     def begin(self, text: str) -> None:
         """Begin to write something, with what can follow it; `up` brings back the words that stood there."""
         if standing := self.text.strip():
-            self._history.add(standing)
+            self.history.add(standing)
         self.focus_input()
         self.input.load_text(text)
         self.input.move_cursor(self.input.document.end)
@@ -205,12 +208,12 @@ class Composer(Vertical):
 
     def remember(self, said: Sequence[str]) -> None:
         """Take over what was said before, oldest first; what was written on this screen comes behind it."""
-        self._history.put_before(said)
+        self.history.put_before(said)
 
     def put_back(self, text: str) -> None:
         """Let words stand here again that were not sent, unless something else stands here by now."""
         if self.text.strip():
-            self._history.add(text)
+            self.history.add(text)
         else:
             self._put(text)
 
@@ -239,7 +242,7 @@ class Composer(Vertical):
     def _placeholder(self) -> Content:
         view = self._shown
         if not view.has_model:
-            return Content("set up a model first: press p")
+            return Content("")
         if view.session is None:
             return Content("Say what you want done, @file, /command")
         before, after = "Message ", ", @file, /command"
@@ -268,6 +271,9 @@ class Composer(Vertical):
         self._is_dismissed = False
         self._complete()
         self._say()
+        if self.is_empty != self._was_empty:
+            self._was_empty = self.is_empty
+            self.post_message(KeysChanged())
 
     def on_text_area_selection_changed(self) -> None:
         """The cursor came to another word."""
@@ -376,7 +382,11 @@ class Composer(Vertical):
             self.post_message(FirstWaiting())
             return
         if not self._shown.has_model:
-            self.post_message(Said("Nothing was sent. Set up a model first: press p.", is_error=True))
+            self.post_message(Said("Nothing was sent: no model is set up.", is_error=True))
+            return
+        session = self._shown.session
+        if session is not None and session.kind == "pipeline" and command_of(text) is None:
+            self.post_message(Said(_UNREAD, is_error=True))
             return
         broken = self._pastes.broken(text)
         if broken is not None:
@@ -387,7 +397,7 @@ class Composer(Vertical):
         if command is not None and command[0] in OF_SOMETHING and not command[1]:
             self.begin(f"/{command[0]} ")
             return
-        self._history.add(text)
+        self.history.add(text)
         self.input.clear()
         if command is not None:
             self.post_message(CommandTyped(*command))
@@ -401,7 +411,7 @@ class Composer(Vertical):
         if self._shown.is_working:
             self.post_message(Interrupt())
         elif text := self.text.strip():
-            self._history.add(text)
+            self.history.add(text)
             self.input.clear()
             self.post_message(Said("Cleared. \u2191 brings it back."))
         else:
@@ -416,7 +426,7 @@ class Composer(Vertical):
         if self._offer is not None:
             self.offers.move(-1)
         elif self.input.cursor_at_first_line:
-            self._put(self._history.earlier(self.text))
+            self._put(self.history.earlier(self.text))
         else:
             self.input.action_cursor_up()
 
@@ -425,7 +435,7 @@ class Composer(Vertical):
         if self._offer is not None:
             self.offers.move(1)
         elif self.input.cursor_at_last_line:
-            self._put(self._history.later())
+            self._put(self.history.later())
         else:
             self.input.action_cursor_down()
 

@@ -9,6 +9,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from workbench.text import human
+from workbench.text.safe import safe
 from workbench.tui import keymap
 from workbench.tui.messages import KeysChanged, Said
 from workbench.tui.panes.pasting import MOST
@@ -47,6 +48,16 @@ class ComposerInput(TextArea):
         """Do what the table says for a key."""
         keymap.run(key_id, self._composer)
         self.post_message(KeysChanged())
+
+    def type_in(self, text: str) -> None:
+        """Write at the end of what stands here, as if it had been typed here."""
+        self.insert(safe(text), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def put(self, text: str) -> None:
+        """Let a text stand here, and the cursor at its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
 
     def action_copy(self) -> None:
         """Copy what is selected; without a selection stop the agent, or clear the text if none works."""

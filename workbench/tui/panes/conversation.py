@@ -45,10 +45,12 @@ from workbench.views.finding import Finding, Hit, hits_of
 from workbench.views.folding import Folding
 from workbench.views.transcript import Transcript
 
+_BEGIN: Final = (("", ""), ("", "Write below what you want done;"), ("", "enter sends it."))
 _EMPTY: Final = (
-    ("", "No session yet."), ("", ""), ("", "Write below what you want done;"), ("", "enter sends it."),
+    ("", "No session yet."), *_BEGIN, ("", ""), ("", "esc first, then a key counts:"),
+    ("d", "the demo: a recorded agent"), ("p", "other models"),
 )  # fmt: skip
-_NO_WORD: Final = (("", "Nothing was said yet."), *_EMPTY[1:])
+_NO_WORD: Final = (("", "Nothing was said yet."), *_BEGIN)
 _NO_MODEL: Final = (
     ("", "No model is set up."),
     ("", ""),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SHOWN_EARLIER = 2
 _WORDS = "earlier words"
+_LOOKING = frozenset({"filter", "find", "time"})
+"""Purposes of a line that do nothing outside of the screen."""
 _EARLIER = {"reject": "earlier reasons", "batch": "earlier reasons", "answer": "earlier answers"}
 """What the history of a line is called, by its purpose."""
 
@@ -99,6 +101,24 @@ class LineBar(Vertical):
             )
         parts.append(Content.assemble(("esc", info), " back, nothing is done"))
         self.rows.keys.update(Content.assemble(" ", Content("  ").join(parts)))
+
+    def show_pending(self, label: str) -> None:
+        """Say that enter counts in a moment; empty words say again what the keys do."""
+        asked = self._asked
+        if asked is None:
+            return
+        if not label:
+            self._say(asked)
+            return
+        info = ink(self).of("info", bold=True)
+        self.rows.keys.update(
+            Content.assemble(" ", ("enter", info), f" {asked.does} …  ", ("esc", info), " takes it back")
+        )
+
+    def acts_at_once(self, key_id: str) -> bool:
+        """Return whether enter only looks for something: then it need not wait."""
+        del key_id
+        return self._asked is not None and self._asked.purpose in _LOOKING
 
     def close(self) -> None:
         """Give composer and footer their place back."""

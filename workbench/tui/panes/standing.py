@@ -60,6 +60,12 @@ class Standing:
         """Return whether an answering key would count now."""
         return self.arming.is_armed(self._pane.subject, drawing(self._widget).monotonic())
 
+    @property
+    def is_armed_for_key(self) -> bool:
+        """Return whether the key that is being handled came late enough, and came once."""
+        draw = drawing(self._widget)
+        return not draw.is_key_repeated and self.arming.is_armed(self._pane.subject, draw.key_time)
+
     def take(self, key: str) -> bool:
         """Return whether a key which just arrived counts; say why if it came too early."""
         pane, widget = self._pane, self._widget

@@ -17,7 +17,7 @@ from workbench.config.values import Notify
 from workbench.domain.events import Event
 from workbench.tui import keymap
 from workbench.tui.answering import Answers
-from workbench.tui.arrangement import Arrangement
+from workbench.tui.arrangement import PLACES, Arrangement
 from workbench.tui.frames import draw_parts
 from workbench.tui.live import FRAMES, Feed
 from workbench.tui.messages import SourceChanged
@@ -158,7 +158,6 @@ class MainScreen(AwayScreen, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Show what the journal holds and put the focus where something waits."""
-        self.has_model = self.services.has_model()
         self.rearrange()
         self.showing.everything()
         # The first frame has the diff in it: what waits is read while it still waits.
@@ -195,18 +194,19 @@ class MainScreen(AwayScreen, inherit_bindings=False):
     def load(self) -> None:
         """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
         self.state.load(self.textual.opens_on)
-        if not self.state.pending:
+        self.has_model = self.services.has_model()
+        if self.showing.has_model:
             self.composer.prepare()
 
     def start_focus(self) -> None:
-        """Put the focus where something waits, else where something is said."""
-        self.place = 1 if self.textual.opens_on and not self.state.pending else 2
-        if self.state.pending:
-            self.approvals.focus_view.focus()
-        elif not self.showing.has_model:
-            self.conversation.focus_view.focus()
-        else:
+        """Put the focus where something is said; without a model on the page that says how to get one."""
+        is_alone = self.arrangement is not None and self.arrangement.is_alone
+        is_first = not self.state.sessions or self.textual.opens_on is not None
+        self.place = 1 if is_first and not (self.state.pending and (self.state.sessions or is_alone)) else 2
+        if self.showing.has_model:
             self.composer.focus_input()
+        else:
+            self.conversation.focus_view.focus()
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
@@ -376,9 +376,9 @@ class MainScreen(AwayScreen, inherit_bindings=False):
     # --- keys of everywhere ---------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let the keys of the first page through only while there is no model."""
+        """Let the keys of the first page through only while it is shown, and has the keys."""
         if action == "do" and str(parameters[0]).startswith("first."):
-            return not self.showing.has_model
+            return not self.state.sessions and self.conversation.has_pane_focus
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:
@@ -393,12 +393,22 @@ class MainScreen(AwayScreen, inherit_bindings=False):
         if self.is_leaving or is_tiny or not (working or waiting):
             return True
         self.is_leaving = True
-        self.set_timer(Rule.SECONDS, self._stay)
-        self.say(leaving(working, waiting, is_wide=self.size.width >= _WIDE))
+        self.rule.ask(leaving(working, waiting, is_wide=self.size.width >= _WIDE))
+        self.showing.footer()
         return False
 
-    def _stay(self) -> None:
+    def stay(self) -> None:
+        """Take the question back whether to leave."""
         self.is_leaving = False
+        self.rule.ask("")
+        self.showing.footer()
+
+    @property
+    def takes_text(self) -> bool:
+        """Return whether words can be written on this screen as it is now."""
+        is_tiny = self.arrangement is None or self.arrangement.width == "tiny"
+        has_field = self.showing.has_model and self.composer.display and self.place in PLACES
+        return self.is_current and has_field and not (is_tiny or self.is_line_asked or self.is_leaving)
 
     def focusable_panes(self) -> Iterator[Pane]:
         """Yield the panes that are on the screen, by their numbers."""

@@ -89,7 +89,7 @@ class Placing:
         screen.rule.display = not is_narrow or is_said
         if not screen.is_line_asked:
             has_room = not (is_narrow and is_said) or screen.composer.has_focus_within
-            screen.composer.display = has_room and not screen.is_away
+            screen.composer.display = has_room and not screen.is_away and screen.showing.has_model
 
     def _take_or_give_focus(self, *, is_tiny: bool) -> None:
         """Let nothing have the focus on a screen that is too small, and give it back when it grows."""

@@ -60,10 +60,15 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
         """Go to a place."""
         raise NotImplementedError
 
+    def write_next(self) -> None:
+        """Let the next words be written, once nothing waits for an answer any more."""
+        if self.approvals.has_pane_focus and self.showing.has_model and not self.approvals.is_full:
+            self.composer.focus_input()
+
     def show_bottom(self, *, is_shown: bool) -> None:
         """Show the last rows, or give their place to a line that is asked for."""
         self.footer.display = is_shown
-        self.composer.display = is_shown and self.place in PLACES
+        self.composer.display = is_shown and self.place in PLACES and self.showing.has_model
 
     def rearrange(self) -> None:
         """Put panes where size, place and zoom want them."""
@@ -244,9 +249,12 @@ class RoutedScreen(FindRoutedScreen, inherit_bindings=False):
 
     @on(messages.Decided)
     def _decided(self, message: messages.Decided) -> None:
+        is_last = all(one.id == message.action_id for one in self.state.pending)
         self.look()
         self.approvals.decided(message)
         if message.result is not None and message.result.ok:
+            if message.verdict in ("approve", "reject") and is_last:
+                self.write_next()
             self.requests.ensure_host(self.workspace)
             self.requests.read_asks()
 

@@ -184,6 +184,11 @@ class RulesScreen(ModalScreen[None], inherit_bindings=False):
         if not self._input.display or key_id == "rules.leave":
             keymap.run(key_id, self)
 
+    @property
+    def decides_by_enter(self) -> bool:
+        """Return whether enter in the line does more than to look for something."""
+        return self._input.display and self._asks != "filter"
+
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
         if event.key in "0123457" and len(event.key) == 1 and not self._input.display:

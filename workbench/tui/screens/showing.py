@@ -13,6 +13,7 @@ from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.arrangement import PLACES
 from workbench.tui.messages import PartWanted
+from workbench.tui.panes import answers
 from workbench.tui.panes.base import Pane
 from workbench.tui.panes.captions import NARROW
 from workbench.tui.panes.footer import FooterKey
@@ -44,19 +45,15 @@ _KEPT_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
 )
 """Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
-_OF_CALLS = {"approvals.always": ("tool",), "approvals.extend": ("tool", "gate", "question")}
+_OF_CALLS = {
+    "approvals.always": ("tool",),
+    "approvals.extend": ("tool", "gate", "question"),
+    "approvals.approve": ("tool", "gate", "question"),
+    "approvals.reject": ("tool", "gate", "question"),
+}
 """Keys that only some kinds of action can ever have, with those kinds."""
 _CHILD = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
-_DECIDING = frozenset(
-    {
-        "approvals.approve",
-        "approvals.approve-unseen",
-        "approvals.reject",
-        "approvals.extend",
-        "approvals.undo",
-    }
-)
 
 
 class Showing:
@@ -306,8 +303,10 @@ class Showing:
         return {"every": "every tool", "reads": "all but reads"}.get(said or "", self._screen.asks[0])
 
     def composer(self) -> None:
-        """Show whom a message would go to."""
+        """Show whom a message would go to; with the first model the composer comes onto the screen."""
         state = self._screen.state
+        if self._screen.has_frame:
+            self._screen.placing.status()
         marks = len(self._screen.approvals.choosing.marks)
         asks = f"asks before {self._asks}"
         self._screen.composer.show(
@@ -327,6 +326,9 @@ class Showing:
     def footer(self) -> None:
         """Show what the keys do where the focus is."""
         screen, users = self._screen, keymap.users_of(self._screen)
+        if urgent := self._urgent_keys():
+            screen.footer.show(urgent, None)
+            return
         right = FooterKey(
             id="app.help",
             keys=keymap.shown(keymap.table()["app.help"], users),
@@ -334,19 +336,34 @@ class Showing:
         )
         if screen.composer.has_focus_within:
             found = [
-                FooterKey(keys=keymap.shown(key, users), label=key.label)
+                FooterKey(keys=keymap.shown(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
             screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
-        if not self.has_model and pane is screen.conversation:
+        if not screen.state.sessions and pane is screen.conversation:
             first = keymap.of_scopes(["first"])
             found = [FooterKey(keys=keymap.shown(key, users), label=key.label) for key in first]
-            screen.footer.show([*found, FooterKey(keys="ctrl+n", label="new session")], right)
+            new = [FooterKey(keys="ctrl+n", label="new session")] if self.has_model else []
+            screen.footer.show([*found, *new], right)
             return
         screen.footer.show([] if pane is None else _pane_keys(pane, screen), right)
+
+    def _label_in_composer(self, key: keymap.Key) -> str:
+        is_idle = self._screen.composer.is_empty and bool(self._screen.state.pending)
+        return "to what waits" if is_idle and key.id == "composer.send" else key.label
+
+    def _urgent_keys(self) -> list[FooterKey]:
+        """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
+        screen = self._screen
+        if waiting := screen.drawing.guarded.footer_keys():
+            return waiting
+        if not screen.is_leaving:
+            return []
+        leave = keymap.shown(keymap.table()["app.leave"], keymap.users_of(screen))
+        return [FooterKey(keys=leave, label="leave"), FooterKey(keys="esc", label="stay")]
 
     def title(self) -> str:
         """Return the terminal's title."""
@@ -370,7 +387,11 @@ def _pane_keys(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
         why = pane.why_not(key.id)
         if why and (key.id not in _KEPT_WHEN_OFF or _means_nothing(key.id, pane, screen)):
             continue
-        waits = key.id in _DECIDING and pane is screen.approvals and not screen.approvals.standing.is_armed
+        waits = (
+            key.id in answers.ANSWERING
+            and pane is screen.approvals
+            and not screen.approvals.standing.is_armed
+        )
         rank = (key.narrow or key.footer) if screen.size.width < NARROW else key.footer
         label = pane.label_of(key.id)
         if key.id == "list.problem-next" and pane is screen.approvals and _is_past_all(screen):

@@ -88,6 +88,7 @@ class Rule(Widget):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)
         self._said, self._is_error = "", False
+        self._asked = ""
         self._count = 0
         self._columns: set[int] = set()
 
@@ -112,6 +113,12 @@ class Rule(Widget):
         self.post_message(self.Changed())
         self.set_timer(self.SECONDS, lambda: self._stop(count))
 
+    def ask(self, text: str) -> None:
+        """Show a question until it is answered; empty takes it away."""
+        self._asked = text
+        self.refresh()
+        self.post_message(self.Changed())
+
     def _stop(self, count: int) -> None:
         if count == self._count:
             self._said = ""
@@ -121,7 +128,7 @@ class Rule(Widget):
     @property
     def said(self) -> str:
         """Return the sentence that is shown."""
-        return self._said
+        return self._asked or self._said
 
     def render_line(self, y: int) -> Strip:
         """Draw the line, its joints, and the sentence."""
@@ -129,10 +136,11 @@ class Rule(Widget):
         colours, signs = ink(self), glyphs(self)
         line = "".join(signs.line("┴" if x in self._columns else "─") for x in range(self.size.width))
         base = colours.on("background")
-        if not self._said:
+        if not self.said:
             return cells.strip(Content.styled(line, colours.of("rule")), self.size.width, base)
-        style = colours.of("failed" if self._is_error else "waiting", bold=True)
-        said = cells.shorten(cells.content(self._said, style), max(0, self.size.width - 4), signs)
+        is_error = self._is_error and not self._asked
+        style = colours.of("failed" if is_error else "waiting", bold=True)
+        said = cells.shorten(cells.content(self.said, style), max(0, self.size.width - 4), signs)
         words = Content.assemble(" ", said, " ")
         rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
         whole = Content.assemble((line[:1], colours.of("rule")), words, rest)

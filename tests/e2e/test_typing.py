@@ -1,0 +1,40 @@
+"""A sentence typed over a row that waits, at the speed of a hand, in a pseudo-terminal: nothing is written."""
+
+import pytest
+
+from tests.support.terminal import REST, Terminal, leave
+
+
+@pytest.fixture
+def terminal(shop):
+    shop.call("trust", str(shop.project))
+    agent = shop.run("--on-approval", "wait", "--max-turns", "5")
+    shop.waiting(2)
+    made = Terminal(shop.argv(), cwd=shop.project, env=shop.env(), columns=120, rows=36)
+    yield made
+    made.close()
+    agent.kill()
+
+
+def test_a_typed_sentence_writes_no_file_and_one_key_alone_does(shop, terminal):
+    terminal.until("hello.py", "python3 hello.py", "enter to what waits")
+    terminal.pump(REST)
+    terminal.press("\r")
+    terminal.until("a approve")
+    terminal.pump(REST)
+    for letter in "and add a test":
+        terminal.press(letter)
+        terminal.pump(0.12)
+    terminal.press("\r")
+    shown = terminal.until("and add a test", "it stands in the composer")
+    terminal.pump(REST)
+    assert "2 waiting" in shown
+    assert len(shop.waiting(2)) == 2
+    assert not (shop.project / "hello.py").exists()
+    terminal.press("\x1b")
+    terminal.until("a approve", gone=("and add a test",))
+    terminal.pump(REST)
+    terminal.press("a")
+    terminal.until("✓ write hello.py")
+    assert (shop.project / "hello.py").read_text() == "print('hello')\n"
+    leave(terminal)

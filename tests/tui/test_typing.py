@@ -1,0 +1,219 @@
+"""Whoever types a prompt, a sentence or a shell command at any moment of the screen has decided nothing.
+
+Sentences are typed at 40, 120 and 250 ms a letter, with the line's end that a hand types behind them, at every
+state of the screen that has a question. The clock moves exactly; the whole product runs with the marker.
+"""
+
+import asyncio
+import time
+
+import pytest
+from textual import events
+
+from tests.support.stage import USER
+from tests.tui.screens import play, staged
+from workbench.cli.screen.filing import Filing
+from workbench.domain.events import ActionOpened
+from workbench.domain.values import Choice
+from workbench.tui.decision_guard import HOLD_SECONDS
+from workbench.tui.keymap import normal
+
+SENTENCES = (
+    "and add a test",
+    "use a better name here",
+    "delete all the old rules",
+    "approve everything except the last one",
+    "please run the tests again",
+    "Run them all, then quit",
+    "R: rename it; a, b and c",
+    "yes, extend it by an hour",
+    "clear; cd /tmp && ls -la",
+    "explain the Approvals pane, x and u",
+)
+SPEEDS = (0.04, 0.12, 0.25)
+SAID = {"prompt.submitted"}
+
+
+def key_of(letter):
+    """Return the key that a hand presses, as if it had arrived this very moment."""
+    event = events.Key(normal(letter), letter if len(letter) == 1 else None)
+    event.time = time.monotonic() + 60
+    return event
+
+
+async def typed(shown, words, gap, *, ends_line=True):
+    """Type words; time goes on between the letters as a hand lets it, and then for a while."""
+    app = shown.app
+    for letter in [*words, *(["enter"] if ends_line else [])]:
+        shown.hand.waits(gap)
+        app.guarded.commit_due()
+        arrived = app.guarded.guard.arrived
+        app.post_message(key_of(letter))
+        for _ in range(2_000):
+            if app.guarded.guard.arrived > arrived and not app._typed.has_waiting:
+                break
+            await asyncio.sleep(0.002)
+    for _ in range(3):
+        shown.hand.waits(HOLD_SECONDS)
+        await shown.pilot.pause()
+        app.guarded.commit_due()
+    await shown.settle()
+
+
+def recorded(shown):
+    return [one.kind for one in shown.stage.journal.events()]
+
+
+def words_of(shown):
+    """Return all that stands in the composer, or comes back into it."""
+    composer = shown.main.composer
+    return [composer.text, *composer.history._entries]
+
+
+# --- states with a question -------------------------------------------------------------------------
+
+
+async def edit(shown):
+    shown.approvals.queue.put_cursor(shown.row("router.py").id)
+
+
+async def command(shown):
+    shown.approvals.queue.put_cursor(shown.row("true").id)
+
+
+async def full(shown):
+    await shown.press("enter")
+
+
+async def lines(shown):
+    await shown.press("v")
+
+
+async def batch(shown):
+    await shown.press("M", "a")
+    assert shown.app.screen.id == "batch-screen"
+
+
+async def always(shown):
+    await command(shown)
+    await shown.settle()
+    await shown.press("A")
+    assert shown.app.screen.id == "always-screen"
+
+
+async def rules(shown):
+    await shown.press("6")
+
+
+async def library(shown):
+    await shown.press("5")
+
+
+async def sessions(shown):
+    await shown.press("0")
+
+
+async def conversation(shown):
+    await shown.press("1")
+
+
+async def tools(shown):
+    await shown.press("3")
+
+
+async def pipeline(shown):
+    await shown.press("4")
+
+
+async def replay(shown):
+    shown.app.open_replay(shown.main.state.current.id)
+    await shown.settle()
+
+
+async def leaving(shown):
+    await shown.press("q")
+    assert shown.main.is_leaving
+
+
+async def composer(shown):
+    await shown.press("i")
+
+
+async def trust(shown):
+    """A question of trust, as another screen of the folder would show it."""
+    choices = ("trust", "trust_and_read", "not_now")
+    await asked(shown, "trust", tuple(Choice(key=key, label=key) for key in choices))
+
+
+async def asked(shown, kind, choices):
+    journal, session = shown.stage.journal, shown.main.state.current.id
+    now = journal.now()
+    body = ActionOpened(
+        action_kind=kind, tool=None, target="which route wins?", digest="0" * 64, created_at=now,
+        expires_at=now + 240_000_000, verb="gate" if kind == "gate" else "ask", prompt="Which?", choices=choices,
+    )  # fmt: skip
+    event = journal.event(body, session, USER, action_id=journal.clock.new_id())
+    journal.append([event], strict=False)
+    await shown.look()
+    shown.approvals.queue.put_cursor(event.action_id)
+    await shown.settle()
+
+
+async def gate(shown):
+    await asked(shown, "gate", (Choice(key="approve", label="Deploy"), Choice(key="reject", label="Stop")))
+
+
+async def question(shown):
+    await asked(shown, "question", ())
+
+
+STATES = (
+    edit, command, full, lines, batch, always, gate, question, trust, conversation, tools, pipeline, sessions,
+    library, rules, replay, leaving, composer,
+)  # fmt: skip
+
+
+def plays(folder, reach, sentences, **more):
+    """Type sentences at a state of the screen, each on a screen that stands as if nothing had been typed."""
+    stage = staged(folder)
+
+    async def body(shown):
+        await reach(shown)
+        await shown.settle()
+        shown.hand.waits()
+        await shown.settle()
+        screen, place = shown.app.screen, shown.main.place
+        for sentence, gap in sentences:
+            before = recorded(shown)
+            await typed(shown, sentence, gap)
+            said = recorded(shown)[len(before) :]
+            assert not set(said) - (SAID if reach is composer else set()), (sentence, gap, said)
+            assert shown.app.is_running
+            assert shown.main.is_leaving == (reach is leaving)
+            if reach is leaving:
+                await shown.press("escape")
+            assert any(sentence in one for one in words_of(shown)), (sentence, gap, words_of(shown))
+            if len(sentences) > 1:
+                shown.main.composer.input.clear()
+                assert (shown.app.screen, shown.main.place) == (screen, place)
+                await shown.press("escape")
+
+    played_services = {"filing": lambda: Filing(stage.home, stage.journal, str(stage.workspace), USER)}
+    play(stage, body, **{**played_services, **more})
+
+
+@pytest.mark.parametrize("number", range(len(STATES)), ids=[one.__name__ for one in STATES])
+def test_a_sentence_decides_nothing_and_is_not_lost(tmp_path, number):
+    plays(tmp_path, STATES[number], [(SENTENCES[number % 10], SPEEDS[number % 3])])
+
+
+def test_ten_sentences_over_a_waiting_edit_decide_nothing_and_stand_in_the_composer(tmp_path):
+    plays(tmp_path, edit, [(words, SPEEDS[at % 3]) for at, words in enumerate(SENTENCES)])
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("gap", SPEEDS)
+@pytest.mark.parametrize("sentence", SENTENCES)
+@pytest.mark.parametrize("reach", STATES, ids=lambda one: one.__name__)
+def test_every_sentence_at_every_speed_in_every_state_decides_nothing(tmp_path, reach, sentence, gap):
+    plays(tmp_path, reach, [(sentence, gap)])

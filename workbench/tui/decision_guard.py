@@ -1,0 +1,198 @@
+"""Typing is text: a deciding key counts only if it came alone.
+
+Owns the rule and nothing else: what was pressed when, which deciding key waits, and what was typed. Pure: it
+is told every key with the moment at which it arrived, and never reads a clock.
+"""
+
+from collections import deque
+from typing import Final, Literal
+
+from workbench.records import dataclass
+
+HOLD_SECONDS: Final = 0.3
+"""How long after its key a decision takes effect, if no other key follows."""
+BURST_SECONDS: Final = 1.0
+"""How far back the keys before it are counted; a pause this long ends what was typed in one go."""
+BURST_KEYS: Final = 3
+"""So many printable keys before a deciding key make it a letter of a word."""
+REPEAT_SECONDS: Final = 0.1
+"""A key that comes again this soon is held down: nobody presses one twice in that time."""
+_REMEMBERED: Final = 4_000
+"""Presses that are remembered: what is typed in one go is offered with all its text."""
+
+Answer = Literal["pending", "held", "burst", "followed"]
+"""Of a deciding key: it waits; it counts already; it is a letter of a text; another key came behind it."""
+
+
+@dataclass(slots=True)
+class Press:
+    """One key that arrived."""
+
+    number: int
+    key: str
+    text: str
+    """What it writes into a text field; empty for a key that writes nothing."""
+    at: float
+    is_repeat: bool = False
+    """Whether it is held down: it came by itself."""
+    is_field: bool = False
+    """Whether it went into a text field, where it stands already."""
+    takes_back: bool = False
+    """Whether it is the escape that took a waiting key back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A deciding key that takes effect in a moment."""
+
+    key_id: str
+    press: Press
+
+    @property
+    def due(self) -> float:
+        """Return when it takes effect."""
+        return self.press.at + HOLD_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A waiting key that takes no effect."""
+
+    pending: Pending
+    why: Literal["burst", "taken back", "other key", "held"]
+
+
+class DecisionGuard:
+    """The keys of the last moments, and the deciding key that waits."""
+
+    def __init__(self) -> None:
+        self._presses: deque[Press] = deque(maxlen=_REMEMBERED)
+        self._number = 0
+        self._committed: Press | None = None
+        self._burst_at = -1.0
+        self.pending: Pending | None = None
+
+    @property
+    def arrived(self) -> int:
+        """Return how many keys have arrived."""
+        return self._number
+
+    def pressed(self, key: str, text: str, at: float) -> tuple[Press, Cancelled | None]:
+        """Take a key at its arrival, before anything is done for it.
+
+        Args:
+            key: Its name.
+            text: What it writes; empty for a key that writes nothing.
+            at: When it arrived, in seconds.
+
+        Returns:
+            The press, and the waiting key that it cancels.
+        """
+        last = self._presses[-1] if self._presses else None
+        is_same = last is not None and last.key == key
+        self._number += 1
+        press = Press(self._number, key, text, at)
+        press.is_repeat = last is not None and is_same and at - last.at <= REPEAT_SECONDS
+        self._presses.append(press)
+        why = self._why_cancelled(press, is_same=is_same)
+        if why is None or self.pending is None:
+            return press, None
+        press.takes_back = why == "taken back"
+        return press, self._cancel(why)
+
+    def _why_cancelled(
+        self, press: Press, *, is_same: bool
+    ) -> Literal["burst", "taken back", "other key", "held"] | None:
+        if self.pending is None:
+            return None
+        if is_same:
+            return "held" if press.is_repeat and self._has_counted(self.pending.press) else None
+        if press.key == "escape":
+            return "taken back"
+        return "burst" if press.text else "other key"
+
+    def _has_counted(self, press: Press) -> bool:
+        """Return whether a press continues a held key whose first press has counted."""
+        committed = self._committed
+        if committed is None or committed.key != press.key or press.at - committed.at > BURST_SECONDS:
+            return False
+        between = (one for one in self._presses if committed.number < one.number < press.number)
+        return all(one.key == press.key for one in between)
+
+    def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> Cancelled:
+        assert self.pending is not None
+        if why == "burst":
+            self._burst(self.pending.press)
+        cancelled, self.pending = Cancelled(self.pending, why), None
+        return cancelled
+
+    def begin(self, key_id: str, press: Press, *, after_words: bool = False) -> Answer:
+        """Let a deciding key wait, or say why it does not count.
+
+        Args:
+            key_id: What it means.
+            press: The key; others may have arrived behind it already.
+            after_words: Whether words are typed before it on purpose, as into a line that enter sends.
+        """
+        behind = [one for one in self._presses if one.number > press.number and one.key != press.key]
+        if behind:
+            self.pending = None
+            return self._burst(press) if behind[0].text else "followed"
+        if press.is_repeat:
+            return "held"
+        if not after_words and (self._is_in_burst(press) or self.count_before(press) >= BURST_KEYS):
+            return self._burst(press)
+        # The same key again, as in "aardvark": the first was the letter before it, or pressed by mistake.
+        self.pending = Pending(key_id, press)
+        return "pending"
+
+    def _burst(self, press: Press) -> Answer:
+        self._burst_at = press.at
+        return "burst"
+
+    def _is_in_burst(self, press: Press) -> bool:
+        """Return whether a deciding key came as a letter before, and no pause since."""
+        run = self._run(press)
+        return bool(run) and self._burst_at >= run[0].at
+
+    def count_before(self, press: Press) -> int:
+        """Return how many printable keys came in the second before; one that is held or repeated is one."""
+        count, last = 0, press.key
+        for one in reversed(self._presses):
+            if one.number >= press.number:
+                continue
+            if press.at - one.at > BURST_SECONDS:
+                break
+            count += bool(one.text) and one.key != last
+            last = one.key
+        return count
+
+    def text_until(self, press: Press) -> str:
+        """Return what was typed in one go up to a press, without what stands in a text field."""
+        return "".join(one.text for one in self._run(press))
+
+    def _run(self, press: Press) -> list[Press]:
+        run: list[Press] = []
+        for one in reversed(self._presses):
+            if one.number > press.number:
+                continue
+            if not one.text or one.is_field or (run and run[-1].at - one.at >= BURST_SECONDS):
+                break
+            run.append(one)
+        return run[::-1]
+
+    def take_due(self, at: float) -> Pending | None:
+        """Return the waiting key if its time has come; it waits no longer."""
+        pending = self.pending
+        if pending is None or at < pending.due:
+            return None
+        self.pending, self._committed = None, pending.press
+        return pending
+
+    def forget(self) -> None:
+        """Forget what was pressed: the same key is passed on to something else, and is not held."""
+        self._presses.clear()
+
+    def drop(self) -> None:
+        """Forget the waiting key: what it was about changed."""
+        self.pending = None

@@ -1,0 +1,380 @@
+"""The app's door for deciding keys: they wait here for 300 ms; what is typed goes to the composer instead.
+
+Owns what becomes of a burst of keys, and what the screen says of a key that waits. When a key counts is
+`decision_guard`'s; what it does is its row's in the table of keys.
+"""
+
+import time
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from textual import events
+
+from workbench.records import dataclass
+from workbench.text.safe import safe
+from workbench.tui import keymap
+from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, Cancelled, DecisionGuard, Press
+from workbench.tui.panes.footer import FooterKey
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.screens.main import MainScreen
+
+TYPED: Final = "Typed, so no key decided anything: it stands in the composer. esc takes it out again."
+KEPT: Final = "Typed, so no key decided anything. ↑ in the composer brings it back."
+FORGOTTEN: Final = "Typed, so no key did anything, and nobody here could read it."
+CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
+OTHER_KEY: Final = "Nothing was done: another key came right behind it. Press it again, alone."
+_AT_ONCE: Final = frozenset({"escape", "ctrl+c"})
+"""Keys that never wait, whatever their row says: the ways back, and to stop an agent."""
+_LATE: Final = 0.05
+"""Seconds behind its time from which the keys of a busy moment are waited for."""
+_TURN: Final = 0.02
+_MOST_TURNS: Final = 50
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What a deciding key does when its time has come."""
+
+    key_id: str
+    owner: Any
+    act: Callable[[], object]
+    about: Hashable
+
+
+@dataclass(slots=True)
+class _Typed:
+    """What was typed where keys decide."""
+
+    text: str
+    last: float
+    before: str | None
+    """What stood in the composer; None where the words are only kept."""
+
+
+class GuardedKeys:
+    """Deciding keys and typed text of one app."""
+
+    def __init__(self, app: "WorkbenchApp") -> None:
+        self._app = app
+        self.guard = DecisionGuard()
+        self._press: Press | None = None
+        self._waiting: _Waiting | None = None
+        self._typed: _Typed | None = None
+        self._turns = 0
+        self.is_committing = False
+
+    @property
+    def _main(self) -> "MainScreen":
+        return self._app.main
+
+    @property
+    def _shown(self) -> "MainScreen":
+        """Return the screen that can say something: the one on show, or what lies under a dialog."""
+        screen = self._app.screen
+        return cast("MainScreen", screen) if hasattr(screen, "rule") else self._main
+
+    @property
+    def pending_id(self) -> str:
+        """Return the id of the key that waits; empty for none."""
+        return "" if self.guard.pending is None else self.guard.pending.key_id
+
+    # --- at its arrival ---------------------------------------------------------------------------
+
+    def arrived(self, event: events.Event) -> Press:
+        """Take note of a key or a paste before anything is done for it."""
+        at = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
+        if isinstance(event, events.Key):
+            text = (event.character or "") if event.is_printable else ""
+            press, cancelled = self.guard.pressed(event.key, text, at)
+        else:
+            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", at)
+        if cancelled is not None:
+            self._cancelled(cancelled)
+        return press
+
+    def _cancelled(self, cancelled: Cancelled) -> None:
+        self._waiting = None
+        last = self._press
+        if cancelled.why == "taken back":
+            self._shown.say("Taken back: nothing was done.", is_kept=False)
+        elif cancelled.why != "held":
+            text = self.guard.text_until(last) if cancelled.why == "burst" and last is not None else ""
+            if not (last is not None and self._offer(text, last.at)):
+                self._shown.say(OTHER_KEY, is_kept=False)
+        self._show()
+
+    # --- when its turn has come -------------------------------------------------------------------
+
+    def takes(self, event: events.Event, press: Press, *, is_text: bool) -> bool:
+        """Do what is to be done for a key here; False where it goes its way.
+
+        Args:
+            event: The key or the paste.
+            press: The same, as it was taken note of.
+            is_text: Whether it only writes into the text field that has the focus.
+        """
+        self._press = press
+        if press.takes_back:
+            return True
+        if self._main.is_leaving and self._app.screen is self._main:
+            return self._while_leaving(event, press)
+        if self._goes_on_typing(event, press):
+            return True
+        if is_text:
+            press.is_field = True
+            return False
+        if isinstance(event, events.Paste):
+            return self._pasted(event, press)
+        if not isinstance(event, events.Key):
+            return False
+        return self._takes_back_text(event) or self._waits_in_field(event) or self._is_word(press)
+
+    def _pasted(self, event: events.Paste, press: Press) -> bool:
+        if _is_field(self._app.focused):
+            press.is_field = True
+            return False
+        self._offer(self.guard.text_until(press) if event.text else "", press.at)
+        return True
+
+    def _while_leaving(self, event: events.Event, press: Press) -> bool:
+        """Let only the answer to the question through; the rest is kept."""
+        key = event.key if isinstance(event, events.Key) else ""
+        users = keymap.users_of(self._main)
+        key_id = keymap.ids_of_keys("app", users).get(key)
+        if key == "escape":
+            self._main.stay()
+            self._end_typing()
+        elif key_id == "app.leave":
+            self._main.action_do(key_id)
+        elif press.text:
+            self._keep(press.text, press.at)
+        return True
+
+    def _goes_on_typing(self, event: events.Event, press: Press) -> bool:
+        """Add a key to what is typed, as long as it goes on without a pause."""
+        typed = self._typed
+        if typed is None:
+            return False
+        is_enter = isinstance(event, events.Key) and event.key == "enter"
+        if press.at - typed.last >= BURST_SECONDS or not (press.text or is_enter):
+            self._end_typing()
+            return False
+        typed.last = press.at
+        self._add("\n" if is_enter else press.text)
+        return True
+
+    def _add(self, text: str) -> None:
+        typed = self._typed
+        if typed is None:
+            return
+        old, typed.text = typed.text, typed.text + text
+        composer = self._main.composer
+        if typed.before is None:
+            if hasattr(composer, "history"):
+                composer.history.grow(safe(old).strip(), safe(typed.text).strip())
+        else:
+            composer.input.type_in(text)
+
+    def _end_typing(self) -> None:
+        typed = self._typed
+        if typed is not None and typed.before is None:
+            self._typed = None
+
+    def _takes_back_text(self, event: events.Key) -> bool:
+        """Take what was typed out of the composer again, if it stands there as it came."""
+        typed, composer = self._typed, self._main.composer
+        if typed is None or typed.before is None:
+            return False
+        if event.key != "escape" or not composer.has_focus_within or composer.text != _joined(typed):
+            if event.key in ("escape", "enter") or composer.text != _joined(typed):
+                self._typed = None
+            return False
+        self._typed = None
+        composer.history.add(typed.text.strip())
+        composer.input.put(typed.before)
+        composer.leave()
+        self._main.say("Taken out again. ↑ in the composer brings it back.", is_kept=False)
+        return True
+
+    def _waits_in_field(self, event: events.Key) -> bool:
+        """Let enter wait in the field of a dialog that decides by it."""
+        screen = cast("Any", self._app.screen)
+        if event.key != "enter" or not getattr(screen, "decides_by_enter", False):
+            return False
+        field = self._app.focused
+        if field is None or not _is_field(field):
+            return False
+        submit = cast("Any", field).action_submit
+        return self._wait("dialog.ok", screen, lambda: self._app.call_later(submit), after_words=True)
+
+    def _is_word(self, press: Press) -> bool:
+        """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
+        before = self.guard.count_before(press)
+        if not press.text or before + 1 < BURST_KEYS or _is_field(self._app.focused):
+            return False
+        bound = self._app.screen.active_bindings.get(press.key)
+        if bound is not None:
+            row = keymap.table().get(bound.binding.id or "")
+            if row is None or not row.opens_field or before < BURST_KEYS:
+                return False
+        return self._offer(self.guard.text_until(press), press.at)
+
+    # --- deciding keys ----------------------------------------------------------------------------
+
+    def refuses(self, key_id: str) -> bool:
+        """Return whether a key that is off was a letter of a text, which is offered then."""
+        press = self._press
+        if press is None or self.is_committing or not self._is_of_row(press, key_id):
+            return False
+        if not press.text or self.guard.count_before(press) + 1 < BURST_KEYS:
+            return False
+        return self._offer(self.guard.text_until(press), press.at)
+
+    def holds(self, key_id: str, owner: Any) -> bool:
+        """Return whether a key that just arrived has to wait before it is done; then it is done here.
+
+        What a click, a command or the palette asks for has no key of its row, and is done at once.
+        """
+        press = self._press
+        if self.is_committing or press is None or press.key in _AT_ONCE:
+            return False
+        if not self._is_of_row(press, key_id) or owner_says(owner, "acts_at_once", key_id):
+            return False
+        again = getattr(owner, "action_do", None)
+        act = (lambda: keymap.run(key_id, owner)) if again is None else (lambda: again(key_id))
+        return self._wait(key_id, owner, act, after_words=key_id == "dialog.ok")
+
+    def _is_of_row(self, press: Press, key_id: str) -> bool:
+        users = keymap.users_of(self._main)
+        return keymap.ids_of_keys(key_id.partition(".")[0], users).get(press.key) == key_id
+
+    def _wait(self, key_id: str, owner: Any, act: Callable[[], object], *, after_words: bool) -> bool:
+        press = self._press
+        if press is None:
+            return False
+        answer = self.guard.begin(key_id, press, after_words=after_words)
+        if answer == "pending":
+            self._waiting, self._turns = _Waiting(key_id, owner, act, self._about(owner)), 0
+            self._look_in(self.guard.pending.due - self._app.monotonic() if self.guard.pending else 0.0)
+        elif answer in ("burst", "followed"):
+            self._waiting = None
+            text = self.guard.text_until(press)
+            if text:
+                self._offer(text, press.at)
+            else:
+                self._shown.say(OTHER_KEY, is_kept=False)
+        self._show()
+        return True
+
+    def _about(self, owner: Any) -> Hashable:
+        app = self._app
+        return (id(app.screen), id(app.focused), app.size, getattr(owner, "subject", None))
+
+    def _look_in(self, seconds: float) -> None:
+        # By the app's own queue: keys that have arrived by then are taken note of first.
+        self._app.set_timer(max(0.001, seconds), lambda: self._app.call_later(self.commit_due))
+
+    def commit_due(self) -> None:
+        """Do what a waiting key means, once its time has come and no key waits unread."""
+        pending, waiting = self.guard.pending, self._waiting
+        if pending is None or waiting is None:
+            return
+        now = self._app.monotonic()
+        if now < pending.due:
+            self._look_in(pending.due - now)
+            return
+        has_unread = self._app.has_unread_keys
+        if self._turns < _MOST_TURNS and (has_unread or (now - pending.due > _LATE and not self._turns)):
+            self._turns += 1
+            self._look_in(_TURN)
+            return
+        self._commit(waiting, is_certain=not has_unread)
+
+    def _commit(self, waiting: _Waiting, *, is_certain: bool) -> None:
+        due = self.guard.take_due(self._app.monotonic())
+        self._waiting = None
+        if due is None:
+            return
+        if not is_certain or waiting.about != self._about(waiting.owner):
+            self._shown.say(CHANGED, is_kept=False)
+        else:
+            self.is_committing = True
+            try:
+                self._app.at_time_of(due.press.at, waiting.act)
+            finally:
+                self.is_committing = False
+        self._show()
+
+    # --- what is typed ----------------------------------------------------------------------------
+
+    def _offer(self, text: str, at: float) -> bool:
+        """Put typed text into the composer, or keep it where there is none on the screen."""
+        main = self._main
+        if not text:
+            return False
+        if self._typed is not None and at - self._typed.last >= BURST_SECONDS:
+            self._typed = None
+        if not main.takes_text:
+            self._keep(text, at)
+            is_kept = main.showing.has_model and hasattr(main.composer, "history")
+            words = KEPT if is_kept else FORGOTTEN
+            self._shown.say(words, is_kept=False)
+            return True
+        composer = main.composer
+        before = composer.text
+        self._typed = _Typed("", at, before)
+        self._typed.text = text
+        composer.input.type_in(_between(before) + text)
+        composer.focus_input()
+        main.say(TYPED, is_kept=False)
+        return True
+
+    def _keep(self, text: str, at: float) -> None:
+        """Keep typed text among what was said before."""
+        if self._typed is None or self._typed.before is not None:
+            self._typed = _Typed("", at, None)
+        self._typed.last = at
+        self._add(text)
+
+    def _show(self) -> None:
+        """Say at once which key waits, and when none does any more."""
+        main, waiting = self._shown, self._waiting
+        if main.is_line_asked:
+            label = "" if waiting is None else self._label(waiting)
+            main.line_bar.show_pending(label)
+        main.showing.footer()
+
+    def footer_keys(self) -> list[FooterKey]:
+        """Return what the footer shows while a key waits; nothing for none."""
+        waiting, press = self._waiting, self.guard.pending.press if self.guard.pending else None
+        if waiting is None or press is None:
+            return []
+        return [
+            FooterKey(keys=keymap.printed(press.key), label=f"{self._label(waiting)} …"),
+            FooterKey(keys="esc", label="takes it back"),
+        ]
+
+    def _label(self, waiting: _Waiting) -> str:
+        label_of = getattr(waiting.owner, "label_of", None)
+        return label_of(waiting.key_id) if label_of else keymap.table()[waiting.key_id].label
+
+
+def owner_says(owner: Any, name: str, key_id: str) -> bool:
+    """Ask the owner of a key something about it that few owners know."""
+    ask = getattr(owner, name, None)
+    return bool(ask is not None and ask(key_id))
+
+
+def _between(before: str) -> str:
+    return "\n" if before.strip() and not before.endswith("\n") else ""
+
+
+def _joined(typed: _Typed) -> str:
+    before = typed.before or ""
+    return before + _between(before) + typed.text
+
+
+def _is_field(widget: object) -> bool:
+    return any(kind.__name__ in ("Input", "TextArea") for kind in type(widget).__mro__)
