@@ -65,7 +65,7 @@ def takes_code(found: Scan) -> bool:
 def _texts(command: str, found: Scan) -> Iterator[str]:
     yield command
     yield command.strip()
-    # The bracket behind a pattern of `case` closes no substitution, though the scan takes it for one that does.
+    # The bracket behind a pattern of `case` closes no substitution, though the scan takes it for that.
     has_code = not found.is_certain or _CASE.search(command) is not None
     segments = dict.fromkeys(found.segments)
     looked_into: set[tuple[str, ...]] = set()
