@@ -27,6 +27,7 @@ _EDGES: Final = re.compile(r"[;&|(){}<>`'\"\n\r\[\]!]+")
 _INNER_EDGES: Final = re.compile(r"[;&|(){}<>`\n\r\[\]!]+")
 _SED_RUN: Final = re.compile(r"[0-9,$~+]*e[ ]+")
 _QUOTES: Final = re.compile(r"\$?[\"']|\\")
+_CASE: Final = re.compile(r"\bcase\s")
 _CODE_SIGNS: Final = re.compile(r"[\s\"'\\$`]")
 _CODE_OPTION: Final = re.compile(r"-[A-Za-z]*[ce]|--(?:command|eval)")
 _SAID: Final = re.compile(r"\$\(\s*(?:echo|printf)\s([^()`]*)\)|`\s*(?:echo|printf)\s([^`]*)`")
@@ -64,7 +65,8 @@ def takes_code(found: Scan) -> bool:
 def _texts(command: str, found: Scan) -> Iterator[str]:
     yield command
     yield command.strip()
-    has_code = not found.is_certain
+    # The bracket behind a pattern of `case` closes no substitution, though the scan takes it for that.
+    has_code = not found.is_certain or _CASE.search(command) is not None
     segments = dict.fromkeys(found.segments)
     looked_into: set[tuple[str, ...]] = set()
     for segment in segments:

@@ -70,6 +70,7 @@ HIDDEN = [
 
 
 EXPANDED = [
+    "echo \"$(case a in a) g'i't push;; esac)\"",
     'echo ${x:-$(ls # "x\n$"git" pu\\sh)}',
     "${x:-git push}", "${x-git pu\\sh} a", "${x:=git} push", "g${x:-i}t push", "echo ${x:-${y:-$(git push)}}", "$(echo git push)",
     "$(echo git) push", "`echo git push`", "`printf git` push", "sh -c 'g\\it push'", "sh -c 'g\"i\"t push'", "sh -c \"g\\\nit push\"",
