@@ -9,7 +9,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workbench"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.parts)
-FUNCTION, CLASS, FILE, MEDIAN = 50, 300, 400, 8
+FUNCTION, CLASS, FILE, MEDIAN = 50, 450, 450, 8
 
 
 @cache

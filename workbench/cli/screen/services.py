@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from workbench.cli.screen.drafts import Draft
 from workbench.cli.screen.wished import Wished
@@ -43,10 +43,14 @@ def person() -> Actor:
     return Actor(kind="user", pid=os.getpid(), via="screen")
 
 
+_RULING: Final = ("known_tools", "boundary", "rules", "asked_calls", "add_rule", "revoke_rule")
+
+
 def services(home: Home, journal: Journal, workspace: str) -> Services:
     """Return what a screen on a workspace can do."""
     wiring = Wiring(home, journal, workspace)
     steering, launching, ruling = _late(wiring.steering), _late(wiring.launching), _late(wiring.ruling)
+    ruled: dict[str, Any] = {name: ruling(name) for name in _RULING}
     return Services(
         submit=lambda session_id, text: asking().submit(journal, session_id, text, person()),
         said=wiring.said,
@@ -86,12 +90,7 @@ def services(home: Home, journal: Journal, workspace: str) -> Services:
         asks=wiring.asks,
         requires_seen=wiring.requires_seen,
         host_log=wiring.host_log,
-        known_tools=ruling("known_tools"),
-        boundary=ruling("boundary"),
-        rules=ruling("rules"),
-        asked_calls=ruling("asked_calls"),
-        add_rule=ruling("add_rule"),
-        revoke_rule=ruling("revoke_rule"),
+        **ruled,
         filing=wiring.filing,
         price=wiring.price,
     )
