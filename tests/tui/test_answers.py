@@ -30,7 +30,7 @@ def test_hunks_left_are_not_approved(stage):
         to_edit(shown)
         await shown.settle()
         await shown.press("l", "space")
-        assert "approve 2 of 3" in shown.text
+        assert "see 2 more lines, then 2 of 3" in shown.text
         await shown.press("a", "a")
         decided = shown.stage.journal.action(action.id)
         assert (decided.state, decided.selection) == ("approved", (Taken(hunk=1), Taken(hunk=3)))
@@ -124,11 +124,11 @@ def test_unseen_hunks_are_shown_before_they_are_approved(stage):
         action = edit_of(shown)
         to_edit(shown)
         await shown.settle()
-        assert "unseen" in shown.approvals.label_of("approvals.approve")
+        assert shown.approvals.label_of("approvals.approve") == "see 2 more hunks"
         await shown.press("a")
         assert (shown.state(action), "Look, then press a again" in shown.said) == ("pending", True)
         await shown.press("a")
-        assert "the rest that was not on the screen yet" in shown.said
+        assert "This is the rest." in shown.said
         await shown.press("a")
         assert (shown.state(action), shown.stage.journal.action(action.id).seen) == ("approved", "all")
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.screens.main import MainScreen
 
-TYPED: Final = "Typed, so no key decided anything: it stands in the composer. esc takes it out again."
-KEPT: Final = "Typed, so no key decided anything. ↑ in the composer brings it back."
-FORGOTTEN: Final = "Typed, so no key did anything, and nobody here could read it."
+TYPED: Final = "You typed text, so no key decided. It is in the composer; esc takes it out again."
+KEPT: Final = "You typed text, so no key decided. ↑ in the composer brings it back."
+FORGOTTEN: Final = "You typed text, so no key acted. Nothing here can read it."
 CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
 OTHER_KEY: Final = "Nothing was done: another key came right behind it. Press it again, alone."
 _AT_ONCE: Final = frozenset({"escape", "ctrl+c"})

@@ -77,7 +77,7 @@ APPROVALS: Final = (
     Key(id="approvals.approve", keys=("a",), label="approve", tooltip="approve what is taken", group=_DECIDE,
         footer=1, decides=True),
     Key(id="approvals.approve-unseen", keys=("ctrl+y",), label="approve unseen",
-        tooltip="approve what was not on the screen", group=_DECIDE, footer=27, narrow=3, decides=True),
+        tooltip="approve what was not on the screen", group=_DECIDE, footer=27, narrow=29, decides=True),
     Key(id="approvals.reject", keys=("r",), label="reject", tooltip="reject", group=_DECIDE, footer=2,
         decides=True),
     Key(id="approvals.reject-reason", keys=("R",), label="with reason", tooltip="reject with a reason",

@@ -20,7 +20,7 @@ from workbench.tui.messages import (
     Said,
     Undo,
 )
-from workbench.tui.panes import answers, captions
+from workbench.tui.panes import answers
 from workbench.tui.panes.answers import REJECTING
 from workbench.tui.panes.approvals import ApprovalsPane
 from workbench.tui.theme import drawing
@@ -78,8 +78,7 @@ def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail, key: str) -> bool
         choosing.hunks[detail.id] = following.hunk
         pane.draw_detail()
     pane.disarm()
-    is_wide = pane.screen.size.width >= captions.NARROW
-    other = "" if pane.why_off("approvals.approve-unseen") or not is_wide else "ctrl+y approves unseen"
+    other = "" if pane.why_off("approvals.approve-unseen") else ", or ctrl+y to approve unseen"
     pane.post_message(Said(answers.left_sentence(following, key, other)))
     return True
 

@@ -57,7 +57,7 @@ _DIFF_KEYS: Final = frozenset({"layout", "context-less", "context-more", "file-n
 
 
 def approve_label(detail: ActionDetail, choosing: Choosing) -> str:
-    """Return what `a` does: `approve 2 of 3`, `new diff`, `run once`, the chosen answer."""
+    """Return what `a` does: `approve 2 of 3`, `see 2 more hunks`, `run once`, the chosen answer."""
     if choosing.marks:
         return f"approve {len(choosing.marks)} marked…"
     if detail.is_stale:
@@ -68,22 +68,21 @@ def approve_label(detail: ActionDetail, choosing: Choosing) -> str:
         return _choice_label(detail, choosing)
     if detail.id in choosing.edits:
         return "approve your text"
-    words = choosing.taken_of(detail).words()
+    unseen, words = unseen_words(detail, choosing), choosing.taken_of(detail).words()
+    if unseen and choosing.insists(detail):
+        return f"see {unseen}, then {words}" if words else f"see {unseen}"
     base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
-    unseen = unseen_words(detail, choosing)
-    if not unseen:
-        return base
-    return f"{base} after {unseen}" if choosing.insists(detail) else f"{base}, {unseen}"
+    return f"{base}, {unseen} unseen" if unseen else base
 
 
 def unseen_words(detail: ActionDetail, choosing: Choosing) -> str:
-    """Return how much of an action was not on the screen yet: `2 unseen hunks`; empty if all of it was."""
+    """Return how much of an action was not on the screen yet: `2 more hunks`; empty if all of it was."""
     unseen, lines = choosing.unseen(detail), choosing.lines_left.get(detail.id, 0)
     if not unseen:
         return ""
     if len(unseen) > 1 or (not lines and detail.hunks):
-        return f"{len(unseen)} unseen hunk{'s' if len(unseen) > 1 else ''}"
-    return f"{lines} unseen line{'s' if lines != 1 else ''}" if lines else "what is unseen"
+        return f"{len(unseen)} more hunk{'s' if len(unseen) > 1 else ''}"
+    return f"{lines} more line{'s' if lines != 1 else ''}" if lines else "the rest"
 
 
 def left_sentence(following: NextShown, key: str, other: str = "") -> str:
@@ -92,16 +91,16 @@ def left_sentence(following: NextShown, key: str, other: str = "") -> str:
     Args:
         following: the part, and what is below it.
         key: that goes on.
-        other: what else can be done, as words behind a semicolon.
+        other: what else can be done, as words that go on from there.
     """
-    again = f"Look, then press {key} again{other and f'; {other}'}."
+    again = f"Look, then press {key} again{other}."
     if following.hunks > 1:
-        return f"{following.hunks} more hunks unseen. {again}"
+        return f"{following.hunks} more hunks. {again}"
     if not following.lines:
-        return f"This is the rest that was not on the screen yet. {again}"
-    lines = f"{following.lines} line{'s' if following.lines > 1 else ''} below"
-    last = f"; last: {one_line(following.last, LAST_CELLS)}" if following.last else ""
-    return f"{lines}{last}. {again}"
+        return f"This is the rest. {again}"
+    lines = f"{following.lines} more line{'s' if following.lines > 1 else ''}"
+    last = f" Last line: {one_line(following.last, LAST_CELLS)}" if following.last else ""
+    return f"{lines}. {again}{last}"
 
 
 _TRUST: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
