@@ -165,3 +165,13 @@ def test_a_paste_is_one_key_that_cancels_and_brings_its_text():
     guard.begin("approve", press)
     paste, cancelled = guard.pressed("paste", "rm -rf\nyes", 10.1)
     assert (cancelled.why, guard.text_until(paste)) == ("burst", "arm -rf\nyes")
+
+
+def test_what_was_sent_from_a_field_is_no_part_of_the_next_word():
+    guard = DecisionGuard()
+    for number, (key, text) in enumerate((("#", "#"), ("1", "1"), ("2", "2"), ("enter", ""), ("t", "t"))):
+        press, _ = alone(guard, key, 10.0 + number * 0.1, text)
+    assert guard.count_in_word(press) == 0
+    assert guard.count_before(press) == 3, "a key that decides still counts them"
+    press, _ = alone(guard, "o", 10.5)
+    assert guard.count_in_word(press) == 1

@@ -155,17 +155,27 @@ class DecisionGuard:
         run = self._run(press)
         return bool(run) and self._burst_at >= run[0].at
 
-    def count_before(self, press: Press) -> int:
-        """Return how many printable keys came in the second before; one that is held or repeated is one."""
+    def count_before(self, press: Press, *, after: int = 0) -> int:
+        """Return how many printable keys came in the second before; one that is held or repeated is one.
+
+        Args:
+            press: The key.
+            after: The number of the press behind which they are counted; 0 counts all.
+        """
         count, last = 0, press.key
         for one in reversed(self._presses):
             if one.number >= press.number:
                 continue
-            if press.at - one.at > BURST_SECONDS:
+            if one.number <= after or press.at - one.at > BURST_SECONDS:
                 break
             count += bool(one.text) and one.key != last
             last = one.key
         return count
+
+    def count_in_word(self, press: Press) -> int:
+        """Return the same, back to the last key that writes nothing: enter ends what was typed in a field."""
+        ends = (one.number for one in self._presses if one.number < press.number and not one.text)
+        return self.count_before(press, after=max(ends, default=0))
 
     def text_until(self, press: Press) -> str:
         """Return what was typed in one go up to a press, without what stands in a text field."""

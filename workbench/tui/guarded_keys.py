@@ -211,7 +211,7 @@ class GuardedKeys:
 
     def _is_word(self, press: Press) -> bool:
         """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
-        before = self.guard.count_before(press)
+        before = self.guard.count_in_word(press)
         if not press.text or before + 1 < BURST_KEYS or _is_field(self._app.focused):
             return False
         bound = self._app.screen.active_bindings.get(press.key)
