@@ -1,5 +1,6 @@
 """However the screen ends, the terminal is given back, nothing secret is on it, and agents go on."""
 
+import json
 import os
 import re
 import shlex
@@ -125,11 +126,13 @@ def test_ctrl_z_gives_the_terminal_to_its_shell_and_fg_draws_all_of_it_again(sho
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="without tmux")
 def test_an_editor_that_is_not_there_leaves_the_screen_whole(shop):
+    # A model that is never asked: without one there is nobody to write to, and no composer.
+    model = {"kind": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "none"}
+    shop.home.mkdir(mode=0o700)
+    (shop.home / "config.json").write_text(json.dumps({"config_version": 1, "providers": {"local": model}}))
     window = Tmux(shop.argv(), cwd=shop.project, env={**shop.env(), "VISUAL": "", "EDITOR": "no-such-editor"})
     try:
-        window.until("1 Conversation", "Trust")
-        window.press("i")
-        window.until("enter send")
+        window.until("1 Conversation", "Trust", "enter to what waits")
         window.press("\x0f")
         window.until(
             "no editor “no-such-editor”", "1 Conversation", "2 Approvals", "Trust", "ctrl+p commands"
