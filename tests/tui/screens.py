@@ -37,11 +37,16 @@ async def work_done(app):
             return
 
 
-async def counted(app):
-    """Let the time pass after which a deciding key counts; without one no time passes."""
+async def counted(app, *, paused=0.5):
+    """Let the time pass after which a deciding key counts, and that of somebody who looks before the next one.
+
+    Args:
+        app: With the key, if there is one.
+        paused: Seconds between two keys; none where the same clock moves what is looked at.
+    """
     pending = app.guarded.guard.pending
     if pending is None:
-        pause(app)
+        pause(app, paused)
         return
     if isinstance(app.monotonic, Hand):
         app.monotonic.at = max(app.monotonic.at, pending.due)
@@ -50,13 +55,13 @@ async def counted(app):
             app.call_later(app.guarded.commit_due)
     while app.guarded.guard.pending is pending:
         await asyncio.sleep(0.01)
-    pause(app)
+    pause(app, paused)
 
 
-def pause(app):
+def pause(app, seconds=0.5):
     """Let the time pass that somebody takes who looks at the screen between two keys."""
     if isinstance(app.monotonic, Hand):
-        app.monotonic.waits(0.5)
+        app.monotonic.waits(seconds)
 
 
 class Hand:

@@ -82,7 +82,7 @@ def compared(folder, body, size=(120, 36), **more):
                 for key in keys:
                     await pilot.press(key)
                     await pilot.pause()
-                    await counted(app)
+                    await counted(app, paused=0)
                     await work_done(app)
                     await pilot.pause()
 
@@ -304,7 +304,7 @@ def opened(folder, body, size=(160, 48)):
                 for key in keys:
                     await pilot.press(key)
                     await pilot.pause()
-                    await counted(app)
+                    await counted(app, paused=0)
                     await work_done(app)
                     await pilot.pause()
 

@@ -121,6 +121,22 @@ def test_every_key_works_on_an_odd_recording(journal, events):
     replayed(journal, session, body)
 
 
+def test_in_a_replay_alone_no_key_waits_and_none_is_taken_for_text(journal):
+    session = stored(journal, prompts(*[BEGUN + number * SECOND for number in range(9)]))
+
+    async def body(app, press):
+        await press(*"n,.w", "y", *"..")
+        assert app.main.source.index == 4
+        assert app.guarded.pending_id == ""
+        assert "You typed text" not in text(app)
+        await press(*",.,.t#7", "enter")
+        assert app.main.source.index == 7
+        await press("q")
+        assert not app.is_running
+
+    replayed(journal, session, body)
+
+
 def test_a_session_without_events_says_so(journal):
     session = stored(journal, [created()])
     journal.change(lambda live: live.database.execute("DELETE FROM event WHERE session_id = 's'"))

@@ -32,7 +32,7 @@ def opened(name, folder):
 
 async def settle(app, pilot):
     await pilot.pause()
-    await counted(app)
+    await counted(app, paused=0)
     while app.painter is None:
         await work_done(app)
         await pilot.pause()

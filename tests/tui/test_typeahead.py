@@ -11,6 +11,7 @@ from workbench.tui.keymap import normal
 
 async def burst(shown, *keys):
     """Let keys arrive in one reading of the terminal; a key of several characters that is none is pasted."""
+    shown.hand.waits(2.0)
     for key in keys:
         if len(key) > 1 and key not in ("enter", "escape", "ctrl+n", "tab", "backspace"):
             shown.app.post_message(events.Paste(key))
@@ -91,6 +92,16 @@ def test_a_time_typed_with_its_key_goes_to_the_line_of_the_replay(tmp_path):
         await shown.settle()
         await burst(shown, *"t35 %")
         assert (isinstance(shown.app.focused, Input), shown.app.focused.value) == (True, "35 %")
+
+    play(staged(tmp_path), body)
+
+
+def test_keys_that_move_a_replay_are_no_word_and_the_line_opens_behind_them(tmp_path):
+    async def body(shown):
+        shown.app.open_replay(shown.main.state.current.id)
+        await shown.settle()
+        await burst(shown, *".,.,t35")
+        assert (isinstance(shown.app.focused, Input), shown.app.focused.value) == (True, "35")
 
     play(staged(tmp_path), body)
 

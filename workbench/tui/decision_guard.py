@@ -181,6 +181,10 @@ class DecisionGuard:
         """Return what was typed in one go up to a press, without what stands in a text field."""
         return "".join(one.text for one in self._run(press))
 
+    def keys_until(self, press: Press) -> list[str]:
+        """Return the names of the keys of which the same consists."""
+        return [one.key for one in self._run(press)]
+
     def _run(self, press: Press) -> list[Press]:
         run: list[Press] = []
         for one in reversed(self._presses):

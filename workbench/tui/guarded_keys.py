@@ -27,6 +27,8 @@ CHANGED: Final = "Nothing was done: the screen changed before the key counted. P
 OTHER_KEY: Final = "Nothing was done: another key came right behind it. Press it again, alone."
 _AT_ONCE: Final = frozenset({"escape", "ctrl+c"})
 """Keys that never wait, whatever their row says: the ways back, and to stop an agent."""
+_MOVING: Final = ("replay.", "list.row-")
+"""How the ids of keys begin that only move what a replay shows."""
 _LATE: Final = 0.05
 """Seconds behind its time from which the keys of a busy moment are waited for."""
 _TURN: Final = 0.02
@@ -74,6 +76,11 @@ class GuardedKeys:
         """Return the screen that can say something: the one on show, or what lies under a dialog."""
         screen = self._app.screen
         return cast("MainScreen", screen) if hasattr(screen, "rule") else self._main
+
+    @property
+    def _is_past(self) -> bool:
+        """Return whether the app shows recordings only: nothing decides there, nothing reads words."""
+        return "replay" in self._main.INNER
 
     @property
     def pending_id(self) -> str:
@@ -217,9 +224,17 @@ class GuardedKeys:
         bound = self._app.screen.active_bindings.get(press.key)
         if bound is not None:
             row = keymap.table().get(bound.binding.id or "")
-            if row is None or not row.opens_field or before < BURST_KEYS:
+            if row is None or not row.opens_field or before < BURST_KEYS or not self._is_inside_word(press):
                 return False
         return self._offer(self.guard.text_until(press), press.at)
+
+    def _is_inside_word(self, press: Press) -> bool:
+        """Return whether a key that opens a text field came behind letters, not keys of a replay."""
+        if not hasattr(self._app.screen, "player"):
+            return True
+        users = keymap.users_of(self._main)
+        ids = {**keymap.ids_of_keys("list", users), **keymap.ids_of_keys("replay", users)}
+        return not all(ids.get(key, "").startswith(_MOVING) for key in self.guard.keys_until(press))
 
     # --- deciding keys ----------------------------------------------------------------------------
 
@@ -239,6 +254,8 @@ class GuardedKeys:
         """
         press = self._press
         if self.is_committing or press is None or press.key in _AT_ONCE:
+            return False
+        if self._is_past and key_id != "dialog.ok":
             return False
         if not self._is_of_row(press, key_id) or owner_says(owner, "acts_at_once", key_id):
             return False
@@ -260,10 +277,7 @@ class GuardedKeys:
             self._look_in(self.guard.pending.due - self._app.monotonic() if self.guard.pending else 0.0)
         elif answer in ("burst", "followed"):
             self._waiting = None
-            text = self.guard.text_until(press)
-            if text:
-                self._offer(text, press.at)
-            else:
+            if not self._offer(self.guard.text_until(press), press.at):
                 self._shown.say(OTHER_KEY, is_kept=False)
         self._show()
         return True
@@ -310,9 +324,12 @@ class GuardedKeys:
     # --- what is typed ----------------------------------------------------------------------------
 
     def _offer(self, text: str, at: float) -> bool:
-        """Put typed text into the composer, or keep it where there is none on the screen."""
+        """Put typed text into the composer, or keep it where there is none on the screen.
+
+        In the replay of a recording alone nothing is text: each key does there what it does.
+        """
         main = self._main
-        if not text:
+        if not text or self._is_past:
             return False
         if self._typed is not None and at - self._typed.last >= BURST_SECONDS:
             self._typed = None
