@@ -15,8 +15,9 @@ from workbench.policy import autorun, rules, schemas, trust
 from workbench.policy.globs import Glob, covering, first_match, is_within, matches, names_tool, parse
 from workbench.policy.operands import Boundary, is_free, objection
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected, resolve
-from workbench.policy.shell import ShellView, view
+from workbench.policy.shell import ShellView, Simple, view
 from workbench.policy.shell_inner import inner_view
+from workbench.policy.shell_judging import judge as judge_words
 from workbench.policy.urls import UrlRules
 from workbench.policy.urls import objection as url_objection
 from workbench.text import canonical
@@ -476,8 +477,23 @@ def _uncovered(passed: Passed, seen: ShellView, context: GateContext) -> str:
         if covering(context.allow, passed.descriptor, simple) is None and not rules.covering(
             allowing, subject, simple
         ):
-            return f"no pattern and no rule allows {one_line(scrub(simple.source[:4000]).text, 120)}"
+            return f"no pattern and no rule allows {_shown(simple.source, 120)}{_to_spell(simple)}"
     return ""
+
+
+def _to_spell(simple: Simple) -> str:
+    """Say which word of a command no wildcard covers; empty if there is none."""
+    unknown = judge_words(simple.words).unknown
+    if unknown is not None:
+        word = _shown(simple.words[unknown], 60)
+        return f": {word} is not known to be harmless, so a pattern has to be the whole line"
+    if simple.literal:
+        return f": a pattern has to spell out {_shown(simple.words[min(simple.literal)], 60)}"
+    return ""
+
+
+def _shown(text: str, most: int) -> str:
+    return one_line(scrub(text[:4000]).text, most)
 
 
 def _nobody(asked: Verdict) -> Verdict:

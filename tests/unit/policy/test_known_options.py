@@ -354,3 +354,17 @@ def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
         line = key.split()
         assert not known(line[0], [*line, *words]).literal
         assert known(line[0], [*line, words[-1]]).literal
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sort --o=F a", ": --o=F is not known to be harmless, so a pattern has to be the whole line"),
+        ("sometool --fast a", ": a pattern has to spell out --fast"),
+        ("sometool a", ""),
+    ],
+)
+def test_it_is_said_which_word_no_wildcard_covers(line, said):
+    granted = [] if not said else ["Bash(*)"]
+    found = command({"command": line, "allow": granted, "deny": []})
+    assert (found["verdict"], found["reason"]) == ("ask", f"no pattern and no rule allows {line}{said}")
