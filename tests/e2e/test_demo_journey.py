@@ -70,9 +70,10 @@ def rest(terminal):
 
 
 def clear(terminal):
-    """Empty the composer of what was typed ahead: enter would send it."""
-    terminal.press("\x15")
-    rest(terminal)
+    """Empty the composer of what was typed ahead, which enter would send: ctrl+u, and the line before it."""
+    for key in "\x15\x7f":
+        terminal.press(key)
+        rest(terminal)
 
 
 def press(terminal, key, name, *wanted):
@@ -191,10 +192,10 @@ def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
     trust(terminal)
     terminal.press("aaaaaaaaaa")
     terminal.until("3 waiting")
-    terminal.press("\x1b")
-    rest(terminal)
-    terminal.press("naaaa")
-    terminal.until("hunk 1 of 3")
-    rest(terminal)
-    assert "3 waiting" in terminal.text()
+    for keys in ("\raaaaaaaaaa", "\raTaTaT\x14", "\rnaaaa"):
+        clear(terminal)
+        press(terminal, keys, "enter to what waits", "hunk 1 of 3")
+        rest(terminal)
+        assert "3 waiting" in terminal.text(), keys
+        terminal.press("i")
     assert not (terminal.project / "shop" / "errors.py").exists()

@@ -26,7 +26,7 @@ def test_a_typed_sentence_writes_no_file_and_one_key_alone_does(shop, terminal):
         terminal.press(letter)
         terminal.pump(0.12)
     terminal.press("\r")
-    shown = terminal.until("and add a test", "it stands in the composer")
+    shown = terminal.until("and add a test", "no key decided", "It is in the composer")
     terminal.pump(REST)
     assert "2 waiting" in shown
     assert len(shop.waiting(2)) == 2
