@@ -37,6 +37,8 @@ _JOINTS: Final = re.compile(r"[\"',\\\s]+")
 _BRACES: Final = re.compile(r"[{},]")
 _GRAMMAR: Final = RESERVED - WRAPPERS
 _PEELED: Final = WRAPPERS | {"eval", "trap", "source", ".", "alias"}
+_EXPANSION: Final = "$()"
+"""What a scan has in place of a substitution: as a first word it is a command that something else says."""
 _SPEAKERS: Final = frozenset({"echo", "printf"})
 _MOST_SPOKEN: Final = 8
 _DEEPEST: Final = 3
@@ -113,7 +115,7 @@ def _takes_code(words: Sequence[str]) -> bool:
     words = _command_words(words)
     if not words or not words[0]:
         return False
-    if judge(words).reasons:
+    if _EXPANSION in words[0] or judge(words).reasons:
         return True
     name = program(words[0])
     return name in CODE_TAKERS and name not in QUIET

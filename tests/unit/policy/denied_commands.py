@@ -34,6 +34,8 @@ f() { rm x; }; f
 f () { rm x; }; f
 function f { rm x; }; f
 echo $(rm x)
+$(echo rm >(cat) && true)
+`printf rm <(ls); true` x
 echo "$(rm x)"
 echo `rm x`
 echo "`rm x`"
