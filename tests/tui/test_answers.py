@@ -126,7 +126,7 @@ def test_unseen_hunks_are_shown_before_they_are_approved(stage):
         await shown.settle()
         assert shown.approvals.label_of("approvals.approve") == "see 2 more hunks"
         await shown.press("a")
-        assert (shown.state(action), "Look, then press a again" in shown.said) == ("pending", True)
+        assert (shown.state(action), "Look, then a again" in shown.said) == ("pending", True)
         await shown.press("a")
         assert "This is the rest." in shown.said
         await shown.press("a")

@@ -90,7 +90,7 @@ def test_each_a_says_what_is_left(tmp_path):
         label = shown.approvals.label_of("approvals.approve")
         assert label.startswith("see ") and label.endswith(" more lines")
         await shown.press("a")
-        assert "more lines. Look" in shown.said and "Last line: rm -rf build" in shown.said
+        assert "more lines, last: rm -rf build. Look, then a again, or ctrl+y unseen." in shown.text
         assert len(shown.stage.waiting()) == 1
 
     play(one(tmp_path, command(LINES)), body, size=SIZES["small"])
@@ -99,7 +99,7 @@ def test_each_a_says_what_is_left(tmp_path):
 def test_of_many_hunks_a_names_how_many_are_left(tmp_path):
     async def body(shown):
         await shown.press("a")
-        assert "more hunks. Look, then press a again, or ctrl+y to approve unseen." in shown.said
+        assert "more hunks. Look, then a again, or ctrl+y unseen." in shown.said
         assert shown.approvals.choosing.hunk_of(shown.approvals.detail) > 1
 
     play(one(tmp_path, edit(TEN, TEN_CHANGED), {"router.py": TEN}), body)

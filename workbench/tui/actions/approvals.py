@@ -78,7 +78,7 @@ def _is_shown_first(pane: ApprovalsPane, detail: ActionDetail, key: str) -> bool
         choosing.hunks[detail.id] = following.hunk
         pane.draw_detail()
     pane.disarm()
-    other = "" if pane.why_off("approvals.approve-unseen") else ", or ctrl+y to approve unseen"
+    other = "" if pane.why_off("approvals.approve-unseen") else ", or ctrl+y unseen"
     pane.post_message(Said(answers.left_sentence(following, key, other)))
     return True
 

@@ -93,14 +93,14 @@ def left_sentence(following: NextShown, key: str, other: str = "") -> str:
         key: that goes on.
         other: what else can be done, as words that go on from there.
     """
-    again = f"Look, then press {key} again{other}."
+    again = f"Look, then {key} again{other}."
     if following.hunks > 1:
         return f"{following.hunks} more hunks. {again}"
     if not following.lines:
         return f"This is the rest. {again}"
     lines = f"{following.lines} more line{'s' if following.lines > 1 else ''}"
-    last = f" Last line: {one_line(following.last, LAST_CELLS)}" if following.last else ""
-    return f"{lines}. {again}{last}"
+    last = f", last: {one_line(following.last, LAST_CELLS)}" if following.last else ""
+    return f"{lines}{last}. {again}"
 
 
 _TRUST: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
