@@ -21,9 +21,10 @@ from workbench.domain.codec import EVENTS_VERSION, blob_refs, plain, to_line
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, Taken
 from workbench.effects import faults
+from workbench.effects.marks import AGENT_VARIABLE
 from workbench.host import sessions
 from workbench.host.drive import drive_session
-from workbench.host.kit import AGENT_VARIABLE, open_kit
+from workbench.host.kit import open_kit
 from workbench.host.models import paced_by
 from workbench.journal.decide import decide, extend
 from workbench.journal.home import Home

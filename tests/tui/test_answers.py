@@ -55,7 +55,7 @@ def test_keys_typed_ahead_approve_nothing(stage):
         await shown.press("a", "r", "x", "a", wait=0.0)
         assert len(shown.stage.waiting()) == 3
         assert "Too quick" in shown.said
-        await shown.press("r")
+        await shown.press("r", wait=2.0)
         assert len(shown.stage.waiting()) == 2
 
     play(stage, body)
@@ -70,7 +70,7 @@ def test_keys_that_come_together_decide_nothing_however_long_the_row_stood(stage
         await shown.settle()
         assert len(shown.stage.waiting()) == 3
         assert "Too quick" in shown.said
-        await shown.press("r")
+        await shown.press("r", wait=2.0)
         assert len(shown.stage.waiting()) == 2
 
     play(stage, body)

@@ -35,7 +35,7 @@ def test_clicks_in_the_footer_choose_and_show_but_do_not_answer(tmp_path):
     async def body(shown):
         await shown.press("2")
         first = shown.main.state.pending[0]
-        await click(shown, column(shown, "a approve"), 35)
+        await click(shown, column(shown, "a see"), 35)
         assert "press a" in shown.said
         assert shown.state(first) == "pending"
         await click(shown, column(shown, "take/leave"), 35)
