@@ -38,7 +38,7 @@ FOUND = [
     ("if ./check.sh; then exit 1; fi", "if '{}/check.sh'; then exit 1; fi"),
     ("! ./check.sh", "! '{}/check.sh'"),
     ("2>/dev/null ./check.sh <in >>out 2>&1", "2>/dev/null '{}/check.sh' <in >>out 2>&1"),
-    ("timeout -k 1 20s ./check.sh", "timeout -k 1 20s '{}/check.sh'"),
+    ("nice -n 5 ./check.sh", "nice -n 5 '{}/check.sh'"),
     (". ./check.sh; source check.sh", ". '{0}/check.sh'; source '{0}/check.sh'"),
     ("echo $(./check.sh) `./check.sh`", "echo $('{0}/check.sh') `'{0}/check.sh'`"),
     ("node -r ./check.sh hooks/check.py", "node -r '{0}/check.sh' '{0}/hooks/check.py'"),
