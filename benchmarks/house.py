@@ -1,0 +1,130 @@
+"""Counts what makes a source easy or hard to carry on; `python -m benchmarks.house` prints it.
+
+Files, lines (code without blanks, comments and docstrings), modules that only one other imports, names that
+occur twice. `tests/unit/test_house.py` holds bounds of the same counts.
+"""
+
+import ast
+import collections
+import io
+import json
+import sys
+import tokenize
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = 60
+"""Code lines below which a module that one other imports is a detour."""
+_LAYOUT = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
+}  # fmt: skip
+
+
+@dataclass
+class Module:
+    """One source file: its dotted name, its tree, and how many lines of it are what."""
+
+    name: str
+    tree: ast.Module
+    code: int
+    docstrings: int
+    imports: int
+    importers: set[str] = field(default_factory=set[str])
+
+
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    )
+
+
+def _span(node: ast.stmt | ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _lines(tree: ast.Module, text: str) -> tuple[int, int, int]:
+    code: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _LAYOUT:
+            code.update(range(token.start[0], token.end[0] + 1))
+    said = {line for node in ast.walk(tree) if _is_text(node) for line in _span(node)}  # type: ignore[arg-type]
+    imports = {
+        line for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for line in _span(node)
+    }
+    return len(code - said), len(said), len(imports)
+
+
+def _name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules(root: Path = ROOT) -> dict[str, Module]:
+    """Return the modules of the package below a folder, each with the names of those that import it."""
+    found: dict[str, Module] = {}
+    for path in sorted((root / "workbench").rglob("*.py")):
+        if "examples" not in path.parts:
+            text = path.read_text(encoding="utf-8")
+            tree = ast.parse(text)
+            found[_name(path, root)] = Module(_name(path, root), tree, *_lines(tree, text))
+    for module in found.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    target = found.get(whole) or found.get(node.module)
+                    if target and target is not module:
+                        target.importers.add(module.name)
+    return found
+
+
+def small_with_one_importer(all_modules: dict[str, Module]) -> list[str]:
+    """Return the modules of few lines that exactly one other imports; packages' own files are none."""
+    packages = {name.rpartition(".")[0] for name in all_modules}
+    return [
+        module.name
+        for module in all_modules.values()
+        if module.code < SMALL and len(module.importers) == 1 and module.name not in packages
+    ]
+
+
+def basenames_twice(all_modules: dict[str, Module]) -> list[str]:
+    """Return basenames that occur more than once within one top package, or equal a package beside them."""
+    places = collections.defaultdict[tuple[str, str], list[str]](list)
+    for name in all_modules:
+        parts = name.split(".")
+        if len(parts) > 2:
+            places[parts[1], parts[-1]].append(name)
+    return sorted(f"{top}: {base}" for (top, base), names in places.items() if len(names) > 1)
+
+
+def gerunds(all_modules: dict[str, Module]) -> list[str]:
+    """Return module names that end in -ing."""
+    return [name for name in all_modules if name.rpartition(".")[2].endswith("ing")]
+
+
+def counts(root: Path = ROOT) -> dict[str, int]:
+    """Return the counts by name."""
+    every = modules(root)
+    files = list(every.values())
+    return {
+        "files": len(files),
+        "code lines": sum(module.code for module in files),
+        "docstring lines": sum(module.docstrings for module in files),
+        "import lines": sum(module.imports for module in files),
+        "files under 60 code lines": sum(module.code < SMALL for module in files),
+        "modules with one importer": sum(len(module.importers) == 1 for module in files),
+        "small modules with one importer": len(small_with_one_importer(every)),
+        "basenames twice in a package": len(basenames_twice(every)),
+        "module names in -ing": len(gerunds(every)),
+        "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
+        "files over 450 code lines": sum(module.code > 450 for module in files),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(counts(Path(sys.argv[1]) if sys.argv[1:] else ROOT), sys.stdout, indent=2)
+    print()
