@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from tests.unit.policy.daily_commands import HARMLESS
-from workbench.policy.gate import GateCall, GateContext, Passed, after_hooks, before_hooks
-from workbench.policy.globs import Glob
-from workbench.policy.shell import view
-from workbench.tools.run_in_terminal import DESCRIPTOR
+from workbench.policy.gate import GateCall, GateContext, ScreenedCall, judge_screened_call, screen_call
+from workbench.policy.permissions import PermissionPattern
+from workbench.policy.shell.analysis import view_command
+from workbench.tools.execution import RUN_IN_TERMINAL_DESCRIPTOR
 
 _ROUNDS = 5
 _PATTERNS = (
@@ -33,16 +33,17 @@ _PATTERNS = (
 
 def _context() -> GateContext:
     return GateContext(
-        descriptors={DESCRIPTOR.id: DESCRIPTOR}, provider="recorded", workspace="/", session_id="s", now=0,
-        allow=tuple(Glob(text=f"Bash({pattern})") for pattern in _PATTERNS),
-        deny=(Glob(text="Bash(rm *)"), Glob(text="Bash(git push*)")),
+        descriptors={RUN_IN_TERMINAL_DESCRIPTOR.id: RUN_IN_TERMINAL_DESCRIPTOR}, provider="recorded",
+        workspace="/", session_id="s", now=0,
+        allow=tuple(PermissionPattern(text=f"Bash({pattern})") for pattern in _PATTERNS),
+        deny=(PermissionPattern(text="Bash(rm *)"), PermissionPattern(text="Bash(git push*)")),
     )  # fmt: skip
 
 
 def _judge(line: str, context: GateContext) -> None:
-    passed = before_hooks(GateCall(tool=DESCRIPTOR.id, parameters={"command": line}), context)
-    if isinstance(passed, Passed):
-        after_hooks(passed, context)
+    passed = screen_call(GateCall(tool=RUN_IN_TERMINAL_DESCRIPTOR.id, parameters={"command": line}), context)
+    if isinstance(passed, ScreenedCall):
+        judge_screened_call(passed, context)
 
 
 def _split(line: str) -> None:
@@ -65,7 +66,7 @@ def main() -> None:
     """Print the mean and the ninety-fifth of a hundred for each, and the mean as a multiple of the floor."""
     context = _context()
     ways: dict[str, Callable[[str], object]] = {
-        "floor": _split, "read": view, "gate": lambda line: _judge(line, context)
+        "floor": _split, "read": view_command, "gate": lambda line: _judge(line, context)
     }  # fmt: skip
     floor = 0.0
     for place, (name, work) in enumerate(ways.items()):

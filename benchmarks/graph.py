@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable
 
 from tests.unit.graph.shapes import REAL, graph_of, monorepo, wide
-from workbench.graph.columns import crossings
-from workbench.graph.facts import Facts
-from workbench.graph.fit import fit
-from workbench.graph.layout import arrange
-from workbench.graph.model import Graph, Step, build
+from workbench.graph.edge_routes import gap_crossings
+from workbench.graph.fit import fit_picture
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import Graph, GraphStep, StepFacts, build_graph
 
 ROUNDS = 5
 LIMIT_MS = 100.0
@@ -36,22 +35,24 @@ def count_up() -> int:
 
 def fan(width: int) -> Graph:
     """One step that feeds many, which feed one."""
-    middle = [Step(id=f"m{at}", needs=("first",)) for at in range(width)]
-    return build([Step(id="first"), *middle, Step(id="last", needs=tuple(step.id for step in middle))])
+    middle = [GraphStep(id=f"m{at}", needs=("first",)) for at in range(width)]
+    return build_graph(
+        [GraphStep(id="first"), *middle, GraphStep(id="last", needs=tuple(step.id for step in middle))]
+    )
 
 
 def report(name: str, graph: Graph) -> float:
     """Print one line and return the time of the layout."""
-    layout = arrange(graph)
-    band = fit(layout, 10_000, wanted="band")
-    listed = fit(layout, 100, wanted="list")
-    took = measured(lambda: arrange(graph))
-    draw = measured(lambda: fit(layout, 10_000, wanted="band"))
-    compact = measured(lambda: fit(layout, 100, wanted="list"))
-    facts = {v: Facts(state="completed", duration="8s") for v in range(len(graph.steps))}
+    layout = compute_layout(graph)
+    band = fit_picture(layout, 10_000, wanted="band")
+    listed = fit_picture(layout, 100, wanted="list")
+    took = measured(lambda: compute_layout(graph))
+    draw = measured(lambda: fit_picture(layout, 10_000, wanted="band"))
+    compact = measured(lambda: fit_picture(layout, 100, wanted="list"))
+    facts = {v: StepFacts(state="completed", duration="8s") for v in range(len(graph.steps))}
     before = band.lines(facts)
     step = len(graph.steps) // 2
-    after = {**facts, step: Facts(state="failed", duration="9s")}
+    after = {**facts, step: StepFacts(state="failed", duration="9s")}
     changed = sum(a != b for a, b in zip(before, band.lines(after), strict=True))
     place = band.places[step]
     seen = (max(0, place.sign_x - 60), place.sign_x + 60)
@@ -59,7 +60,7 @@ def report(name: str, graph: Graph) -> float:
     print(
         f"{name:<22}{len(graph.steps):>6}{len(graph.edges()):>7}"
         f"{len(layout.net.layer) - layout.net.steps:>7}{f'{band.width}x{band.height}':>12}"
-        f"{sum(map(crossings, layout.gaps)):>10}{took:>10.1f}{draw:>9.1f}{compact:>9.1f}"
+        f"{sum(map(gap_crossings, layout.gaps)):>10}{took:>10.1f}{draw:>9.1f}{compact:>9.1f}"
         f"{changed:>9}{line * 1000:>10.0f}{listed.width:>7}"
     )
     return took

@@ -23,17 +23,17 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
 )
-from workbench.domain.values import Actor, ReplyCall, Verdict
+from workbench.domain.values import Actor, GateVerdict, ReplyCall
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.live import LiveTables
+from workbench.journal.transaction import TransactionTables
 
 HOST = Actor(kind="host", pid=1)
 AGENT = Actor(kind="agent", pid=1)
 TITLE = "rename handler"
 FIRST_HUNK = "def dispatch"
 EVENTS_A_TURN = 10
-ALLOWED = Verdict(outcome="allowed", step="grants", by="default")
+ALLOWED = GateVerdict(outcome="allowed", step="grants", by="default")
 REPLY = (
     "I read the file. It has **three** parts:\n\n- the router\n- its errors\n- `app.py`, which joins them\n"
 )
@@ -167,7 +167,7 @@ def add_events(journal: Journal, keys: list[str], count: int) -> None:
 
     for first in range(0, len(keys), 20):
 
-        def work(live: LiveTables, first: int = first) -> None:
+        def work(live: TransactionTables, first: int = first) -> None:
             for key in keys[first : first + 20]:
                 live.database.executemany(insert, rows(key))  # type: ignore[attr-defined]
 

@@ -36,7 +36,9 @@ class Module:
 
 def _is_text(node: ast.AST) -> bool:
     return (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     )
 
 
@@ -51,7 +53,10 @@ def _lines(tree: ast.Module, text: str) -> tuple[int, int, int]:
             code.update(range(token.start[0], token.end[0] + 1))
     said = {line for node in ast.walk(tree) if _is_text(node) for line in _span(node)}  # type: ignore[arg-type]
     imports = {
-        line for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for line in _span(node)
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for line in _span(node)
     }
     return len(code - said), len(said), len(imports)
 

@@ -16,10 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbench.formats import taking
-from workbench.formats.recognising import recognise
+from workbench.formats import detect
+from workbench.formats.detect import detect_format
 from workbench.journal.home import Home
-from workbench.journal.importing import Intake
+from workbench.journal.imports import SessionImport
 from workbench.journal.journal import Journal
 
 WORDS = (
@@ -97,12 +97,12 @@ def main():
         write(path, size)
         with path.open("rb") as stream:
             begin = time.process_time()
-            count = sum(1 for _ in recognise(stream, "x").items)
+            count = sum(1 for _ in detect_format(stream, "x").items)
             parsed = size / 1e6 / (time.process_time() - begin)
         with Journal.open(Home.open(Path(folder) / "home")) as journal, path.open("rb") as stream:
             before, begin, wall = peak(), time.process_time(), time.perf_counter()
-            intake = Intake(journal)
-            opened = taking.open_file(
+            intake = SessionImport(journal)
+            opened = detect.open_file(
                 stream, "x", 0, None, store=intake.store, current_id=intake.current_id, recorded_at=intake.now
             )
             for event in opened.events:

@@ -18,13 +18,13 @@ import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from workbench.domain.codec import actor_json, body_json, trusted_body
+from workbench.domain.codec import actor_json, body_json, decode_stored_body
 from workbench.domain.events import Event, PromptSubmitted, SessionCreated, TextStreamed
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.live import LiveTables
-from workbench.journal.read import decode
+from workbench.journal.storage import decode_event
+from workbench.journal.transaction import TransactionTables
 
 HOST = Actor(kind="host", pid=1)
 TEXT = "a few words of a reply "
@@ -108,7 +108,7 @@ def fill(journal: Journal, count: int) -> None:
 
     for first in range(1, count + 1, 50_000):
 
-        def work(live: LiveTables, first: int = first) -> None:
+        def work(live: TransactionTables, first: int = first) -> None:
             live.database.executemany(insert, rows(first, min(first + 50_000, count + 1)))  # type: ignore[attr-defined]
 
         journal.change(work)
@@ -153,8 +153,8 @@ def decode_us() -> tuple[float, float]:
         event.kind,
         body,
     )
-    return _best(lambda: decode(values), 20_000) * 1e6, _best(
-        lambda: trusted_body(event.kind, body), 20_000
+    return _best(lambda: decode_event(values), 20_000) * 1e6, _best(
+        lambda: decode_stored_body(event.kind, body), 20_000
     ) * 1e6
 
 

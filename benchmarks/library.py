@@ -15,7 +15,7 @@ from benchmarks import homes
 from benchmarks.screen import ASKS, Bench, latency
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.shelf import Shelf, Wanted
+from workbench.tui.library.library_list import LibraryModel, LibraryQuery
 
 COUNT = 10_000
 
@@ -23,7 +23,7 @@ COUNT = 10_000
 def finding(bench: Bench, root: Path) -> None:
     """How long a filter takes over every title and every conversation."""
     with Journal.open(Home.open(root / "home")) as journal:
-        shelf = Shelf(journal, lambda _provider, _sent, _received: None)
+        shelf = LibraryModel(journal, lambda _provider, _sent, _received: None)
         begin = time.perf_counter()
         shelf.read()
         bench.claim("reading the rows of 10,000 sessions", (time.perf_counter() - begin) * 1000, "ms", 500)
@@ -31,15 +31,15 @@ def finding(bench: Bench, root: Path) -> None:
             taken: list[float] = []
             for _ in range(9):
                 begin = time.perf_counter()
-                shelf.find(Wanted(text=text))
+                shelf.find(LibraryQuery(text=text))
                 taken.append((time.perf_counter() - begin) * 1000)
             bench.claim(f"finding “{text}”", statistics.median(taken), "ms", 50)
-        shelf.find(Wanted())
+        shelf.find(LibraryQuery())
         taken = []
         for key in list(shelf.sessions)[:9]:
             begin = time.perf_counter()
             shelf.read({key})
-            shelf.find(Wanted())
+            shelf.find(LibraryQuery())
             taken.append((time.perf_counter() - begin) * 1000)
         bench.claim("a session that changed, in its place", statistics.median(taken), "ms", 10)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 SLEEP = 0.005
 SECONDS = 5.0
@@ -40,7 +40,7 @@ def main() -> None:
     home, workspace = sys.argv[1:]
     journal = Journal.open(Home.open(Path(home)))
     try:
-        app = WorkbenchApp(journal, Services(), workspace)
+        app = WorkbenchApp(journal, Backend(), workspace)
         found = asyncio.run(measured(app))
     finally:
         journal.close()

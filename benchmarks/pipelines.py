@@ -16,14 +16,14 @@ import time
 from pathlib import Path
 
 from workbench.domain.values import Actor
-from workbench.host import trusting
-from workbench.host.kit import open_kit
-from workbench.host.models import provider_of
-from workbench.host.steps import requests
-from workbench.host.steps.drive import Driving, drive_run
+from workbench.host import workspace_trust
+from workbench.host.driver_context import open_driver_context
+from workbench.host.model_selection import provider_of
+from workbench.host.steps import run_requests
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverIdentity, DriverLock
+from workbench.journal.leases import DriverIdentity, DriverLock
 
 STEPS = int(os.environ.get("WORKBENCH_BENCH_STEPS", "1000"))
 USER = Actor(kind="user", pid=1, via="cli")
@@ -44,13 +44,13 @@ def run_steps(root: Path) -> float:
     (project / "bench.yaml").write_text("\n".join(lines) + "\n")
     journal = Journal.open(home)
     workspace = str(project.resolve())
-    trusting.grant(journal, workspace, False, USER)
-    run = requests.request(journal, workspace, requests.Wish(name="bench.yaml"), USER)
-    kit = open_kit(home, journal, workspace, provider=provider_of)
+    workspace_trust.grant_trust(journal, workspace, False, USER)
+    run = run_requests.request_run(journal, workspace, run_requests.RunRequest(name="bench.yaml"), USER)
+    kit = open_driver_context(home, journal, workspace, provider=provider_of)
     driver = DriverIdentity(host_id="bench", pid=os.getpid(), driver="run")
     with DriverLock(journal, driver):
         begun = time.perf_counter()
-        row = asyncio.run(drive_run(Driving(kit=kit, driver=driver), run))
+        row = asyncio.run(drive_run(RunDriverOptions(kit=kit, driver=driver), run))
         taken = time.perf_counter() - begun
     journal.close()
     assert row.status == "completed", row.error_message

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import cast
 
 from workbench.domain.values import ToolDescriptor
-from workbench.policy.globs import Glob, covering
-from workbench.policy.shell import Simple, view
+from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.policy.shell.analysis import SimpleCommand, view_command
 from workbench.tools.registry import every_tool
 
 GRANTS = (
@@ -72,17 +72,17 @@ def lines_below(folder: Path) -> Iterator[str]:
             yield from commands_of(whole if whole is not None else list(map(_parsed, text.splitlines())))
 
 
-def cause(line: str, globs: list[Glob], tool: ToolDescriptor) -> str:
+def cause(line: str, globs: list[PermissionPattern], tool: ToolDescriptor) -> str:
     """Return why a line asks; empty if it passes. What asks becomes an exact pattern, where one can be."""
-    seen = view(line)
+    seen = view_command(line)
     if not seen.plain:
         return f"no grant covers it: {seen.reasons[0]}"
-    asked = [simple for simple in seen.commands if covering(globs, tool, simple) is None]
-    globs.extend(Glob(text=f"Bash({simple.source})") for simple in asked)
+    asked = [simple for simple in seen.commands if first_permission_covering(globs, tool, simple) is None]
+    globs.extend(PermissionPattern(text=f"Bash({simple.source})") for simple in asked)
     return _why(asked[0]) if asked else ""
 
 
-def _why(simple: Simple) -> str:
+def _why(simple: SimpleCommand) -> str:
     name = simple.words[0].rpartition("/")[2]
     if simple.assignments:
         return f"a variable in front of {name}"
@@ -103,7 +103,7 @@ def main() -> int:
     if given.lines:
         lines += given.lines.read_text(encoding="utf-8").splitlines()
     tool = next(tool.descriptor for tool in every_tool() if tool.descriptor.id == "run_in_terminal")
-    globs = [Glob(text=f"Bash({grant})") for grant in GRANTS]
+    globs = [PermissionPattern(text=f"Bash({grant})") for grant in GRANTS]
     causes: Counter[str] = Counter()
     took: list[float] = []
     for line in lines:

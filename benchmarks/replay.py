@@ -20,11 +20,11 @@ from benchmarks import homes
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.replay_app import ReplayApp
-from workbench.tui.replay_source import ReplaySource
-from workbench.tui.screens.replay import TAIL
-from workbench.tui.services import Services
-from workbench.tui.state import State
+from workbench.tui.backend import Backend
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.replay_screen import TAIL_EVENTS
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.state import ScreenState
 
 SEEKS = 100
 BUILD, SEEK_MS, OPEN_MS = 50_000, 50.0, 300.0
@@ -67,13 +67,13 @@ def sought(journal, session):
     source = ReplaySource(journal, session)
     while source.rewind.build():
         pass
-    state, found = State(source), []
+    state, found = ScreenState(source), []
     for _ in range(SEEKS):
         index = random.randrange(1, len(source.reel) + 1)
 
         def seek(index=index):
             source.seek(index)
-            state.load(session.id, TAIL)
+            state.load(session.id, TAIL_EVENTS)
 
         found.append(timed(seek)[1] * 1_000)
     return found
@@ -95,7 +95,7 @@ async def drawn(journal, session):
 
 async def opened(journal, session):
     """Return processor and wall milliseconds from the key to the first frame, on a running screen."""
-    app = WorkbenchApp(journal, Services(), session.workspace)
+    app = WorkbenchApp(journal, Backend(), session.workspace)
     async with app.run_test(size=(160, 48)) as pilot:
         for _ in range(10):
             await pilot.pause(0.1)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from tests.unit.text.test_sheet import FORMS
-from workbench.text.scrub import scrub
+from workbench.secrets.scrubber import scrub
 
 _MEGABYTE = 1_000_000
 _ROOT = Path(__file__).resolve().parent.parent

@@ -14,14 +14,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from workbench.cli.sessions.filters import Filters, found
+from workbench.cli.session_search import SessionFilters, find_sessions
 from workbench.domain.events import Event, PromptSubmitted, SessionCreated
 from workbench.domain.values import Actor
 from workbench.journal import search
 from workbench.journal.home import Home
-from workbench.journal.importing import Intake
+from workbench.journal.imports import SessionImport
 from workbench.journal.journal import Journal
-from workbench.views import query
+from workbench.views import library
 
 USER = Actor(kind="user")
 WORDS = 60
@@ -37,7 +37,7 @@ def vocabulary(size):
 
 def filled(journal, sessions, messages, words, weights):
     """Store sessions with messages, and return messages a second."""
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     begin = time.perf_counter()
     for number in range(sessions):
         key = f"s{number}"
@@ -64,10 +64,10 @@ def best_ms(run, times=5):
 def searched(journal, typed):
     """Ask as the list does: which sessions, and the places of the first of them."""
     with journal.reader.snapshot() as database:
-        expression = query.match(query.parse(typed), search.inside(database))
-        hits = search.sessions(database, expression, search.MOST_HITS)
+        expression = library.fts_expression(library.parse_query(typed), search.word_finder(database))
+        hits = search.matching_sessions(database, expression, search.MOST_HITS)
         if hits:
-            search.places(database, expression, hits[0].session_id, 3)
+            search.matches_in_session(database, expression, hits[0].session_id, 3)
     return hits
 
 
@@ -90,7 +90,7 @@ def main():
             took = best_ms(lambda typed=typed: searched(journal, typed))
             is_well &= took <= LIMIT_MS
             print(f"  {typed:<22} {len(searched(journal, typed)):>5} sessions  {took:6.1f} ms  (≤ 50)")
-        took = best_ms(lambda: found(journal, Filters(), None), 3)
+        took = best_ms(lambda: find_sessions(journal, SessionFilters(), None), 3)
         print(f"  list of {sessions} sessions, filtered and sorted  {took:6.1f} ms")
     return 0 if is_well else 1
 

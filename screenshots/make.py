@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Final
 
 from tests.support import golden
-from workbench.config.values import Notify, Ui
+from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionApproved, Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Hunk, JsonObject
-from workbench.draw.glyphs import UNICODE
-from workbench.effects.clock import ManualClock
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.render.theme import UNICODE_GLYPHS
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.live import JournalSource
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
+from workbench.tui.journal_source import JournalSource
 
 HERE: Final = Path(__file__).resolve().parent
 WORKSPACE: Final = "/workspace/shop"
@@ -150,10 +150,12 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
         return app.export_screenshot(title="workbench")
 
 
-def settings(theme: str) -> Ui:
+def settings(theme: str) -> UiSettings:
     """Return the settings of a still screen in a theme."""
-    notify = Notify(bell=False, title=False, desktop="off")
-    return Ui(theme=theme, density="normal", glyphs="unicode", motion="normal", keymap={}, notify=notify)
+    notify = NotifySettings(bell=False, title=False, desktop="off")
+    return UiSettings(
+        theme=theme, density="normal", glyphs="unicode", motion="normal", keymap={}, notify=notify
+    )
 
 
 def make(picture: Picture) -> str:
@@ -164,12 +166,12 @@ def make(picture: Picture) -> str:
         try:
             app = WorkbenchApp(
                 journal,
-                Services(branch=lambda: "main"),
+                Backend(branch=lambda: "main"),
                 WORKSPACE,
                 home=str(Path(WORKSPACE).parent),
                 source=Recorded(journal, WORKSPACE),
                 ui=settings(picture.theme),
-                glyphs=UNICODE,
+                glyphs=UNICODE_GLYPHS,
                 monotonic=hand,
             )
             return asyncio.run(draw(app, picture, hand))

@@ -1,12 +1,13 @@
-"""`python -m workbench`: the same as the command `workbench`, without the folder in which somebody stands.
+"""`python -m workbench`: the same as the command `workbench`, without the current folder on the import path.
 
-Owns what Python itself would do wrong at such a start: it looks for every module in the current folder first.
+Undoes what Python does at such a start: it searches every module in the current folder first.
 """
 
 import os
 import sys
 
-from workbench import ASIDE
+from workbench import SET_ASIDE_PREFIX
+from workbench.cli.main import main as main_main
 
 
 def _leave_folder() -> None:
@@ -24,13 +25,12 @@ def _leave_folder() -> None:
 
 def _take_back() -> None:
     """Give the variables of the interpreter their names back: it has started without them."""
-    for name in [name for name in os.environ if name.startswith(ASIDE)]:
-        os.environ[name.removeprefix(ASIDE)] = os.environ.pop(name)
+    for name in [name for name in os.environ if name.startswith(SET_ASIDE_PREFIX)]:
+        os.environ[name.removeprefix(SET_ASIDE_PREFIX)] = os.environ.pop(name)
 
 
 if __name__ == "__main__":
     _leave_folder()
     _take_back()
-    from workbench.cli.main import main
 
-    sys.exit(main())
+    sys.exit(main_main())

@@ -15,7 +15,7 @@ from tests.support.tmux import Tmux
 
 BREAKS = """
 import sys
-from workbench.tui.screens.main import MainScreen
+from workbench.tui.main.screen import MainScreen
 def broken(self, key_id):
     token = "ghp_" + "a1B2" * 9
     raise RuntimeError("it broke with " + token)

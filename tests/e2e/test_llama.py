@@ -9,10 +9,10 @@ import pytest
 from tests.support.llama import FUNCTIONARY, Llama
 from tests.support.terminal import Terminal
 from workbench.domain.messages import FailurePart, Message, ModelRequest, TextPart, ToolCallPart, UsagePart
-from workbench.providers.endpoint import Endpoint, Sampling
-from workbench.providers.model_list import context_of, models_of
+from workbench.providers.base import Endpoint, Sampling
 from workbench.providers.openai_compatible import OpenAICompatible
-from workbench.tools.registry import catalogue
+from workbench.providers.server_models import server_context_tokens
+from workbench.tools.registry import tool_registry
 
 SETTLED = Sampling(max_tokens=60, temperature=0, seed=1)
 
@@ -38,7 +38,7 @@ def endpoint(server, sampling=SETTLED):
 
 
 def request(prompt, *tools):
-    found = tuple(catalogue().get(name).descriptor for name in tools)
+    found = tuple(tool_registry().get(name).descriptor for name in tools)
     return ModelRequest(
         session_id="s", model="tiny", messages=(Message(role="user", content=prompt),), tools=found
     )
@@ -93,9 +93,9 @@ def test_hanging_up_frees_the_slot(talker):
 
 
 def test_the_models_and_their_context(talker):
-    (model,) = asyncio.run(models_of(endpoint(talker), 30))
+    (model,) = asyncio.run(OpenAICompatible(endpoint(talker)).list_models(30))
     assert (model.id, model.context) == ("tiny", 512)
-    assert asyncio.run(context_of(endpoint(talker), 30)) == 512
+    assert asyncio.run(server_context_tokens(endpoint(talker), 30)) == 512
 
 
 def set_up(shop, server, **more):

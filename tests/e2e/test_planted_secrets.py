@@ -45,11 +45,11 @@ SCRIPT = recording(
 CRASH = """
 import sys
 from workbench.cli.console import Console
-from workbench.cli.errors import report
+from workbench.cli.errors import report_error
 try:
     raise RuntimeError(f"what was not expected holds {sys.argv[1]}")
 except RuntimeError as error:
-    sys.exit(report(error, Console()))
+    sys.exit(report_error(error, Console()))
 """
 
 PIPELINE = f"""

@@ -17,7 +17,7 @@ from tests.support.stage import call, exchange, recording, result, text
 from tests.support.terminal import Terminal
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.replay_source import ReplaySource
+from workbench.tui.replay.replay_source import ReplaySource
 
 PIPELINE = """kind: WavePipeline
 metadata: {name: ship}

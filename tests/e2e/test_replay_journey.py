@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.test_screen import answer, settled, trust_and_wait
 from tests.support.terminal import Terminal, leave
-from workbench.cli.demo.bundle import laid_out
+from workbench.cli.demo import copy_example
 
 CONVERSATION = slice(0, 48)
 BODY = slice(2, 33)
@@ -100,7 +100,7 @@ def graph(terminal):
 
 
 def test_the_graph_of_a_run_at_its_gate_is_the_one_that_was_live(shop, terminals):
-    place = laid_out(shop.root / "demo")
+    place = copy_example(shop.root / "demo")
     shop.home, project = place.home, place.project
     shop.call("trust", str(project))
     words = ("pipeline", "run", "release", "--input", "1.2", "--grant-personas")

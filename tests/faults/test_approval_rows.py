@@ -14,11 +14,11 @@ from tests.support.crashes import Human, fork, reap
 from tests.support.invariants import check_no_process, living
 from tests.support.scenarios import RAN, WINDOW, Scenario, asked, call, ran
 from tests.support.stage import USER
-from workbench.domain import events as e
-from workbench.effects import faults
-from workbench.host import sessions
-from workbench.journal.decide import expire_due
-from workbench.journal.errors import Driven, LeaseLost
+from workbench.domain import events
+from workbench.effects import runtime
+from workbench.host import session_requests
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import LeaseLost, SessionDriven
 
 pytestmark = pytest.mark.faults
 
@@ -48,7 +48,7 @@ def rests(stage):
 
 def models(stage):
     with stage.at_work():
-        return len(stage.bodies(e.ReplyCompleted))
+        return len(stage.bodies(events.ReplyCompleted))
 
 
 def written(stage):
@@ -78,7 +78,7 @@ def test_h_before_t2_the_call_is_gated_again_and_hooks_are_not_run_again(on_stag
                               config=config, outside={"ran.hooks": "hook\n"}))  # fmt: skip
     assert stage.die((point, 1)).code == 137
     with stage.at_work():
-        assert len(stage.bodies(e.HookRan)) == (point == "call.before_propose")
+        assert len(stage.bodies(events.HookRan)) == (point == "call.before_propose")
         assert stage.calls()["c1"].state == "pending"
         assert stage.waiting() == []
     row, _ = rests(stage)
@@ -86,7 +86,7 @@ def test_h_before_t2_the_call_is_gated_again_and_hooks_are_not_run_again(on_stag
     assert ends(stage)["c1"].state == "succeeded"
     assert written(stage)["ran.hooks"] == "hook\n"
     with stage.at_work():
-        assert len(stage.bodies(e.HookRan)) == 1
+        assert len(stage.bodies(events.HookRan)) == 1
 
 
 @pytest.mark.spec(156, 207)
@@ -95,9 +95,9 @@ def test_h_after_t2_the_window_runs_and_anyone_expires_it(on_stage):
     assert stage.die(("call.proposed", 1)).code == 137
     with stage.at_work():
         (action,) = stage.waiting()
-        assert expire_due(stage.journal) == []
+        assert expire_due_actions(stage.journal) == []
         stage.clock.advance(WINDOW)
-        assert expire_due(stage.journal) == [action.id]
+        assert expire_due_actions(stage.journal) == [action.id]
         assert stage.approve(action).why == "expired"
     row, _ = rests(stage)
     assert row.state == "expired"
@@ -122,7 +122,7 @@ def test_s_before_t3_commits_the_user_sees_it_pending_and_answers_again(on_stage
     assert stage.forked(lambda: stage.approve(action), ("decide.before_commit", 1)).code == 137
     with stage.at_work():
         assert [found.id for found in stage.waiting()] == [action.id]
-        assert stage.bodies(e.ActionApproved) == []
+        assert stage.bodies(events.ActionApproved) == []
     assert approves(stage, action).ok
     assert ends(stage)["c1"].state == "succeeded"
 
@@ -174,7 +174,7 @@ def test_h_between_t3_and_t4_or_in_t4_the_steps_begin_again(on_stage, death):
     assert stage.die(death).code == 137
     with stage.at_work():
         assert stage.calls()["c1"].state == "approved"
-        assert stage.bodies(e.CallExecuting) == []
+        assert stage.bodies(events.CallExecuting) == []
     row, _ = rests(stage)
     assert row.state == "succeeded"
     assert models(stage) == 1
@@ -248,7 +248,7 @@ def test_h_after_the_last_rename_it_has_succeeded_recovered(on_stage, scenario, 
     assert session.reason == "host lost"
     assert written(stage) == after
     with stage.at_work():
-        assert len(stage.bodies(e.FileChanged)) == 3
+        assert len(stage.bodies(events.FileChanged)) == 3
     ends(stage)
 
 
@@ -308,7 +308,7 @@ def stopped(stage, point):
         try:
             os.setsid()
             signal.alarm(60)
-            faults.armed(point, "stop")
+            runtime.arm_fault(point, "stop")
             with stage.at_work():
                 stage.perform(is_takeover=False)
             code = 0
@@ -335,7 +335,7 @@ def lose_the_lock(stage):
 def test_old_h_that_sleeps_keeps_its_lock_and_nobody_takes_over(on_stage):
     stage = on_stage("one-file")
     pid = stopped(stage, "call.before_executing")
-    with stage.at_work(), pytest.raises(Driven) as told:
+    with stage.at_work(), pytest.raises(SessionDriven) as told:
         stage.drive()
     assert told.value.pid == pid
     assert wake(pid) == 0
@@ -353,7 +353,7 @@ def test_old_h_wakes_up_after_take_over_and_its_first_append_fails(on_stage):
     assert wake(pid) == 3
     with stage.at_work():
         assert [event.kind for event in stage.journal.events(after=last)] == []
-        assert len(stage.bodies(e.CallExecuting)) == 1
+        assert len(stage.bodies(events.CallExecuting)) == 1
     ends(stage)
 
 
@@ -404,7 +404,7 @@ def test_s_and_expiry_at_once_the_first_transaction_wins(on_stage, attempt):
 
     def expires():
         stage.clock.advance(WINDOW)
-        return expire_due(stage.journal) == [action.id]
+        return expire_due_actions(stage.journal) == [action.id]
 
     approved, expired = race(stage, lambda: stage.approve(action).why, expires)
     assert (approved, expired) in (("None", "False"), ("expired", "True"))
@@ -435,7 +435,7 @@ def test_two_s_the_second_gets_answer_refused(on_stage, attempt):
     results = race(stage, lambda: stage.approve(action).why, lambda: stage.reject(action, "no").why)
     assert sorted(results) == ["None", "decided"]
     with stage.at_work():
-        (refused,) = stage.bodies(e.AnswerRefused)
+        (refused,) = stage.bodies(events.AnswerRefused)
         assert refused.why == "decided"
     row, _ = rests(stage)
     assert row.state == ("succeeded" if results[0] == "None" else "rejected")
@@ -446,7 +446,7 @@ def test_a_word_to_a_dead_h_counts_for_the_next(on_stage):
     stage = on_stage("one-file")
     assert stage.die(("call.finished", 1)).code == 137
     with stage.at_work():
-        sessions.continue_(stage.journal, stage.session_id, USER)
+        session_requests.continue_session(stage.journal, stage.session_id, USER)
         stage.drive()
-        assert len(stage.bodies(e.ReplyCompleted)) == 2
+        assert len(stage.bodies(events.ReplyCompleted)) == 2
         assert stage.session().status == "ready"

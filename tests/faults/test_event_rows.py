@@ -11,9 +11,13 @@ import pytest
 
 from tests.support.crashes import TellingJournal, crash, fork
 from tests.support.invariants import temporaries
-from workbench.domain import events as e
-from workbench.journal.delete import SWEPT_AFTER, sweep
-from workbench.journal.rebuild import differences, integrity
+from workbench.domain import events
+from workbench.journal.maintenance import (
+    SWEEP_AFTER_SECONDS,
+    database_problems,
+    index_table_differences,
+    sweep_unused_blobs,
+)
 
 pytestmark = pytest.mark.faults
 
@@ -35,9 +39,9 @@ def test_before_the_blobs_rename_a_temporary_file_is_swept_after_an_hour(on_stag
     (left,) = temporaries(stage.home.blobs)
     assert left in blobs(stage)
     with stage.at_work():
-        assert sweep(stage.journal) == 0
-        age([left], SWEPT_AFTER + 60)
-        assert sweep(stage.journal) == 1
+        assert sweep_unused_blobs(stage.journal) == 0
+        age([left], SWEEP_AFTER_SECONDS + 60)
+        assert sweep_unused_blobs(stage.journal) == 1
     assert temporaries(stage.home.blobs) == []
     stage.take_over()
 
@@ -47,16 +51,16 @@ def test_blob_there_no_commit_it_is_swept_after_an_hour_and_made_again(on_stage)
     assert stage.die(("journal.blob_renamed", 1)).code == 137
     (left,) = blobs(stage)
     with stage.at_work():
-        assert sweep(stage.journal) == 0
-        age([left], SWEPT_AFTER + 60)
-        assert sweep(stage.journal) == 1
+        assert sweep_unused_blobs(stage.journal) == 0
+        age([left], SWEEP_AFTER_SECONDS + 60)
+        assert sweep_unused_blobs(stage.journal) == 1
     stage.take_over()
     # What an event refers to stays, however old it is.
     kept = blobs(stage)
     assert kept
-    age(kept, SWEPT_AFTER + 60)
+    age(kept, SWEEP_AFTER_SECONDS + 60)
     with stage.at_work():
-        assert sweep(stage.journal) == 0
+        assert sweep_unused_blobs(stage.journal) == 0
     assert blobs(stage) == kept
 
 
@@ -74,8 +78,8 @@ def test_inside_the_transaction_it_is_as_if_never_made(on_stage, nth):
         # The last one told is the last one there: what was in the transaction has left no trace.
         told = max((position for position, _ in end.told), default=stage.journal.last_position())
         assert stage.journal.last_position() == told
-        assert differences(stage.journal) == []
-        assert integrity(stage.journal) == []
+        assert index_table_differences(stage.journal) == []
+        assert database_problems(stage.journal) == []
     stage.take_over()
 
 
@@ -90,7 +94,7 @@ def test_committed_producer_not_told_the_next_one_reads_it_and_a_retry_is_a_no_o
         assert untold
         assert stage.journal.append(untold) == [event.position for event in untold]
         assert stage.journal.last_position() == untold[-1].position
-        assert differences(stage.journal) == []
+        assert index_table_differences(stage.journal) == []
     stage.take_over()
 
 
@@ -115,6 +119,6 @@ def test_reader_at_any_point_nobody_else_notices_and_it_reads_on_from_its_cursor
         seen = stage.journal.events(after=cursor)
         assert [event.position for event in seen] == list(range(cursor + 1, seen[-1].position + 1))
         assert seen[-1].position >= opened
-        assert any(isinstance(event.body, e.ActionOpened) for event in seen)
+        assert any(isinstance(event.body, events.ActionOpened) for event in seen)
         assert stage.journal.session(stage.session_id).id == stage.session_id
     stage.take_over()

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.runs import USER, Runs
 from tests.unit.journal.disk import FULL, failing_disk
-from workbench.effects import faults
-from workbench.host.steps.requests import resume
+from workbench.effects import runtime
+from workbench.host.steps.run_requests import resume_run
 from workbench.journal.errors import JournalError
 
 pytestmark = pytest.mark.faults
@@ -40,7 +40,7 @@ def project(tmp_path):
         return made[-1]
 
     yield make
-    faults.disarm_all()
+    runtime.disarm_all_faults()
     for one in made:
         one.close()
 
@@ -65,7 +65,7 @@ def goes_on(here, run):
     before, done = counted(here), {s for s, state in here.states(run).items() if state == "completed"}
     status = here.journal.pipeline_state(run).status
     if status not in ("completed", "queued"):
-        resume(here.journal, run, USER)
+        resume_run(here.journal, run, USER)
     if status != "completed":
         here.drive(run)
     assert here.journal.pipeline_state(run).status == "completed"
@@ -103,6 +103,6 @@ def test_a_write_that_fails_once_under_a_run_costs_no_step_that_was_done(project
     for nth in (1, 2, 3):
         here = project()
         run = here.request(here.pipeline(STEPS))
-        with faults.armed(point, "enospc", nth):
+        with runtime.arm_fault(point, "enospc", nth):
             driven(here, run)
         goes_on(here, run)

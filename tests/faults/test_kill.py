@@ -16,9 +16,9 @@ from tests.support.program import Program
 from tests.support.scenarios import RAN, Scenario, call, edit
 from tests.support.sizes import size
 from tests.support.stage import exchange, recording, text
-from workbench.domain import events as e
+from workbench.domain import events
 from workbench.effects.files import Root
-from workbench.host.ensure import PATIENCE
+from workbench.host.lifecycle import START_TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.faults
 
@@ -118,7 +118,7 @@ def test_no_h_alive_at_t3_s_starts_one_that_executes_and_calls_no_model(program)
     assert {row.state for row in program.calls().values()} == {"succeeded"}, program.said()
     assert (program.workspace / "d/n.txt").read_text() == "new\n"
     program.start("host", "stop").wait(20)
-    assert len(program.bodies(e.ReplyCompleted)) == 1
+    assert len(program.bodies(events.ReplyCompleted)) == 1
     assert (program.session().status, program.session().reason) == ("paused", "host lost")
     check_no_process(row.id for row in program.calls().values())
     assert program.attend(program.start("run", "--session", program.session_id)) == 0, program.said()
@@ -133,7 +133,7 @@ def test_a_host_killed_at_its_start_is_not_waited_for_and_the_answer_stays(progr
     first = program.waiting()[0]
     answering = program.start("approvals", "approve", first.id, faults="host.started:kill")
     assert answering.wait(60) == 0, program.said()
-    assert time.monotonic() - begun < PATIENCE, "the answer waited for a host that was dead"
+    assert time.monotonic() - begun < START_TIMEOUT_SECONDS, "the answer waited for a host that was dead"
     assert program.journal.action(first.id).state == "approved"
     assert program.session().status == "processing"
     assert program.attend(program.start("run", "--session", program.session_id)) == 0, program.said()

@@ -14,9 +14,10 @@ import pytest
 from tests.support.campaign import wanted
 from tests.support.crashes import Human, TellingJournal
 from tests.support.invariants import check_end, check_rest
-from workbench.agents.turn import TurnLimits, fold, todo
-from workbench.domain import events as e
-from workbench.journal.rebuild import differences, integrity
+from workbench.agents.planner import TurnLimits, due_effects
+from workbench.agents.reducer import fold_turn
+from workbench.domain import events
+from workbench.journal.maintenance import database_problems, index_table_differences
 
 pytestmark = pytest.mark.faults
 
@@ -101,14 +102,14 @@ def test_a_log_cut_anywhere_holds_a_session_with_all_that_was_acknowledged_befor
     for frames in range(0, disk.frames + 1, max(1, disk.frames // MOST_CUTS)):
         disk.cut(frames)
         with stage.at_work():
-            assert integrity(stage.journal) == []
-            assert differences(stage.journal) == []
+            assert database_problems(stage.journal) == []
+            assert index_table_differences(stage.journal) == []
             kept = stage.journal.events()
             acknowledged = {key for note in disk.notes if note.frames <= frames for _, key in note.events}
             assert acknowledged & durable <= {event.id for event in kept}
             assert [event.id for event in kept] == whole[: len(kept)], "an event in the middle was lost"
-            state = fold(stage.journal.events(stage.session_id))
-            todo(state, TurnLimits(max_rounds=50))
+            state = fold_turn(stage.journal.events(stage.session_id))
+            due_effects(state, TurnLimits(max_rounds=50))
             assert stage.session().status == state.status
 
 
@@ -137,7 +138,7 @@ def test_power_loss_after_t4_is_settled_by_what_the_files_are(played):
     (t4,) = [
         note
         for note in disk.notes
-        if any(isinstance(kinds[key].body, e.CallExecuting) for _, key in note.events)
+        if any(isinstance(kinds[key].body, events.CallExecuting) for _, key in note.events)
     ]
     for done, (state, detail) in enumerate(
         [("interrupted", "nothing written"), ("interrupted", "rolled back"), ("interrupted", "rolled back"),

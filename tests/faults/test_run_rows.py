@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.runs import USER, Runs
-from workbench.host.steps.begin import interrupted_commands
-from workbench.host.steps.requests import resume
-from workbench.pipelines.state import fold
+from workbench.host.steps.run_requests import resume_run
+from workbench.host.steps.run_start import interrupted_command_steps
+from workbench.pipelines.state import fold_run
 
 pytestmark = pytest.mark.faults
 
@@ -66,10 +66,10 @@ def test_killed_at_any_point_resume_runs_only_what_is_not_completed(here, point,
     here.check()
     done = {step for step, state in here.states(run).items() if state == "completed"}
     ran = (here.root / "count").read_text().split() if (here.root / "count").exists() else []
-    cut_off = interrupted_commands(fold(here.journal.events(run)))
+    cut_off = interrupted_command_steps(fold_run(here.journal.events(run)))
     row = here.journal.pipeline_state(run)
     if row.status not in ("completed", "queued"):
-        resume(here.journal, run, USER)
+        resume_run(here.journal, run, USER)
     end = driven(here, run)
     assert end.returncode == 0, end.stderr
     row = here.journal.pipeline_state(run)
@@ -110,7 +110,7 @@ def test_killed_while_it_goes_round_or_below_resume_goes_on_there(here, point, n
     assert killed.returncode == -9, killed.stderr
     here.check()
     if here.journal.pipeline_state(run).status != "queued":
-        resume(here.journal, run, USER)
+        resume_run(here.journal, run, USER)
     end = driven(here, run)
     assert end.stdout.strip() == "completed", end.stderr
     assert len((here.root / "tries").read_text().split()) in (3, 4)
@@ -141,7 +141,7 @@ def test_a_gate_that_was_answered_while_nobody_drove_counts(here):
     here.drive(run)
     here.answer(run)
     assert driven(here, run, "step.running:kill:1").returncode == -9
-    resume(here.journal, run, USER)
+    resume_run(here.journal, run, USER)
     assert driven(here, run).stdout.strip() == "completed"
     assert [b.state for s, b in here.bodies(run, "step.changed") if s == "g"].count("completed") == 1
 
@@ -152,6 +152,6 @@ def test_a_full_disk_leaves_the_state_true(here):
     here.check()
     row = here.journal.pipeline_state(run)
     if row.status != "completed":
-        resume(here.journal, run, USER) if row.status != "queued" else None
+        resume_run(here.journal, run, USER) if row.status != "queued" else None
         assert driven(here, run).stdout.strip() == "completed"
     assert (here.root / "count").read_text().split().count("c") == 1

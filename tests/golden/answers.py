@@ -8,10 +8,9 @@ from tests.golden.shop import FILES
 from tests.golden.staging import MINUTE
 from tests.golden.words import call, create, edit, exchange, prompt, read, result, run, said, thought
 from workbench.domain.events import MarkAdded, RuleAdded, SessionChanged
-from workbench.domain.values import Decision, Taken
-from workbench.host import trusting
-from workbench.journal.decide import decide, expire_due
-from workbench.journal.rules import add_rule, revoke_rule
+from workbench.domain.values import Decision, SelectedHunk
+from workbench.host import workspace_trust
+from workbench.journal.decisions import add_rule, decide_action, expire_due_actions, revoke_rule
 
 ROUTER = FILES["src/shop/router.py"]
 DISPATCH = (
@@ -70,7 +69,7 @@ Routes are tried in the order in which they were added.
     ),
 ])  # fmt: skip
 def rename_handler(scene):
-    trusting.grant(scene.journal, str(scene.workspace), True, scene.user)
+    workspace_trust.grant_trust(scene.journal, str(scene.workspace), True, scene.user)
     rule = RuleAdded(
         rule="", effect="allow", origin="user", scope="workspace", tool="run_in_terminal", pattern_kind="glob",
         pattern="Bash(grep *)", description="searching the shop", scope_id=str(scene.workspace),
@@ -132,7 +131,7 @@ def fix_flaky_login(scene):
     scene.begin("fix flaky login", "test_a_session_ends fails about once a day in CI. Find out why.")
     yield
     # Lines 1 to 6 of the one hunk: the signature with the lifetime and its field are left.
-    scene.approve(after=55, hunks=[Taken(hunk=1, lines=(3, 5, 6))], reason="no lifetime for now")
+    scene.approve(after=55, hunks=[SelectedHunk(hunk=1, lines=(3, 5, 6))], reason="no lifetime for now")
     yield
     edited = scene.text("src/shop/login.py").replace(
         "self._ends.get(token, 0) > time.time()", "self._clock() < self._ends.get(token, 0)"
@@ -180,7 +179,7 @@ def bump_deps(scene):
     yield
     action = scene.one()
     scene.passes(15 * MINUTE + 1)
-    expire_due(scene.journal)
+    expire_due_actions(scene.journal)
     yield
     scene.approve(action, after=2)
     yield
@@ -217,7 +216,7 @@ def late_answers(scene):
     scene.extend(scene.one("errors"), after=4)
     newest = scene.one("errors")
     seen = Decision(action_id=newest.id, verdict="approve")
-    decide(scene.journal, seen, newest.digest[::-1], scene.user)
+    decide_action(scene.journal, seen, newest.digest[::-1], scene.user)
     scene.approve(newest, after=6)
     scene.reject(newest, after=1, reason="too late")
     scene.reject(longer, after=1)
@@ -225,7 +224,7 @@ def late_answers(scene):
     command = scene.one("grep")
     scene.passes(16 * MINUTE)
     scene.approve(command, after=0)
-    expire_due(scene.journal)
+    expire_due_actions(scene.journal)
     yield
     scene.go_on(after=90)
     yield

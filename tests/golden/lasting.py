@@ -7,8 +7,8 @@ from tests.golden.scenario import golden
 from tests.golden.staging import MINUTE
 from tests.golden.words import create, exchange, prompt, read, run, said, thought
 from workbench.domain.events import MarkAdded, RuleAdded
-from workbench.host import trusting
-from workbench.journal.rules import add_rule
+from workbench.host import workspace_trust
+from workbench.journal.decisions import add_rule
 
 PARTS = ("router", "cart", "login", "app")
 SENTENCES = (
@@ -51,7 +51,7 @@ def _page(turn):
 
 @golden("long-session", list(_exchanges()))
 def long_session(scene):
-    trusting.grant(scene.journal, str(scene.workspace), True, scene.user)
+    workspace_trust.grant_trust(scene.journal, str(scene.workspace), True, scene.user)
     rule = RuleAdded(
         rule="", effect="allow", origin="user", scope="always", tool="create_file", pattern_kind="glob",
         pattern="Write(docs/parts/**)", description="notes about the parts of the shop",

@@ -9,11 +9,11 @@ from tests.golden.scenario import golden
 from tests.golden.shop import FILES
 from tests.golden.staging import CLI, GONE, LOOK, MINUTE, SCREEN
 from tests.golden.words import create, edit, exchange, prompt, read, result, run, said
-from workbench.changes.answer import decision
+from workbench.changes.decision import make_decision
 from workbench.domain.events import SessionChanged
-from workbench.domain.values import SYSTEM_SESSION, Taken
-from workbench.host import trusting
-from workbench.journal.decide import decide, expire_due
+from workbench.domain.values import SYSTEM_SESSION, SelectedHunk
+from workbench.host import workspace_trust
+from workbench.journal.decisions import decide_action, expire_due_actions
 
 ROUTER = FILES["src/shop/router.py"]
 
@@ -119,7 +119,7 @@ GOVERNING = {
 })  # fmt: skip
 def trust_question(scene):
     workspace = str(scene.workspace)
-    trusting.ask(scene.journal, workspace)
+    workspace_trust.open_trust_question(scene.journal, workspace)
     scene.passes(3).begin("cart bug", "Removing something twice ends in an error. Fix it.")
     yield
     _answer_trust(scene, "approve", "trust_and_read")
@@ -129,20 +129,20 @@ def trust_question(scene):
     yield
     # The files that govern the workspace are others now: the trust does not hold any more.
     scene.passes(300).write("scripts/format.sh", "#!/bin/sh\nprintf 'format: 1 file\\n'\n")
-    trusting.ask(scene.journal, workspace)
+    workspace_trust.open_trust_question(scene.journal, workspace)
     scene.say("Does README name all commands?", after=4)
     yield
     _answer_trust(scene, "reject", "not_now")
     scene.approve(after=6)
     yield
-    trusting.revoke(scene.passes(40).journal, workspace, scene.user)
+    workspace_trust.revoke_trust(scene.passes(40).journal, workspace, scene.user)
 
 
 def _answer_trust(scene, verdict, choice):
     (action,) = scene.passes(11).journal.actions(session_id=SYSTEM_SESSION, states=("pending",))
     opened = scene.journal.reader.event_at(action.opened_at).body
-    made = decision(opened, action.id, verdict, blobs=scene.journal.blobs, choice=choice)
-    assert decide(scene.journal, made, action.digest, scene.user).ok
+    made = make_decision(opened, action.id, verdict, blobs=scene.journal.blobs, choice=choice)
+    assert decide_action(scene.journal, made, action.digest, scene.user).ok
 
 
 @golden("busy-queue", [
@@ -188,7 +188,7 @@ def busy_queue(scene):
     scene.extend(scene.one("test.sh"), after=30)
     yield GONE
     scene.user, scene.session_id = SCREEN, second
-    scene.approve(scene.one("login"), 40, hunks=[Taken(hunk=1, lines=(2,))])
+    scene.approve(scene.one("login"), 40, hunks=[SelectedHunk(hunk=1, lines=(2,))])
     scene.note(SessionChanged(title="fix flaky login", tags=("ci",)))
     scene.passes(2 * MINUTE)
-    assert expire_due(scene.journal) == []
+    assert expire_due_actions(scene.journal) == []

@@ -4,19 +4,20 @@ Owns the making of runs; folders, clock and what is kept are those of every gold
 """
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.golden.run_still import run_stillness
 from tests.golden.staging import END, ENVIRONMENT, GONE, Scene
 from tests.golden.words import recording_text
 from workbench.domain.values import Decision
-from workbench.host import trusting
-from workbench.host.kit import open_kit
-from workbench.host.models import paced_by
-from workbench.host.steps import requests
-from workbench.host.steps.drive import Driving, drive_run
-from workbench.host.steps.ledger import pending_below
-from workbench.journal.decide import decide
+from workbench.host import workspace_trust
+from workbench.host.driver_context import open_driver_context
+from workbench.host.model_selection import provider_maker_with_sleep
+from workbench.host.steps import run_requests
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
+from workbench.journal.decisions import decide_action
+from workbench.journal.session_queries import pending_action_ids
 
 
 class RunScene(Scene):
@@ -31,26 +32,26 @@ class RunScene(Scene):
             (self.recordings / f"{step}.json").write_text(recording_text(exchanges), encoding="utf-8")
 
     def trust(self):
-        trusting.grant(self.journal, str(self.workspace), False, self.user)
+        workspace_trust.grant_trust(self.journal, str(self.workspace), False, self.user)
         return self.passes(3)
 
     def begin_run(self, pipeline, **wish):
-        wish = requests.Wish(name=pipeline, recordings=str(self.recordings), **wish)
-        self.session_id = requests.request(self.journal, str(self.workspace), wish, self.user)
+        wish = run_requests.RunRequest(name=pipeline, recordings=str(self.recordings), **wish)
+        self.session_id = run_requests.request_run(self.journal, str(self.workspace), wish, self.user)
         return self
 
     def resume(self, step="", after=40):
         self.passes(after)
-        requests.resume(self.journal, self.session_id, self.user, step)
+        run_requests.resume_run(self.journal, self.session_id, self.user, step)
         return self
 
     def cancel(self, reason="", after=9):
         self.passes(after)
-        requests.cancel(self.journal, self.session_id, self.user, reason)
+        run_requests.cancel_run(self.journal, self.session_id, self.user, reason)
         return self
 
     def waiting(self, target=None):
-        every = [self.journal.action(key) for key in pending_below(self.journal, self.session_id)]
+        every = [self.journal.action(key) for key in pending_action_ids(self.journal, self.session_id)]
         return [action for action in every if target is None or target in action.target]
 
     def choose(self, choice, after=14, reason=None):
@@ -58,11 +59,15 @@ class RunScene(Scene):
         action = self.one()
         self.passes(after)
         said = Decision(action_id=action.id, verdict="approve", choice=choice, reason=reason)
-        return decide(self.journal, said, action.digest, self.user)
+        return decide_action(self.journal, said, action.digest, self.user)
 
     async def _driving(self, driver, turns):
-        kit = open_kit(
-            self.home, self.journal, str(self.workspace), provider=paced_by(self._sleep), sleep=self._sleep
+        kit = open_driver_context(
+            self.home,
+            self.journal,
+            str(self.workspace),
+            provider=provider_maker_with_sleep(self._sleep),
+            sleep=self._sleep,
         )
 
         def until(coordinator):
@@ -74,7 +79,7 @@ class RunScene(Scene):
         try:
             kit = replace(kit, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
             with run_stillness(self.clock):
-                driving = Driving(kit=kit, driver=driver, until=until)
+                driving = RunDriverOptions(kit=kit, driver=driver, until=until)
                 await asyncio.wait_for(drive_run(driving, self.session_id), 60)
         finally:
             kit.root.close()

@@ -8,11 +8,12 @@ import asyncio
 import contextlib
 import uuid
 from collections import deque
+from dataclasses import replace
 from unittest import mock
 
 from tests.golden.still import StillLines
-from workbench.effects.process import Command, prepare
-from workbench.host.steps import command, drive
+from workbench.effects.command_execution import Command, prepare_command
+from workbench.host.steps import run_driver, step_executor
 from workbench.pipelines.coordinator import Coordinator
 
 COMMAND = 2.4
@@ -64,12 +65,26 @@ class StillRung:
             self._turnstile.is_resting = lambda: False
 
 
+class StillExecutor:
+    """Runs every step but commands through the turnstile; commands go through it themselves."""
+
+    def __init__(self, turnstile, real):
+        self._turnstile, self._real = turnstile, real
+        self.answer, self.cancel, self.opening = real.answer, real.cancel, real.opening
+
+    async def run(self, spec, on_event):
+        if spec.kind != "command":
+            await self._turnstile.passed()
+        return await self._real.run(spec, on_event)
+
+
 class StillCoordinator(Coordinator):
     """Sends every attempt through the turnstile."""
 
-    def __init__(self, turnstile, parts, options, rung):
+    def __init__(self, turnstile, context, slots):
         self.turnstile = turnstile
-        super().__init__(parts, options, StillRung(turnstile, rung))
+        executor = StillExecutor(turnstile, context.executor)
+        super().__init__(replace(context, executor=executor, wake=StillRung(turnstile, context.wake)), slots)
 
     def _start(self):
         before = set(self._tasks)
@@ -83,13 +98,8 @@ class StillCoordinator(Coordinator):
         finally:
             self.turnstile.end()
 
-    async def executed(self, spec, on_event):
-        if spec.kind != "command":
-            await self.turnstile.passed()
-        return await super().executed(spec, on_event)
 
-
-class StillLive(command._Live):
+class StillLive(step_executor._LiveStepOutput):
     """Streams an output when it is whole, however it came through the pipe."""
 
     def __init__(self, on_event):
@@ -131,18 +141,18 @@ def run_stillness(clock):
     turnstile = Turnstile()
 
     def prepared(argv, cwd, env, mark, **more):
-        real = prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
+        real = prepare_command(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
         assert isinstance(real, Command)
         return StillCommand(clock, turnstile, real)
 
     with contextlib.ExitStack() as stack:
         for owner, name, still in (
             (asyncio, "to_thread", _inline),
-            (drive, "_tick", _never),
-            (drive, "Coordinator", lambda *parts: StillCoordinator(turnstile, *parts)),
-            (command, "prepare", prepared),
-            (command, "_Live", StillLive),
-            (command, "Deltas", lambda write: StillLines(clock, write)),
+            (run_driver, "_run_clock", _never),
+            (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile, *parts)),
+            (step_executor, "prepare_command", prepared),
+            (step_executor, "_LiveStepOutput", StillLive),
+            (step_executor, "DeltaWriter", lambda write: StillLines(clock, write)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

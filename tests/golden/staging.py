@@ -10,26 +10,28 @@ import hashlib
 import json
 import os
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from tests.golden.shop import FILES
 from tests.golden.still import START, PlacedBlobs, Places, StillClock, StillJournal, stillness
 from tests.golden.words import MODEL, recording_text
 from tests.support.golden import KEY
-from workbench.changes.answer import decision
-from workbench.domain.codec import EVENTS_VERSION, blob_refs, plain, to_line
+from workbench.changes.decision import make_decision
+from workbench.domain.codec import EVENT_FORMAT_VERSION, blob_refs, event_to_line, to_json_value
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Actor, Taken
-from workbench.effects import faults
-from workbench.effects.marks import AGENT_VARIABLE
-from workbench.host import sessions
-from workbench.host.drive import drive_session
-from workbench.host.kit import open_kit
-from workbench.host.models import paced_by
-from workbench.journal.decide import decide, extend
+from workbench.domain.values import Actor, SelectedHunk
+from workbench.effects import runtime
+from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.host import session_requests
+from workbench.host.driver_context import open_driver_context
+from workbench.host.model_selection import provider_maker_with_sleep
+from workbench.host.session_driver import drive_session
+from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
-from workbench.journal.lease import DriverIdentity, DriverLock
-from workbench.journal.rebuild import differences, truth
+from workbench.journal.leases import DriverIdentity, DriverLock
+from workbench.journal.maintenance import fold_journal, index_table_differences
 
 SCREEN = Actor(kind="user", pid=3021, via="screen")
 CLI = Actor(kind="user", pid=3077, via="cli")
@@ -98,7 +100,7 @@ class Scene:
             "path": str(self.recording),
             "sha256": hashlib.sha256(self.recording.read_bytes()).hexdigest(),
         }
-        self.session_id = sessions.create(
+        self.session_id = session_requests.create_session(
             self.journal, workspace=str(self.workspace), provider="recorded", model=MODEL, actor=self.user,
             title=title, configuration={"recording": facts}, **more,
         )  # fmt: skip
@@ -106,16 +108,16 @@ class Scene:
 
     def say(self, prompt, after=20):
         self.passes(after)
-        sessions.submit(self.journal, self.session_id, prompt, self.user)
+        session_requests.submit_prompt(self.journal, self.session_id, prompt, self.user)
         return self
 
     def go_on(self, after=30):
         self.passes(after)
-        sessions.continue_(self.journal, self.session_id, self.user)
+        session_requests.continue_session(self.journal, self.session_id, self.user)
         return self
 
     def interrupt(self):
-        sessions.interrupt(self.journal, self.session_id, self.user)
+        session_requests.interrupt_session(self.journal, self.session_id, self.user)
 
     def waiting(self, target=None):
         found = self.journal.actions(session_id=self.session_id, states=("pending",))
@@ -127,7 +129,11 @@ class Scene:
 
     def approve(self, action=None, after=6, *, hunks=None, edited=None, **more):
         """Approve the one action that waits, or the given one."""
-        selection = None if hunks is None else [h if isinstance(h, Taken) else Taken(hunk=h) for h in hunks]
+        selection = (
+            None
+            if hunks is None
+            else [h if isinstance(h, SelectedHunk) else SelectedHunk(hunk=h) for h in hunks]
+        )
         edited = edited and {path: text.encode() for path, text in edited.items()}
         return self._answer(action, after, "approve", selection=selection, edited=edited, **more)
 
@@ -139,21 +145,21 @@ class Scene:
         self.passes(after)
         opened = self.journal.reader.event_at(action.opened_at).body
         assert isinstance(opened, ActionOpened)
-        made = decision(opened, action.id, verdict, blobs=self.journal.blobs, **more)
-        return decide(self.journal, made, action.digest, self.user)
+        made = make_decision(opened, action.id, verdict, blobs=self.journal.blobs, **more)
+        return decide_action(self.journal, made, action.digest, self.user)
 
     def extend(self, action=None, after=0):
         self.passes(after)
-        return extend(self.journal, (action or self.one()).id, self.user)
+        return extend_action(self.journal, (action or self.one()).id, self.user)
 
     def refresh(self, action=None, after=5):
         self.passes(after)
-        sessions.refresh(self.journal, (action or self.one()).id, self.user)
+        session_requests.request_refresh(self.journal, (action or self.one()).id, self.user)
         return self
 
     def undo(self, action, after=15):
         self.passes(after)
-        sessions.undo(self.journal, action.id, self.user)
+        session_requests.request_undo(self.journal, action.id, self.user)
         return self
 
     def note(self, body, session_id=None, **more):
@@ -194,8 +200,12 @@ class Scene:
         return turns.wish
 
     async def _driving(self, driver, turns):
-        kit = open_kit(
-            self.home, self.journal, str(self.workspace), provider=paced_by(self._sleep), sleep=self._sleep
+        kit = open_driver_context(
+            self.home,
+            self.journal,
+            str(self.workspace),
+            provider=provider_maker_with_sleep(self._sleep),
+            sleep=self._sleep,
         )
         try:
             kit = replace(kit, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
@@ -219,7 +229,7 @@ class Scene:
             with contextlib.suppress(BaseException):
                 os.setsid()
                 self._open(self.clock)
-                faults.armed(point, "exit", nth)
+                runtime.arm_fault(point, "exit", nth)
                 self._human = iter(())
                 self._drive(None)
             os._exit(0)
@@ -233,10 +243,10 @@ class Scene:
     def made(self):
         """Return everything that is kept of it, and let go."""
         with contextlib.closing(self.journal):
-            assert differences(self.journal) == []
+            assert index_table_differences(self.journal) == []
             events = self.journal.events()
             with self.journal.reader.snapshot() as database:
-                rows = truth(database).known
+                rows = fold_journal(database).known
             tables = self._tables(rows)
             files = {f"project/{path}": _bytes(content) for path, content in self.files.items()}
             files |= self._recordings()
@@ -247,14 +257,14 @@ class Scene:
         return {"recording.json": self.recording.read_bytes()}
 
     def _lines(self, events):
-        yield json.dumps({"workbench_session": 1, "schema": EVENTS_VERSION})
+        yield json.dumps({"workbench_session": 1, "schema": EVENT_FORMAT_VERSION})
         known = set()
         for event in events:
             for ref in blob_refs(event.body):
                 if ref.startswith("recorded:") and ref not in known:
                     known.add(ref)
                     yield self._blob_line(ref)
-            yield self.places.text(to_line(event))
+            yield self.places.text(event_to_line(event))
 
     def _blob_line(self, ref):
         data = self.journal.blobs.read(ref)
@@ -263,7 +273,9 @@ class Scene:
 
     def _tables(self, rows):
         named = {table: getattr(rows, table) for table in TABLES}
-        found = {table: {key: plain(row) for key, row in kept.items()} for table, kept in named.items()}
+        found = {
+            table: {key: to_json_value(row) for key, row in kept.items()} for table, kept in named.items()
+        }
         return json.loads(self.places.text(json.dumps(found)))
 
 

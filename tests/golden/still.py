@@ -11,19 +11,19 @@ import functools
 import hashlib
 import os
 import uuid
-from dataclasses import replace
 from unittest import mock
 
-from workbench.agents.effects import CallModel, Execute, StopCall, StopModel
-from workbench.agents.turn import todo
+from msgspec.structs import replace
+
+from workbench.agents.planner import CallModel, Execute, StopCall, StopModel, due_effects
 from workbench.domain.events import CallFinished, HookRan, ProcessStarted, SecurityNoted
-from workbench.effects.clock import ManualClock
-from workbench.host import command, drive, model_call, models, watch
-from workbench.host.runner import Runner
-from workbench.host.stream import INTERVAL, Deltas
-from workbench.journal.blobs import Blobs
+from workbench.effects.runtime import ManualClock
+from workbench.host import executor, model_call, model_selection, session_driver
+from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
+from workbench.host.session_driver import SessionRunner
+from workbench.journal.home import BlobStore
 from workbench.journal.journal import Journal
-from workbench.providers.recording import load
+from workbench.providers.recording import load_recording
 
 START = 1_795_262_400_000_000
 """2026-11-21T12:00:00Z in microseconds."""
@@ -63,7 +63,7 @@ class StillClock(ManualClock):
         return super().monotonic()
 
 
-class PlacedBlobs(Blobs):
+class PlacedBlobs(BlobStore):
     """Digests that do not depend on where the folders are: their names are replaced before the HMAC."""
 
     def __init__(self, home, places):
@@ -130,7 +130,7 @@ class StillJournal(Journal):
                 return body
 
 
-class StillRunner(Runner):
+class StillRunner(SessionRunner):
     """Starts one due effect at a time, the first one; only what stops another runs beside it."""
 
     def __init__(self, turns, desk, on_events=None):
@@ -142,11 +142,11 @@ class StillRunner(Runner):
         await super().run(lambda found: until(found) or self._turns.has_to_look)
         while self._turns.has_to_look:
             self._turns.has_to_look = False
-            await watch.mark_stale(self.desk, self.state)
+            await session_driver.mark_stale_actions(self.desk, self.state)
             await super().run(lambda found: until(found) or self._turns.has_to_look)
 
     def _start_due(self):
-        for effect in todo(self.state, self._limits()):
+        for effect in due_effects(self.state, self._limits()):
             if effect in self._running or self._idle.get(effect) == self.cursor:
                 continue
             if self._may_start(effect):
@@ -157,7 +157,7 @@ class StillRunner(Runner):
         return all(isinstance(other, beside) for other in self._running)
 
 
-class StillText(Deltas):
+class StillText(DeltaWriter):
     """Cuts a reply by the still clock instead of a timer."""
 
     def __init__(self, clock, write):
@@ -166,12 +166,12 @@ class StillText(Deltas):
 
     def feed(self, text):
         self._came.append(text)
-        if self._clock.now() - self._last >= INTERVAL * 1_000_000:
+        if self._clock.now() - self._last >= DELTA_INTERVAL_SECONDS * 1_000_000:
             self._out(self._shown())
             self._last = self._clock.now()
 
 
-class StillLines(Deltas):
+class StillLines(DeltaWriter):
     """Cuts a command's output into its lines, however it came through the pipe."""
 
     def __init__(self, clock, write):
@@ -199,7 +199,7 @@ def _marked(argv, cwd, env, mark):
     return prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}")
 
 
-prepare = command.prepare
+prepare = executor.prepare_command
 
 
 @contextlib.contextmanager
@@ -207,13 +207,13 @@ def stillness(clock, turns):
     """Within it a driver of this process goes on without chance."""
     with contextlib.ExitStack() as stack:
         for owner, name, still in (
-            (drive, "Runner", functools.partial(StillRunner, turns)),
-            (drive, "_tick", _never),
-            (model_call, "Deltas", functools.partial(StillText, clock)),
-            (command, "Deltas", functools.partial(StillLines, clock)),
-            (command, "prepare", _marked),
+            (session_driver, "SessionRunner", functools.partial(StillRunner, turns)),
+            (session_driver, "_run_clock", _never),
+            (model_call, "DeltaWriter", functools.partial(StillText, clock)),
+            (executor, "DeltaWriter", functools.partial(StillLines, clock)),
+            (executor, "prepare_command", _marked),
             # Read anew at every call of the model otherwise, which costs a long session most of its time.
-            (models, "load", functools.cache(load)),
+            (model_selection, "load_recording", functools.cache(load_recording)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

@@ -12,23 +12,30 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.golden.make import make
 from tests.golden.scenario import SCENARIOS
 from tests.golden.unsafe import SECRETS
 from tests.support import golden
-from workbench.agents.effects import CallModel
-from workbench.agents.turn import TurnLimits, TurnState, apply, todo
-from workbench.changes.digest import action_digest, digest_rows
-from workbench.domain.codec import EVENTS_VERSION, parse_line, plain, to_line
-from workbench.domain.events import BODIES, ActionOpened
-from workbench.domain.fold import Tables
-from workbench.domain.machines import SETTLED_CALLS
-from workbench.journal.rebuild import differences
+from workbench.agents.planner import CallModel, TurnLimits, due_effects
+from workbench.agents.reducer import apply_event
+from workbench.agents.state import TurnState
+from workbench.changes.digest import action_digest, plan_digest_rows
+from workbench.domain.codec import (
+    EVENT_BODIES,
+    EVENT_FORMAT_VERSION,
+    event_from_line,
+    event_to_line,
+    to_json_value,
+)
+from workbench.domain.events import ActionOpened
+from workbench.domain.fold import MemoryTables
+from workbench.domain.machines import SETTLED_CALL_STATES
+from workbench.journal.maintenance import index_table_differences
 
 NAMES = golden.names()
 LIMITS = TurnLimits(max_rounds=50)
@@ -96,9 +103,11 @@ def test_it_is_the_same_in_another_folder_zone_and_language(tmp_path):
 
 @each_session
 def test_the_fold_of_the_file_is_the_fold_of_the_live_journal(name):
-    rows = Tables().fold(parsed(name))
+    rows = MemoryTables().fold(parsed(name))
     live = made(name).tables
-    assert {table: {key: plain(row) for key, row in getattr(rows, table).items()} for table in live} == live
+    assert {
+        table: {key: to_json_value(row) for key, row in getattr(rows, table).items()} for table in live
+    } == live
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -106,12 +115,12 @@ def test_the_fold_of_the_file_is_the_fold_of_the_live_journal(name):
 
 @each_session
 def test_the_first_line_says_what_it_is(name):
-    assert golden.header(name) == {"workbench_session": 1, "schema": EVENTS_VERSION}
+    assert golden.header(name) == {"workbench_session": 1, "schema": EVENT_FORMAT_VERSION}
 
 
 @each_session
 def test_every_line_prints_back_to_itself(name):
-    printed = [to_line(event) for event in parsed(name)]
+    printed = [event_to_line(event) for event in parsed(name)]
     assert printed == [line for line in golden.lines(name) if not line.startswith('{"blob":')]
 
 
@@ -168,7 +177,7 @@ def test_digests_of_actions_are_those_of_what_the_file_shows(name):
         parameters = body.subject if body.action_kind in ("trust", "gate") else body.parameters
         assert body.digest == action_digest(
             keyed, kind=body.action_kind, tool=body.tool, parameters=parameters, cwd=body.cwd,
-            files=digest_rows(body.files), prompt=body.prompt, choices=body.choices or None,
+            files=plan_digest_rows(body.files), prompt=body.prompt, choices=body.choices or None,
         )  # fmt: skip
 
 
@@ -184,17 +193,17 @@ def test_all_of_them_are_small():
 
 def test_every_kind_of_event_occurs_or_is_excused():
     seen = {event.kind for name in NAMES for event in parsed(name)}
-    known = {body.KIND for body in BODIES}
+    known = {body.KIND for body in EVENT_BODIES}
     assert known - seen == set(NOWHERE)
     assert "weather.observed" in seen - known
 
 
 def test_every_outcome_of_an_action_and_of_a_call_occurs():
-    rows = [Tables().fold(parsed(name)) for name in NAMES]
+    rows = [MemoryTables().fold(parsed(name)) for name in NAMES]
     actions = {action.state for row in rows for action in row.actions.values()}
     assert actions == {"pending", "approved", "rejected", "expired", "cancelled", "superseded"}
     calls = {call.state for row in rows for call in row.calls.values()}
-    assert calls >= SETTLED_CALLS
+    assert calls >= SETTLED_CALL_STATES
     bodies = [event.body for name in NAMES for event in parsed(name)]
     verdicts = {body.verdict.outcome for body in bodies if body.KIND == "call.proposed"}
     assert verdicts == {"allowed", "ask", "denied", "refused"}
@@ -221,7 +230,7 @@ def test_a_long_session_is_long():
 @each_session
 @pytest.mark.spec(138)
 def test_usage_never_falls_at_any_event(name):
-    tables, before = Tables(), {}
+    tables, before = MemoryTables(), {}
     for event in parsed(name):
         tables.fold((event,))
         for key, session in tables.sessions.items():
@@ -236,31 +245,36 @@ def test_usage_never_falls_at_any_event(name):
 @each_session
 def test_no_prefix_calls_the_model_while_a_call_is_open(name):
     for of_session in by_session(name).values():
-        state, tables = TurnState(), Tables()
+        state, tables = TurnState(), MemoryTables()
         for event in of_session:
-            state = apply(state, event)
+            state = apply_event(state, event)
             tables.fold((event,))
-            due = todo(state, LIMITS)
-            open_calls = [call.id for call in tables.calls.values() if call.state not in SETTLED_CALLS]
+            due = due_effects(state, LIMITS)
+            open_calls = [call.id for call in tables.calls.values() if call.state not in SETTLED_CALL_STATES]
             assert not (open_calls and any(isinstance(effect, CallModel) for effect in due))
 
 
 @each_session
 def test_folding_in_two_parts_is_folding_at_once(name):
     events = parsed(name)
-    whole = Tables().fold(events)
+    whole = MemoryTables().fold(events)
     for cut in range(0, len(events), max(1, len(events) // 7)):
-        assert Tables().fold(events[:cut]).fold(parse_line(to_line(event)) for event in events[cut:]) == whole
+        assert (
+            MemoryTables()
+            .fold(events[:cut])
+            .fold(event_from_line(event_to_line(event)) for event in events[cut:])
+            == whole
+        )
 
 
 @each_session
 def test_nothing_is_due_at_the_end_but_what_waits_for_its_human(name):
-    rows = Tables().fold(parsed(name))
+    rows = MemoryTables().fold(parsed(name))
     waiting = {action.session_id for action in rows.actions.values() if action.state == "pending"}
     for session_id, events in by_session(name).items():
-        state = functools.reduce(apply, events, TurnState())
+        state = functools.reduce(apply_event, events, TurnState())
         if session_id not in waiting:
-            assert todo(state, LIMITS) == ()
+            assert due_effects(state, LIMITS) == ()
 
 
 # --- loaded ----------------------------------------------------------------------------------------------
@@ -269,8 +283,8 @@ def test_nothing_is_due_at_the_end_but_what_waits_for_its_human(name):
 @each_session
 def test_loaded_into_a_fresh_home_the_tables_are_the_same(name, tmp_path):
     with golden.load(name, tmp_path / "home") as journal:
-        assert differences(journal) == []
-        rows = Tables().fold(parsed(name))
+        assert index_table_differences(journal) == []
+        rows = MemoryTables().fold(parsed(name))
         assert {row.id: row for row in journal.sessions()} == rows.sessions
         assert {row.id: row for row in journal.actions()} == rows.actions
         # What comes from a file uses no rule here: use counts are about this home.
@@ -281,10 +295,14 @@ def test_loaded_into_a_fresh_home_the_tables_are_the_same(name, tmp_path):
 
 
 def test_a_recording_can_be_read_as_it_is_kept():
-    from workbench.providers.recording import load
+    from workbench.providers.recording import load_recording
 
     for name in NAMES:
-        read = {load(path).sha256 for path in (golden.FOLDER / name).glob("**/*.json") if _is_recording(path)}
+        read = {
+            load_recording(path).sha256
+            for path in (golden.FOLDER / name).glob("**/*.json")
+            if _is_recording(path)
+        }
         created = [e.body for e in parsed(name) if e.kind == "session.created"]
         played = {body.configuration["recording"]["sha256"] for body in created if body.provider}
         assert played == read

@@ -11,8 +11,8 @@ from tests.golden.scenario import golden
 from tests.golden.words import create, edit, exchange, read, result, run, said
 from workbench.domain.events import Unknown
 from workbench.domain.values import Actor
-from workbench.effects.marks import AGENT_VARIABLE
-from workbench.host.ancestry import InsideAgent, refuse_inside_agents
+from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.host.host_locks import InsideAgent, refuse_inside_agents
 
 ESCAPE = "\x1b"
 TITLE = f"{ESCAPE}]0;owned\x07"

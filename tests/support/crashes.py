@@ -22,13 +22,13 @@ from pathlib import Path
 from tests.support.invariants import check_end, check_rest, check_told
 from tests.support.scenarios import TOOLS, Scenario
 from tests.support.stage import USER, Stage, no_wait
-from workbench.domain import events as e
-from workbench.effects import faults
-from workbench.effects.clock import SystemClock
-from workbench.host import sessions, watch
-from workbench.host.drive import drive_session
-from workbench.host.kit import open_kit
-from workbench.host.models import paced_by
+from workbench.domain import events
+from workbench.effects import runtime
+from workbench.effects.runtime import SystemClock
+from workbench.host import session_driver, session_requests
+from workbench.host.driver_context import open_driver_context
+from workbench.host.model_selection import provider_maker_with_sleep
+from workbench.host.session_driver import drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
@@ -119,8 +119,8 @@ class CrashStage(Stage):
             self.journal.close()
 
     def kit(self):
-        return open_kit(
-            self.home, self.journal, str(self.workspace), provider=paced_by(no_wait), tools=TOOLS,
+        return open_driver_context(
+            self.home, self.journal, str(self.workspace), provider=provider_maker_with_sleep(no_wait), tools=TOOLS,
             sleep=no_wait, can_ask=self.can_ask,
         )  # fmt: skip
 
@@ -131,11 +131,11 @@ class CrashStage(Stage):
                 driving = drive_session(kit, self.driver(), self.session_id, until=until)
                 return await asyncio.wait_for(driving, seconds)
 
-        before, watch.TICK = watch.TICK, self.scenario.tick
+        before, session_driver.CLOCK_TICK_SECONDS = session_driver.CLOCK_TICK_SECONDS, self.scenario.tick
         try:
             return asyncio.run(run())
         finally:
-            watch.TICK = before
+            session_driver.CLOCK_TICK_SECONDS = before
             self._leave()
 
     def _leave(self):
@@ -241,7 +241,7 @@ def fork():
 
 def arm(name, nth=1, then=None):
     """Arm a death at a point; with `then`, only another death is armed when that point is passed."""
-    faults.armed(name, "exit" if then is None else lambda: arm(*then), nth)
+    runtime.arm_fault(name, "exit" if then is None else lambda: arm(*then), nth)
 
 
 class Human:
@@ -276,12 +276,12 @@ class Human:
             return False
         if stage.scenario.then(stage):
             return False
-        return progress.is_idle and bool(stage.bodies(e.TurnEnded))
+        return progress.is_idle and bool(stage.bodies(events.TurnEnded))
 
     def _continues(self):
         self.words += 1
         assert self.words <= MOST_WORDS, "a human said continue and it did not go on"
-        sessions.continue_(self.stage.journal, self.stage.session_id, USER)
+        session_requests.continue_session(self.stage.journal, self.stage.session_id, USER)
 
 
 def _answer(stage, progress):
@@ -340,18 +340,18 @@ def passages(stage) -> Counter:
     """Play a scenario with nobody dying; count how often each fault point is passed."""
     counts = Counter()
     stage.reset()
-    for name in faults.POINTS:
-        faults._armed.setdefault(name, []).append(_Counting(counts, name))
+    for name in runtime.FAULT_POINTS:
+        runtime._armed_faults.setdefault(name, []).append(_Counting(counts, name))
     try:
         with stage.at_work():
             stage.perform(is_takeover=False)
-            faults.disarm_all()
+            runtime.disarm_all_faults()
             check_end(stage)
             for name, content in stage.scenario.end.items():
                 path = stage.workspace / name
                 assert (path.read_text() if path.exists() else None) == content, stage.story()
     finally:
-        faults.disarm_all()
+        runtime.disarm_all_faults()
     return counts
 
 

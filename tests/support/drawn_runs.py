@@ -1,15 +1,15 @@
 """Runs made of events by hand, for what draws them: a nightly run in the middle, and large ones."""
 
-from workbench.domain.events import ActionOpened, SessionCreated
-from workbench.domain.runs import (
+from workbench.domain.events import (
+    ActionOpened,
     ArtifactStored,
     ContractChecked,
     RunRequested,
     RunStarted,
+    SessionCreated,
     StepChanged,
-    StepPlan,
 )
-from workbench.domain.values import Actor, Choice, Usage
+from workbench.domain.values import Actor, Choice, StepPlan, Usage
 
 USER = Actor(kind="user", pid=1, via="cli")
 HOST = Actor(kind="host", pid=2)

@@ -4,21 +4,21 @@ import asyncio
 import os
 import sys
 
-from workbench.host.kit import open_kit
-from workbench.host.models import provider_of
-from workbench.host.places import identity
-from workbench.host.steps.drive import Driving, drive_run
+from workbench.host.driver_context import open_driver_context
+from workbench.host.host_locks import driver_identity
+from workbench.host.model_selection import provider_of
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverLock
+from workbench.journal.leases import DriverLock
 
 
 def main(home, workspace, run):
     journal = Journal.open(Home.open(home))
-    driver = identity(journal, workspace, "run")
-    kit = open_kit(journal.home, journal, workspace, provider=provider_of)
+    driver = driver_identity(journal, workspace, "run")
+    kit = open_driver_context(journal.home, journal, workspace, provider=provider_of)
     with DriverLock(journal, driver):
-        row = asyncio.run(drive_run(Driving(kit=kit, driver=driver), run))
+        row = asyncio.run(drive_run(RunDriverOptions(kit=kit, driver=driver), run))
     journal.close()
     print(row.status)
 

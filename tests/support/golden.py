@@ -7,8 +7,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from workbench.domain.codec import parse_line
-from workbench.effects.clock import ManualClock
+from workbench.domain.codec import event_from_line
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -38,7 +38,7 @@ def header(name):
 
 def events(name):
     """Yield the events of a golden session in order."""
-    return (parse_line(line) for line in lines(name) if not _is_blob(line))
+    return (event_from_line(line) for line in lines(name) if not _is_blob(line))
 
 
 def blobs(name):

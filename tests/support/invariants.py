@@ -9,11 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 from tests.support.scenarios import RAN
-from workbench.domain import events as e
-from workbench.domain.machines import CALL_MOVES, SETTLED_CALLS
-from workbench.effects.descent import TEMPORARY
-from workbench.effects.proctable import carries, processes
-from workbench.journal.rebuild import differences, integrity
+from workbench.domain import events
+from workbench.domain.machines import CALL_MOVES, SETTLED_CALL_STATES
+from workbench.effects.file_primitives import TEMPORARY_NAME
+from workbench.effects.process_table import carries_mark, read_process_table
+from workbench.journal.maintenance import database_problems, index_table_differences
 
 ENDINGS = {
     "succeeded": {"", "recovered", "partial", "edited"},
@@ -40,14 +40,14 @@ def _no_model_call_by_itself(stage):
     epoch = epoch_of_call = 0
     for event in stage.journal.events(stage.session_id):
         match event.body:
-            case e.LeaseTaken():
+            case events.LeaseTaken():
                 epoch, is_in_order = event.body.epoch, is_released
                 is_released = False
-            case e.LeaseReleased():
+            case events.LeaseReleased():
                 is_released = True
-            case e.PromptSubmitted() | e.ContinueRequested():
+            case events.PromptSubmitted() | events.ContinueRequested():
                 heard = event.position
-            case e.TurnStarted():
+            case events.TurnStarted():
                 is_going_on = epoch_of_call == epoch or is_in_order
                 assert is_going_on or heard > asked, "a model was called because a driver came back"
                 asked, epoch_of_call = event.position, epoch
@@ -55,12 +55,12 @@ def _no_model_call_by_itself(stage):
 
 def check_end(stage):
     """Check a session that has come to its end."""
-    assert differences(stage.journal) == []
-    assert integrity(stage.journal) == []
+    assert index_table_differences(stage.journal) == []
+    assert database_problems(stage.journal) == []
     assert stage.waiting() == []
     _no_model_call_by_itself(stage)
     for row in stage.journal.calls(stage.session_id):
-        assert row.state in SETTLED_CALLS, f"{row.provider_call_id} is {row.state} at the end"
+        assert row.state in SETTLED_CALL_STATES, f"{row.provider_call_id} is {row.state} at the end"
         assert row.detail in ENDINGS.get(row.state, ()), f"{row.provider_call_id}: {row.state} ({row.detail})"
     _no_call_twice(stage)
     _nothing_unapproved(stage)
@@ -79,9 +79,9 @@ def _no_call_twice(stage):
     counts = Counter()
     for event in stage.journal.events(stage.session_id):
         body = event.body
-        if isinstance(body, e.CallExecuting | e.CallFinished):
+        if isinstance(body, events.CallExecuting | events.CallFinished):
             counts[event.call_id, event.kind] += 1
-        if isinstance(body, e.FileChanged):
+        if isinstance(body, events.FileChanged):
             counts[event.call_id, event.kind, body.path] += 1
     assert [key for key, count in counts.items() if count > 1] == []
 
@@ -91,11 +91,11 @@ def _nothing_unapproved(stage):
     asked, approved = set(), {}
     for event in stage.journal.events(stage.session_id):
         match event.body:
-            case e.ActionOpened():
+            case events.ActionOpened():
                 asked.add(event.call_id)
-            case e.ActionApproved():
+            case events.ActionApproved():
                 approved[event.call_id] = event.body.result_digest
-            case e.CallExecuting() if event.call_id in asked:
+            case events.CallExecuting() if event.call_id in asked:
                 assert approved.get(event.call_id) == event.body.digest, "it ran and was not approved"
 
 
@@ -103,13 +103,13 @@ def check_disk(stage):
     """Check that every file is what the recorded changes make of it, and that nothing lies beside them."""
     keyed = stage.journal.blobs.keyed
     expected = {name: {keyed(data.encode())} for name, data in stage.scenario.files.items()}
-    for body in stage.bodies(e.FileChanged):
+    for body in stage.bodies(events.FileChanged):
         expected[body.path] = {body.after}
     for name, data in stage.scenario.outside.items():
         expected.setdefault(name, {None}).add(keyed(data.encode()))
     found = {}
     for path in stage.workspace.rglob("*"):
-        assert not TEMPORARY.fullmatch(path.name), f"{path.name} was left behind"
+        assert not TEMPORARY_NAME.fullmatch(path.name), f"{path.name} was left behind"
         if path.is_file() and path.name != RAN:
             found[str(path.relative_to(stage.workspace))] = keyed(path.read_bytes())
     for name in found.keys() | expected.keys():
@@ -124,7 +124,7 @@ def check_commands(stage):
     begun = {
         event.call_id
         for event in stage.journal.events(stage.session_id)
-        if isinstance(event.body, e.CallExecuting)
+        if isinstance(event.body, events.CallExecuting)
     }
     for name in stage.scenario.commands:
         most = 1 if name in rows and rows[name].id in begun else 0
@@ -145,13 +145,13 @@ def check_no_process(marks, patience=3.0):
 
 def living(marks):
     """Return the processes of this user that carry a mark."""
-    rows = [row for row in processes().values() if row.is_alive and row.pid != os.getpid()]
-    return [row.pid for row in rows if any(carries(row.pid, mark) for mark in marks)]
+    rows = [row for row in read_process_table().values() if row.is_alive and row.pid != os.getpid()]
+    return [row.pid for row in rows if any(carries_mark(row.pid, mark) for mark in marks)]
 
 
 def temporaries(folder: Path):
     """Return the temporary files that are left below a folder."""
-    return [path for path in folder.rglob("*") if TEMPORARY.fullmatch(path.name)]
+    return [path for path in folder.rglob("*") if TEMPORARY_NAME.fullmatch(path.name)]
 
 
 assert set(ENDINGS) <= set(CALL_MOVES)

@@ -11,15 +11,14 @@ from textual.message import Message
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
-from workbench.draw.glyphs import UNICODE
-from workbench.draw.tokens import house_ink, house_theme
-from workbench.tui import messages
+from workbench.render.theme import UNICODE_GLYPHS, own_theme, own_theme_ink
+from workbench.tui import pane
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 KINDS = tuple(
     kind
-    for kind in vars(messages).values()
-    if isinstance(kind, type) and issubclass(kind, Message) and kind.__module__ == messages.__name__
+    for kind in vars(pane).values()
+    if isinstance(kind, type) and issubclass(kind, Message) and kind.__module__ == pane.__name__
 )
 
 HOSTILE = (
@@ -34,18 +33,18 @@ class Host(App):
     CSS_PATH: ClassVar = [STYLES / "30-conversation.tcss", STYLES / "50-tools.tcss"]
     CSS = "Screen { layout: vertical; } Host ConversationPane, Host ToolsPane { height: 1fr; } Host Composer { dock: bottom; }"
 
-    def __init__(self, *widgets, glyphs=UNICODE):
+    def __init__(self, *widgets, glyphs=UNICODE_GLYPHS):
         super().__init__()
         self.widgets = widgets
-        self.ink, self.glyphs, self.painter = house_ink("workbench-dark"), glyphs, None
+        self.ink, self.glyphs, self.painter = own_theme_ink("workbench-dark"), glyphs, None
         self.cursor_position = Offset(0, 0)
         self.heard = []
 
     def get_theme_variable_defaults(self):
-        return house_theme("workbench-dark").variables
+        return own_theme("workbench-dark").variables
 
     def on_mount(self):
-        self.register_theme(house_theme("workbench-dark"))
+        self.register_theme(own_theme("workbench-dark"))
         self.theme = "workbench-dark"
 
     def compose(self):

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from tests.support.crashes import CrashStage, ShiftedClock
-from workbench.domain import events as e
+from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.faults import VARIABLE
+from workbench.effects.runtime import FAULTS_VARIABLE
 from workbench.journal.home import Home
 
 PATIENCE = 60.0
@@ -47,7 +47,7 @@ class Program(CrashStage):
 
     def start(self, *words, faults=""):
         """Start the program; what it says is kept for messages."""
-        env = {**os.environ, "WORKBENCH_HOME": str(self.home.path), VARIABLE: faults}
+        env = {**os.environ, "WORKBENCH_HOME": str(self.home.path), FAULTS_VARIABLE: faults}
         env = {name: value for name, value in env.items() if value}
         with (self.logs / f"{len(self.started)}-{words[0]}").open("wb") as said:
             process = subprocess.Popen(
@@ -116,7 +116,7 @@ class Program(CrashStage):
 
     def is_over(self):
         """Return whether the session has come to its end."""
-        ended = self.bodies(e.TurnEnded)
+        ended = self.bodies(events.TurnEnded)
         return (
             bool(ended)
             and self.journal.calls(self.session_id, states=("pending", "approved", "executing")) == []

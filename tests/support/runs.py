@@ -6,18 +6,18 @@ import sys
 
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
 from workbench.domain.values import Actor, Decision
-from workbench.effects import faults
-from workbench.host import trusting
-from workbench.host.kit import open_kit
-from workbench.host.models import provider_of
-from workbench.host.steps import requests
-from workbench.host.steps.drive import Driving, drive_run
-from workbench.host.steps.ledger import pending_below
-from workbench.journal.decide import decide
+from workbench.effects import runtime
+from workbench.host import workspace_trust
+from workbench.host.driver_context import open_driver_context
+from workbench.host.model_selection import provider_of
+from workbench.host.steps import run_requests
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
+from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverIdentity, DriverLock
-from workbench.journal.rebuild import differences
+from workbench.journal.leases import DriverIdentity, DriverLock
+from workbench.journal.maintenance import index_table_differences
+from workbench.journal.session_queries import pending_action_ids
 
 USER = Actor(kind="user", pid=1, via="cli")
 PYTHON = sys.executable
@@ -38,7 +38,7 @@ class Runs:
             self.trust()
 
     def trust(self):
-        trusting.grant(self.journal, str(self.root), False, USER)
+        workspace_trust.grant_trust(self.journal, str(self.root), False, USER)
 
     def pipeline(self, steps, *, name="p", head=""):
         write(
@@ -55,18 +55,20 @@ class Runs:
     def request(self, name="p.yaml", **wish):
         if any(self.recordings.iterdir()):
             wish.setdefault("recordings", str(self.recordings))
-        return requests.request(self.journal, str(self.root), requests.Wish(name=name, **wish), USER)
+        return run_requests.request_run(
+            self.journal, str(self.root), run_requests.RunRequest(name=name, **wish), USER
+        )
 
     def drive(self, run, *, until=lambda c: c.is_waiting, can_ask=True, seconds=60, see=lambda events: None):
         self.drivers += 1
         driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")
-        kit = open_kit(
+        kit = open_driver_context(
             self.home, self.journal, str(self.root), provider=provider_of, can_ask=can_ask, sleep=no_sleep
         )
 
         async def go():
             async with asyncio.timeout(seconds):
-                return await drive_run(Driving(kit=kit, driver=driver, until=until, see=see), run)
+                return await drive_run(RunDriverOptions(kit=kit, driver=driver, until=until, see=see), run)
 
         try:
             with DriverLock(self.journal, driver):
@@ -79,7 +81,7 @@ class Runs:
         return self.drive(self.request(self.pipeline(steps), **wish))
 
     def resume(self, run, step=""):
-        requests.resume(self.journal, run, USER, step)
+        run_requests.resume_run(self.journal, run, USER, step)
         return self.drive(run)
 
     def states(self, run):
@@ -92,21 +94,21 @@ class Runs:
         return [(e.step, e.body) for e in self.journal.events(run) if e.kind == kind]
 
     def waiting(self, run):
-        return [self.journal.action(key) for key in pending_below(self.journal, run)]
+        return [self.journal.action(key) for key in pending_action_ids(self.journal, run)]
 
     def answer(self, run, verdict="approve", **more):
         (action, *_) = self.waiting(run)
         said = Decision(action_id=action.id, verdict=verdict, **more)
-        assert decide(self.journal, said, action.digest, USER).ok
+        assert decide_action(self.journal, said, action.digest, USER).ok
 
     def read(self, path):
         return (self.root / path).read_text()
 
     def check(self):
-        assert differences(self.journal) == []
+        assert index_table_differences(self.journal) == []
 
     def close(self):
-        faults.disarm_all()
+        runtime.disarm_all_faults()
         self.check()
         self.journal.close()
 

@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.changes.model import FileChange
-from workbench.domain import events as e
-from workbench.domain.values import Example, ToolDescriptor
-from workbench.host import config_rules, sessions
-from workbench.journal.decide import expire_due
-from workbench.tools.create_file import CreateFile
-from workbench.tools.read_file import ReadFile
-from workbench.tools.registry import Registry
-from workbench.tools.replace_string import ReplaceString
-from workbench.tools.run_in_terminal import RunInTerminal
+from workbench.changes.diff import FileChange
+from workbench.domain import events
+from workbench.domain.values import ToolDescriptor, ToolExample
+from workbench.host import driver_context, session_requests
+from workbench.journal.decisions import expire_due_actions
+from workbench.tools.execution import RunInTerminal
+from workbench.tools.file_edit import CreateFile, ReplaceString
+from workbench.tools.file_read import ReadFile
+from workbench.tools.registry import ToolRegistry
 
 WINDOW = 15 * 60
 RAN = "ran.log"
@@ -41,7 +40,7 @@ class ChangeFiles:
             "additionalProperties": False,
         },
         output_schema={"type": "object"},
-        examples=(Example(parameters={"files": {"a.txt": "A\n"}}, description="one file"),),
+        examples=(ToolExample(parameters={"files": {"a.txt": "A\n"}}, description="one file"),),
     )
 
     def propose(self, parameters, base):
@@ -53,7 +52,7 @@ class ChangeFiles:
         return tuple(found)
 
 
-TOOLS = Registry((CreateFile(), ReadFile(), ReplaceString(), RunInTerminal(), ChangeFiles()))
+TOOLS = ToolRegistry((CreateFile(), ReadFile(), ReplaceString(), RunInTerminal(), ChangeFiles()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +98,9 @@ def edit(call_id, old, new, path="a.txt"):
 
 def _undo(stage):
     done = [row for row in stage.calls().values() if row.state == "succeeded" and row.tool != "undo"]
-    if not done or stage.bodies(e.UndoRequested):
+    if not done or stage.bodies(events.UndoRequested):
         return False
-    sessions.undo(stage.journal, done[0].action_id, USER)
+    session_requests.request_undo(stage.journal, done[0].action_id, USER)
     return True
 
 
@@ -111,7 +110,7 @@ def _too_late(stage, progress):
         if stage.row_of(action).provider_call_id == "c2":
             stage.clock.advance(WINDOW)
         stage.approve(action)
-    expire_due(stage.journal)
+    expire_due_actions(stage.journal)
 
 
 def _refreshing(stage, progress):
@@ -121,18 +120,18 @@ def _refreshing(stage, progress):
         stage.approve(action)
     elif not action.stale_paths:
         stage.touch("a.txt")
-    elif not stage.bodies(e.AnswerRefused):
+    elif not stage.bodies(events.AnswerRefused):
         stage.approve(action)
-    elif not stage.bodies(e.RefreshRequested):
-        sessions.refresh(stage.journal, action.id, USER)
+    elif not stage.bodies(events.RefreshRequested):
+        session_requests.request_refresh(stage.journal, action.id, USER)
 
 
 def _behind_the_back(stage, progress):
     """Approve, with the file changed in between: seen when it is executed, or before by the next driver."""
     for action in progress.waiting:
         stage.touch("a.txt")
-        if not stage.approve(action).ok and not stage.bodies(e.RefreshRequested):
-            sessions.refresh(stage.journal, action.id, USER)
+        if not stage.approve(action).ok and not stage.bodies(events.RefreshRequested):
+            session_requests.request_refresh(stage.journal, action.id, USER)
 
 
 RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "description": "notes"}
@@ -140,7 +139,7 @@ RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "des
 
 def _adopt(stage):
     kit = stage.kit()
-    config_rules.sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
 
 
 SCENARIOS = {

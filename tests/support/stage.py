@@ -10,19 +10,19 @@ import json
 from contextlib import ExitStack
 from pathlib import Path
 
-from workbench.changes.answer import decision
+from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Actor, Taken
-from workbench.host import sessions, trusting
-from workbench.host.drive import drive_session
-from workbench.host.kit import open_kit
-from workbench.host.models import paced_by
-from workbench.host.places import identity
-from workbench.journal.decide import decide
+from workbench.domain.values import Actor, SelectedHunk
+from workbench.host import session_requests, workspace_trust
+from workbench.host.driver_context import open_driver_context
+from workbench.host.host_locks import driver_identity
+from workbench.host.model_selection import provider_maker_with_sleep
+from workbench.host.session_driver import drive_session
+from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverLock
-from workbench.journal.rebuild import differences
+from workbench.journal.leases import DriverLock
+from workbench.journal.maintenance import index_table_differences
 
 USER = Actor(kind="user", pid=1, via="cli")
 
@@ -85,7 +85,7 @@ class Stage:
             "path": str(self.recording),
             "sha256": hashlib.sha256(self.recording.read_bytes()).hexdigest(),
         }
-        self.session_id = sessions.create(
+        self.session_id = session_requests.create_session(
             self.journal, workspace=str(self.workspace), provider="recorded", model="recorded-test", actor=USER,
             title=title, configuration={"recording": facts}, **more,
         )  # fmt: skip
@@ -93,25 +93,25 @@ class Stage:
         return self
 
     def say(self, prompt):
-        sessions.submit(self.journal, self.session_id, prompt, USER)
+        session_requests.submit_prompt(self.journal, self.session_id, prompt, USER)
 
     def trust(self, read=True):
-        trusting.grant(self.journal, str(self.workspace), read, USER)
+        workspace_trust.grant_trust(self.journal, str(self.workspace), read, USER)
         return self
 
     def kit(self):
-        return open_kit(
+        return open_driver_context(
             self.home,
             self.journal,
             str(self.workspace),
-            provider=paced_by(no_wait),
+            provider=provider_maker_with_sleep(no_wait),
             can_ask=self.can_ask,
             sleep=no_wait,
         )
 
     def driver(self):
         """Become a driver; a test that plays a dead one just drops the lock."""
-        self.lock = DriverLock(self.journal, identity(self.journal, str(self.workspace), "run"))
+        self.lock = DriverLock(self.journal, driver_identity(self.journal, str(self.workspace), "run"))
         return self.lock.driver
 
     def drive(self, until=lambda progress: progress.is_resting, seconds=20.0):
@@ -137,8 +137,12 @@ class Stage:
         return event.body
 
     def approve(self, action, hunks=None, edited=None, **more):
-        selection = None if hunks is None else [h if isinstance(h, Taken) else Taken(hunk=h) for h in hunks]
-        made = decision(
+        selection = (
+            None
+            if hunks is None
+            else [h if isinstance(h, SelectedHunk) else SelectedHunk(hunk=h) for h in hunks]
+        )
+        made = make_decision(
             self.opened(action),
             action.id,
             "approve",
@@ -147,11 +151,13 @@ class Stage:
             edited=edited,
             **more,
         )
-        return decide(self.journal, made, action.digest, USER)
+        return decide_action(self.journal, made, action.digest, USER)
 
     def reject(self, action, reason=None):
-        made = decision(self.opened(action), action.id, "reject", blobs=self.journal.blobs, reason=reason)
-        return decide(self.journal, made, action.digest, USER)
+        made = make_decision(
+            self.opened(action), action.id, "reject", blobs=self.journal.blobs, reason=reason
+        )
+        return decide_action(self.journal, made, action.digest, USER)
 
     # --- what there is ----------------------------------------------------------------------------
 
@@ -174,4 +180,4 @@ class Stage:
         """Check that the tables are what the events say, then let go."""
         with ExitStack() as stack:
             stack.callback(self.journal.close)
-            assert differences(self.journal) == []
+            assert index_table_differences(self.journal) == []

@@ -7,13 +7,13 @@ from contextlib import suppress
 from textual.worker import WorkerCancelled
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
-from workbench.cli.screen.ruling import Ruling
-from workbench.effects.clock import ManualClock
-from workbench.host import sessions
-from workbench.journal.rules import add_rule, revoke_rule
+from workbench.cli.local_backend_parts import BackendRules
+from workbench.effects.runtime import ManualClock
+from workbench.host import session_requests
+from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.backend import Backend
 from workbench.tui.decision_guard import HOLD_SECONDS
-from workbench.tui.services import Services
 
 LINES = [f"line {n}\n" for n in range(1, 61)]
 ROUTER = "".join(LINES)
@@ -153,20 +153,20 @@ def staged(root, script=THREE, files=None, **more):
 
 def services(stage, **more):
     """Return services that reach the sessions of a stage, and no host."""
-    ruling = Ruling(stage.home, stage.journal)
+    ruling = BackendRules(stage.home, stage.journal)
     made = {
-        "submit": lambda key, words: sessions.submit(stage.journal, key, words, USER),
-        "interrupt": lambda key: sessions.interrupt(stage.journal, key, USER),
-        "go_on": lambda key: sessions.continue_(stage.journal, key, USER),
-        "refresh": lambda key: sessions.refresh(stage.journal, key, USER),
+        "submit": lambda key, words: session_requests.submit_prompt(stage.journal, key, words, USER),
+        "interrupt": lambda key: session_requests.interrupt_session(stage.journal, key, USER),
+        "go_on": lambda key: session_requests.continue_session(stage.journal, key, USER),
+        "refresh": lambda key: session_requests.request_refresh(stage.journal, key, USER),
         "known_tools": ruling.known_tools,
         "rules": ruling.rules,
         "asked_calls": ruling.asked_calls,
         "add_rule": lambda rule: add_rule(stage.journal, rule, USER),
         "revoke_rule": lambda number: revoke_rule(stage.journal, number, USER),
-        "undo": lambda key: sessions.undo(stage.journal, key, USER),
+        "undo": lambda key: session_requests.request_undo(stage.journal, key, USER),
     }
-    return Services(**{**made, **more})
+    return Backend(**{**made, **more})
 
 
 def play(stage, body, *, size=(120, 36), opens_on=None, goes_to_queue=True, **more):

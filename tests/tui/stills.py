@@ -6,16 +6,16 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
 from tests.tui.screens import counted, work_done
-from workbench.cli.screen.ruling import Ruling
-from workbench.config.values import Notify, Ui
+from workbench.cli.local_backend_parts import BackendRules
+from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
-from workbench.effects.clock import ManualClock
+from workbench.effects.runtime import ManualClock
+from workbench.journal.decisions import add_rule
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.rules import add_rule
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 WORKSPACE = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
@@ -145,18 +145,18 @@ def _put(journal, name, part):
 
 def compact():
     """Return settings with the tighter density."""
-    off = Notify(bell=False, title=False, desktop="off")
-    return Ui(
+    off = NotifySettings(bell=False, title=False, desktop="off")
+    return UiSettings(
         theme="workbench-dark", density="compact", glyphs="unicode", motion="none", keymap={}, notify=off
     )
 
 
 def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     """Return a screen on a still journal; every answer is refused."""
-    ruling = Ruling(journal.home, journal)
+    ruling = BackendRules(journal.home, journal)
     made = WorkbenchApp(
         journal,
-        Services(
+        Backend(
             known_tools=ruling.known_tools,
             asked_calls=ruling.asked_calls,
             rules=lambda: journal.rules(active=False),

@@ -5,7 +5,7 @@ import pytest
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
 from workbench.domain.values import Decision
-from workbench.journal.decide import decide
+from workbench.journal.decisions import decide_action
 
 GIT = [call(f"g{n}", "run_in_terminal", command=f"git diff --stat {name}") for n, name in enumerate("abc")]
 UNPLAIN = call("u1", "run_in_terminal", command="cat $(ls) > out.txt\nrm -rf ~/.cache/web")
@@ -101,8 +101,8 @@ def test_the_past_is_counted(stage):
     from workbench.domain.values import Actor
 
     other = Actor(kind="user", pid=77, via="cli")
-    decide(stage.journal, Decision(action_id=a.id, verdict="approve"), a.digest, other)
-    decide(stage.journal, Decision(action_id=b.id, verdict="reject"), b.digest, other)
+    decide_action(stage.journal, Decision(action_id=a.id, verdict="approve"), a.digest, other)
+    decide_action(stage.journal, Decision(action_id=b.id, verdict="reject"), b.digest, other)
 
     async def body(shown):
         await opened(shown, "stat c")

@@ -4,9 +4,9 @@ import pytest
 from textual import events
 
 from tests.tui.screens import CHANGED, play, staged
-from workbench.domain.values import Actor, Decision, Taken
-from workbench.journal.decide import decide
-from workbench.tui.services import NotDone
+from workbench.domain.values import Actor, Decision, SelectedHunk
+from workbench.journal.decisions import decide_action
+from workbench.tui.backend import BackendError
 
 OTHER = Actor(kind="user", pid=77, via="cli")
 
@@ -33,7 +33,10 @@ def test_hunks_left_are_not_approved(stage):
         assert "see 2 more lines, then 2 of 3" in shown.text
         await shown.press("a", "a")
         decided = shown.stage.journal.action(action.id)
-        assert (decided.state, decided.selection) == ("approved", (Taken(hunk=1), Taken(hunk=3)))
+        assert (decided.state, decided.selection) == (
+            "approved",
+            (SelectedHunk(hunk=1), SelectedHunk(hunk=3)),
+        )
         assert decided.decided_by.startswith("user (screen")
 
     play(stage, body)
@@ -141,7 +144,9 @@ def test_what_somebody_else_decided_is_said_and_not_decided_again(stage):
         to_edit(shown)
         await shown.settle()
         shown.main._feed.stop()
-        decide(shown.stage.journal, Decision(action_id=action.id, verdict="reject"), action.digest, OTHER)
+        decide_action(
+            shown.stage.journal, Decision(action_id=action.id, verdict="reject"), action.digest, OTHER
+        )
         shown.hand.waits()
         await shown.press("r")
         assert "decided already" in shown.said
@@ -152,7 +157,7 @@ def test_what_somebody_else_decided_is_said_and_not_decided_again(stage):
 
 def test_an_answer_for_other_bytes_does_not_count(stage):
     async def body(shown):
-        from dataclasses import replace
+        from msgspec.structs import replace
 
         action = edit_of(shown)
         to_edit(shown)
@@ -225,7 +230,7 @@ def test_lines_of_a_hunk_are_chosen(stage):
         await shown.press("v", "space")
         assert "of 6 lines" in shown.text
         await shown.press("escape", "a", "a")
-        assert shown.stage.journal.action(action.id).selection[0] == Taken(hunk=1, lines=(2,))
+        assert shown.stage.journal.action(action.id).selection[0] == SelectedHunk(hunk=1, lines=(2,))
 
     play(stage, body)
 
@@ -252,7 +257,7 @@ def test_an_editor_that_is_not_there_is_said_and_nothing_is_decided(tmp_path):
     stage = staged(tmp_path)
 
     def missing(_name, _data):
-        raise NotDone("Nothing was changed: there is no editor “vy”. Set EDITOR to one.")
+        raise BackendError("Nothing was changed: there is no editor “vy”. Set EDITOR to one.")
 
     async def body(shown):
         await shown.press("e")

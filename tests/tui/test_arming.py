@@ -1,25 +1,25 @@
 """Arming: what a key needs to count."""
 
-from workbench.tui.arming import ARM_SECONDS, Arming
+from workbench.tui.key_arming import ARM_SECONDS, KeyArming
 
 ROW = ("action", "digest")
 
 
 def test_a_key_counts_after_the_row_stood_for_300_ms():
-    arming = Arming()
+    arming = KeyArming()
     arming.drawn(ROW, 10.0)
     assert not arming.is_armed(ROW, 10.0 + ARM_SECONDS - 0.001)
     assert arming.is_armed(ROW, 10.0 + ARM_SECONDS)
 
 
 def test_a_key_that_arrived_before_the_row_was_drawn_never_counts():
-    arming = Arming()
+    arming = KeyArming()
     arming.drawn(ROW, 10.0)
     assert not arming.take(ROW, 9.5)
 
 
 def test_drawing_the_same_again_does_not_start_anew_and_another_does():
-    arming = Arming()
+    arming = KeyArming()
     assert arming.drawn(ROW, 10.0)
     assert not arming.drawn(ROW, 10.2)
     assert arming.is_armed(ROW, 10.3)
@@ -29,7 +29,7 @@ def test_drawing_the_same_again_does_not_start_anew_and_another_does():
 
 
 def test_a_held_key_decides_once():
-    arming = Arming()
+    arming = KeyArming()
     arming.drawn(ROW, 0.0)
     presses = [arming.take(ROW, 0.1 + 0.03 * n) for n in range(20)]
     assert presses == [False] * 20
@@ -38,7 +38,7 @@ def test_a_held_key_decides_once():
 
 
 def test_nothing_counts_after_the_focus_left():
-    arming = Arming()
+    arming = KeyArming()
     arming.drawn(ROW, 0.0)
     arming.disarm()
     assert not arming.take(ROW, 1.0)

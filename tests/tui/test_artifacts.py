@@ -4,7 +4,8 @@ import json
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.runs import ArtifactStored, StepPlan
+from workbench.domain.events import ArtifactStored
+from workbench.domain.values import StepPlan
 
 PLANS = (StepPlan(id="plan"), StepPlan(id="build", needs=("plan",)), StepPlan(id="test", needs=("build",)))
 

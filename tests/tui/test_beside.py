@@ -8,21 +8,19 @@ from tests.support import golden
 from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
-from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.replay_app import ReplayApp
-from workbench.tui.screens.beside import BesideScreen
-from workbench.tui.screens.side import ALONE
-from workbench.tui.services import Services
-from workbench.views.instep import InStep
-from workbench.views.player import Player
-from workbench.views.reel import Reel
+from workbench.tui.approvals.decision_writer import DecisionWriter
+from workbench.tui.backend import Backend
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.side_by_side import NOT_SIDE_BY_SIDE, SideBySideScreen
+from workbench.views.replay import Player, SyncedReplay
+from workbench.views.timeline import Timeline
 
 SECOND = 1_000_000
 
 
 def reel(*events):
-    return Reel([(n, at * SECOND, kind, None) for n, (at, kind) in enumerate(events, 1)])
+    return Timeline([(n, at * SECOND, kind, None) for n, (at, kind) in enumerate(events, 1)])
 
 
 SLOW = reel((0, "a"), (1, "prompt.submitted"), (8, "b"), (20, "prompt.submitted"), (25, "c"))
@@ -30,7 +28,7 @@ FAST = reel((0, "a"), (2, "prompt.submitted"), (3, "b"), (5, "prompt.submitted")
 
 
 def test_both_go_on_by_the_same_played_time():
-    step = InStep(Player(SLOW), FAST)
+    step = SyncedReplay(Player(SLOW), FAST)
     assert step.index == 1
     for seconds, index in ((1, 1), (3, 3), (6, 4), (25, 6)):
         step.player.seek(1)
@@ -39,7 +37,7 @@ def test_both_go_on_by_the_same_played_time():
 
 
 def test_prompts_of_the_same_number_are_set_beside_each_other():
-    step = InStep(Player(SLOW), FAST)
+    step = SyncedReplay(Player(SLOW), FAST)
     assert step.to_prompt(1)
     assert (step.player.index, step.index) == (2, 2)
     assert step.to_prompt(1)
@@ -52,10 +50,10 @@ def test_prompts_of_the_same_number_are_set_beside_each_other():
 
 
 def test_where_the_other_has_no_such_prompt_it_stays_in_step():
-    step = InStep(Player(SLOW), reel((0, "a"), (9, "b")))
+    step = SyncedReplay(Player(SLOW), reel((0, "a"), (9, "b")))
     assert step.to_prompt(1)
     assert step.index == 1
-    assert InStep(Player(SLOW), Reel([])).index == 0
+    assert SyncedReplay(Player(SLOW), Timeline([])).index == 0
 
 
 def sessions(folder):
@@ -87,7 +85,7 @@ def compared(folder, body, size=(120, 36), **more):
                     await pilot.pause()
 
             await press()
-            assert isinstance(app.screen, BesideScreen)
+            assert isinstance(app.screen, SideBySideScreen)
             await body(app, press)
             assert app.failure is None
 
@@ -127,8 +125,8 @@ def test_no_key_is_silent(tmp_path):
         screen = app.screen
         for view in "1234":
             await press(view, "enter")
-            assert ALONE in text(app)
-        for key, said in (("0", ALONE), ("5", ALONE), ("colon", ALONE), ("z", ALONE), ("ctrl+g", ALONE),
+            assert NOT_SIDE_BY_SIDE in text(app)
+        for key, said in (("0", NOT_SIDE_BY_SIDE), ("5", NOT_SIDE_BY_SIDE), ("colon", NOT_SIDE_BY_SIDE), ("z", NOT_SIDE_BY_SIDE), ("ctrl+g", NOT_SIDE_BY_SIDE),
                           ("i", "Nothing can be answered here"), ("ctrl+n", "Nothing can be answered here")):  # fmt: skip
             await press("full_stop", key)
             assert said in text(app), key
@@ -177,7 +175,7 @@ def test_nothing_is_answered_and_nothing_written(tmp_path, monkeypatch):
                     "t", "escape", "F", "escape", "W", "escape", "j", "k", "greater_than_sign", "less_than_sign", "c", "s")  # fmt: skip
         assert app._journal.last_position() == before
 
-    monkeypatch.setattr(Answering, "__init__", forbidden)
+    monkeypatch.setattr(DecisionWriter, "__init__", forbidden)
     compared(tmp_path, body)
 
 
@@ -225,7 +223,7 @@ def test_the_one_that_has_the_keys_is_forked_and_filmed_at_its_moment(tmp_path):
             (other.session.id, other.source.index, "x.svg")
         ]
 
-    compared(tmp_path, body, services=Services(fork=fork, film=film))
+    compared(tmp_path, body, services=Backend(fork=fork, film=film))
 
 
 def test_without_a_library_a_fork_beside_another_says_how_to_get_one(tmp_path):
@@ -294,7 +292,7 @@ def test_the_queue_of_each_is_that_of_its_moment(tmp_path):
 def opened(folder, body, size=(160, 48)):
     """Run the live screen on a journal with the sessions of some golden ones."""
     journal, found = sessions(folder)
-    app = WorkbenchApp(journal, Services(), found[0].workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, Backend(), found[0].workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -323,7 +321,7 @@ def test_a_key_of_the_sessions_opens_the_one_under_the_cursor_beside_the_one_on_
         await press("escape", "0", "g", "B")
         assert "Put the cursor on another session" in app.main.rule.said
         await press("j", "B")
-        assert isinstance(app.screen, BesideScreen)
+        assert isinstance(app.screen, SideBySideScreen)
         assert [side.session.id for side in app.screen.sides] == list(app.main.rail.list.ids)
         await press("escape")
         assert app.screen is app.main
@@ -336,7 +334,7 @@ def test_a_key_of_the_library_opens_the_two_that_are_marked(tmp_path):
         await press("escape", "5", "B")
         assert "Mark two sessions with m" in app.main.rule.said
         await press("m", "j", "m", "B")
-        assert isinstance(app.screen, BesideScreen)
+        assert isinstance(app.screen, SideBySideScreen)
         assert len({side.session.id for side in app.screen.sides}) == 2
 
     opened(tmp_path, body)

@@ -1,15 +1,14 @@
 """Two runs of a pipeline side by side: outcomes before times, the run before first, the way back to the graph."""
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.runs import RunChanged, StepPlan
-from workbench.domain.values import Usage
-from workbench.views.comparison import comparison
-from workbench.views.pipeline import pipeline
+from workbench.domain.events import RunChanged
+from workbench.domain.values import StepPlan, Usage
+from workbench.views.detail_pages import compare_runs
+from workbench.views.pipeline import pipeline_run
 
 PLANS = (StepPlan(id="plan"), StepPlan(id="build", needs=("plan",)), StepPlan(id="test", needs=("build",)))
 
@@ -39,19 +38,21 @@ def three_runs(journal, workspace):
 
 def seen(journal, run_id):
     row = journal.pipeline_state(run_id)
-    from workbench.views.pipeline import plans_of
+    from workbench.views.pipeline import last_started_step_plans
 
-    return pipeline(row, plans_of(journal.events(run_id)), journal.step_states(run_id), (), journal.now())
+    return pipeline_run(
+        row, last_started_step_plans(journal.events(run_id)), journal.step_states(run_id), (), journal.now()
+    )
 
 
 def test_rows_say_how_each_step_differs(tmp_path):
-    from workbench.effects.clock import ManualClock
+    from workbench.effects.runtime import ManualClock
     from workbench.journal.home import Home
     from workbench.journal.journal import Journal
 
     journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
     three_runs(journal, "/workspace/shop")
-    made = comparison(seen(journal, "run-40"), seen(journal, "run-41"))
+    made = compare_runs(seen(journal, "run-40"), seen(journal, "run-41"))
     assert [(row.id, row.kind, row.is_worse) for row in made.rows] == [
         ("plan", "same", False),
         ("build", "slower", False),
@@ -60,15 +61,15 @@ def test_rows_say_how_each_step_differs(tmp_path):
     ]
     assert made.outcomes == 2
     assert (made.rows[0].tokens, made.rows[1].seconds) == (1_500, 15.0)
-    kept = dataclasses.replace(made.later.steps[0], attempt=0, contract_mark="", seconds=0.0)
-    going = dataclasses.replace(made.later.steps[1], state="running")
-    later = dataclasses.replace(made.later, steps=(kept, going), finished_at=None)
-    assert [(row.id, row.kind) for row in comparison(made.earlier, later).rows] == [
+    kept = replace(made.later.steps[0], attempt=0, contract_mark="", seconds=0.0)
+    going = replace(made.later.steps[1], state="running")
+    later = replace(made.later, steps=(kept, going), finished_at=None)
+    assert [(row.id, row.kind) for row in compare_runs(made.earlier, later).rows] == [
         ("plan", "same"),
         ("build", "open"),
         ("test", "gone"),
     ]
-    turned = comparison(seen(journal, "run-41"), seen(journal, "run-40"))
+    turned = compare_runs(seen(journal, "run-41"), seen(journal, "run-40"))
     assert [(row.id, row.kind) for row in turned.rows] == [
         ("plan", "same"),
         ("build", "faster"),

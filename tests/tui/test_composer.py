@@ -7,19 +7,27 @@ from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
 from tests.tui.screens import work_done
-from workbench.tui.messages import (
+from workbench.tui.backend import Backend, BackendError
+from workbench.tui.conversation.completion import (
+    CompletionSources,
+    PromptHistory,
+    best_file_matches,
+    completions_of,
+    mistyped_command_hint,
+    parse_slash_command,
+    word_before_cursor,
+)
+from workbench.tui.conversation.composer import Composer
+from workbench.tui.pane import (
     BackToPane,
     CommandTyped,
+    ComposerModel,
     FirstWaiting,
-    Interrupt,
     NextPane,
     PromptSent,
-    Said,
+    StatusMessage,
+    StopAgent,
 )
-from workbench.tui.panes.completion import History, Known, best, command_of, mistyped, offer, word_at
-from workbench.tui.panes.composer import Composer
-from workbench.tui.panes.shown import ComposerShown
-from workbench.tui.services import NotDone, Services
 
 FILES = (
     "src/shop/router.py",
@@ -32,10 +40,10 @@ FILES = (
 
 def play(act, *, services=None, size=(120, 24), **shown):
     async def run():
-        composer = Composer(services or Services(list_files=lambda: FILES))
+        composer = Composer(services or Backend(list_files=lambda: FILES))
         app = Host(composer)
         async with app.run(size) as pilot:
-            composer.show(ComposerShown(**{"session": session(), **shown}))
+            composer.show(ComposerModel(**{"session": session(), **shown}))
             composer.focus_input()
             await pilot.pause()
             await act(app, pilot, composer)
@@ -103,7 +111,7 @@ def test_a_long_paste_is_a_mark_until_it_is_sent():
         await paste(pilot, composer, LONG)
         await pilot.press(*" x")
         assert composer.text == f"see {MARK} x"
-        assert app.said(Said)[0].text.startswith("Folded; enter sends it whole")
+        assert app.said(StatusMessage)[0].text.startswith("Folded; enter sends it whole")
         await pilot.press("enter", "up")
         assert (app.said(PromptSent), composer.text) == ([PromptSent(f"see {LONG} x")], f"see {MARK} x")
         await pilot.press("enter")
@@ -133,7 +141,7 @@ def test_what_was_changed_in_a_mark_says_why_nothing_is_sent():
         await paste(pilot, composer, LONG)
         await pilot.press("left", "x", "enter")
         assert app.said(PromptSent) == []
-        assert app.said(Said)[-1].text.startswith(f"Nothing was sent: {MARK} was changed")
+        assert app.said(StatusMessage)[-1].text.startswith(f"Nothing was sent: {MARK} was changed")
         await pilot.press("backspace", "enter")
         assert app.said(PromptSent) == [PromptSent(LONG)]
 
@@ -156,7 +164,7 @@ def test_the_editor_gets_what_a_mark_stands_for():
         await pilot.press("enter")
         assert app.said(PromptSent) == [PromptSent(f"now {LONG}".rstrip())]
 
-    play(act, services=Services(open_editor=editor))
+    play(act, services=Backend(open_editor=editor))
 
 
 def test_what_was_said_at_length_before_comes_back_folded():
@@ -171,12 +179,12 @@ def test_what_was_said_at_length_before_comes_back_folded():
 
 
 def test_more_than_a_message_holds_is_not_pasted(monkeypatch):
-    monkeypatch.setattr("workbench.tui.panes.composerinput.MOST", 1_000)
+    monkeypatch.setattr("workbench.tui.conversation.composer_input.MAX_PASTE_LETTERS", 1_000)
 
     async def act(app, pilot, composer):
         await paste(pilot, composer, LONG)
         assert composer.text == ""
-        assert "Save it as a file" in app.said(Said)[0].text
+        assert "Save it as a file" in app.said(StatusMessage)[0].text
 
     play(act)
 
@@ -187,7 +195,7 @@ def test_tab_goes_on_from_an_empty_field_and_says_that_it_completes():
         assert len(app.said(NextPane)) == 1
         await pilot.press("a", "tab")
         assert (len(app.said(NextPane)), composer.text) == (1, "a")
-        assert "Nothing to complete" in app.said(Said)[0].text
+        assert "Nothing to complete" in app.said(StatusMessage)[0].text
 
     play(act)
 
@@ -199,7 +207,7 @@ def test_while_the_agent_works_a_message_is_queued_and_it_says_so():
         assert "ctrl+j new line" in "\n".join(app.lines())
         await pilot.press("enter")
         assert app.said(PromptSent) == [PromptSent("more")]
-        assert app.said(Said)[0].text.startswith("Queued.")
+        assert app.said(StatusMessage)[0].text.startswith("Queued.")
 
     play(act, is_working=True, queued=1)
 
@@ -208,7 +216,7 @@ def test_without_a_model_nothing_is_sent_and_nothing_is_lost():
     async def act(app, pilot, composer):
         await pilot.press(*"hello", "enter")
         assert (app.said(PromptSent), composer.text) == ([], "hello")
-        assert "model" in app.said(Said)[0].text
+        assert "model" in app.said(StatusMessage)[0].text
 
     play(act, has_model=False, **{"session": None})
 
@@ -244,9 +252,9 @@ def test_ctrl_c_stops_the_agent_unless_something_is_selected():
     async def act(app, pilot, composer):
         await pilot.press(*"abc")
         await pilot.press("ctrl+c")
-        assert len(app.said(Interrupt)) == 1
+        assert len(app.said(StopAgent)) == 1
         await pilot.press("shift+home", "ctrl+c")
-        assert len(app.said(Interrupt)) == 1
+        assert len(app.said(StopAgent)) == 1
         assert app.clipboard == "abc"
 
     play(act, is_working=True)
@@ -255,11 +263,11 @@ def test_ctrl_c_stops_the_agent_unless_something_is_selected():
 def test_ctrl_c_clears_the_text_where_no_agent_works_and_up_brings_it_back():
     async def act(app, pilot, composer):
         await pilot.press(*"abc", "ctrl+c")
-        assert (composer.text, app.said(Interrupt)) == ("", [])
+        assert (composer.text, app.said(StopAgent)) == ("", [])
         await pilot.press("up")
         assert composer.text == "abc"
         await pilot.press("ctrl+c", "ctrl+c")
-        assert app.said(Said)[-1].text.startswith("No agent works here.")
+        assert app.said(StatusMessage)[-1].text.startswith("No agent works here.")
 
     play(act)
 
@@ -316,7 +324,7 @@ def test_hostile_titles_and_files_are_only_words(words):
 
     play(
         act,
-        services=Services(list_files=lambda: (words.replace("\n", "") + ".py",)),
+        services=Backend(list_files=lambda: (words.replace("\n", "") + ".py",)),
         **{"session": session(title=words)},
     )
 
@@ -347,14 +355,14 @@ def test_in_the_middle_of_a_text_up_only_moves():
 
 
 def test_words_said_twice_count_once():
-    history = History()
+    history = PromptHistory()
     for text in ("a", "b", "b", ""):
         history.add(text)
     assert [history.earlier(""), history.earlier(""), history.earlier("")] == ["b", "a", None]
 
 
 def test_what_was_said_before_stands_before_what_is_written_now():
-    history = History()
+    history = PromptHistory()
     history.add("cleared")
     history.add("sent")
     history.put_before(["older", "sent"])
@@ -383,7 +391,7 @@ def test_what_was_said_before_stands_before_what_is_written_now():
     ],
 )
 def test_the_word_that_is_typed(before, first, found):
-    word = word_at(before, is_first_line=first)
+    word = word_before_cursor(before, is_first_line=first)
     assert (None if word is None else (word.kind, word.query, word.start)) == found
 
 
@@ -402,14 +410,19 @@ def test_the_word_that_is_typed(before, first, found):
     ],
 )
 def test_the_best_files(query, names):
-    found = best(FILES, query)
+    found = best_file_matches(FILES, query)
     assert found[0:1] == names[0:1]
     assert sorted(found) == sorted(names)
 
 
 def test_commands_offered():
-    assert [name for name, _ in offer(word_at("/s", is_first_line=True), Known()).candidates] == ["/stop"]
-    assert command_of("/stop  it all ") == ("stop", "it all")
+    assert [
+        name
+        for name, _ in completions_of(
+            word_before_cursor("/s", is_first_line=True), CompletionSources()
+        ).candidates
+    ] == ["/stop"]
+    assert parse_slash_command("/stop  it all ") == ("stop", "it all")
 
 
 @pytest.mark.parametrize(
@@ -432,7 +445,7 @@ def test_commands_offered():
     ],
 )
 def test_a_command_that_is_none_is_not_sent_to_the_agent(text, meant):
-    said = mistyped(text)
+    said = mistyped_command_hint(text)
     assert bool(said) is bool(meant)
     assert meant in said
 
@@ -441,7 +454,7 @@ def test_a_mistyped_command_stays_in_the_field():
     async def act(app, pilot, composer):
         await pilot.press(*"/stpo", "enter")
         assert (app.said(PromptSent), composer.text) == ([], "/stpo")
-        assert "Did you mean /stop?" in app.said(Said)[-1].text
+        assert "Did you mean /stop?" in app.said(StatusMessage)[-1].text
         await pilot.press("home", "space", "enter")
         assert app.said(PromptSent) == [PromptSent("/stpo")]
 
@@ -470,21 +483,21 @@ def test_models_are_offered_asked_for_once_and_the_one_under_the_cursor_is_taken
         assert app.said(CommandTyped) == [CommandTyped("model", "gpt-oss-120b")]
         assert asked == [session().id]
 
-    play(act, services=Services(models=models))
+    play(act, services=Backend(models=models))
 
 
 def test_servers_that_are_silent_are_named_and_a_model_can_be_typed_all_the_same():
     def models(session_id):
-        raise NotDone("nobody is there")
+        raise BackendError("nobody is there")
 
     async def act(app, pilot, composer):
         await pilot.press(*"/model x")
         await settle(app, pilot)
-        assert app.said(Said)[-1] == Said("nobody is there", is_error=True)
+        assert app.said(StatusMessage)[-1] == StatusMessage("nobody is there", is_error=True)
         await pilot.press("enter")
         assert app.said(CommandTyped) == [CommandTyped("model", "x")]
 
-    play(act, services=Services(models=models))
+    play(act, services=Backend(models=models))
 
 
 def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
@@ -558,16 +571,18 @@ def test_the_editor_gets_and_gives_the_text():
         assert composer.text == "draft, edited\nmore"
         assert app.said(PromptSent) == []
 
-    play(act, services=Services(open_editor=lambda _name, data: data + b", edited\nmore\n"))
+    play(act, services=Backend(open_editor=lambda _name, data: data + b", edited\nmore\n"))
 
 
 def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
     def broken(_name, _data):
-        raise NotDone("No editor was started: EDITOR is not set.")
+        raise BackendError("No editor was started: EDITOR is not set.")
 
     async def act(app, pilot, composer):
         await pilot.press(*"draft", "ctrl+o")
         assert composer.text == "draft"
-        assert app.said(Said) == [Said("No editor was started: EDITOR is not set.", is_error=True)]
+        assert app.said(StatusMessage) == [
+            StatusMessage("No editor was started: EDITOR is not set.", is_error=True)
+        ]
 
-    play(act, services=Services(open_editor=broken))
+    play(act, services=Backend(open_editor=broken))

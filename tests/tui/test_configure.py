@@ -1,15 +1,16 @@
 """Settings of the screen that change while it is open: colours, keys, notices, motion, and what is said."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
-from workbench.config import load
+from workbench.config.layers import load_config
 
 
 def ui(folder, **changes):
-    found = load(Path(folder), None, trusted=False, env={}, options={}).config.ui
+    found = load_config(Path(folder), None, trusted=False, env={}, options={}).config.ui
     return replace(found, **changes)
 
 

@@ -22,16 +22,25 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
 )
-from workbench.domain.values import Verdict
-from workbench.draw import talk
-from workbench.text.width import cells
-from workbench.tui.messages import Continue, Copy, LogWanted, OpenDetail, PipeAsked, Retry, Said
-from workbench.tui.panes import opentext
-from workbench.tui.panes.conversation import ConversationPane
-from workbench.tui.panes.growing import Growing, wrap
-from workbench.tui.panes.heights import Heights
-from workbench.tui.panes.shown import ConversationShown
-from workbench.views.transcript import CallLine, Prompt, Text, Thought, Transcript
+from workbench.domain.values import GateVerdict
+from workbench.render import conversation
+from workbench.text.width import cell_width
+from workbench.tui.conversation import streaming_text
+from workbench.tui.conversation.conversation_pane import ConversationPane
+from workbench.tui.conversation.streaming_text import StreamingText, wrap_line
+from workbench.tui.conversation.transcript_view import HeightIndex
+from workbench.tui.pane import (
+    ContinueSession,
+    ConversationModel,
+    CopyText,
+    LogWanted,
+    OpenDetail,
+    PipeWanted,
+    RetryModelCall,
+    StatusMessage,
+)
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_blocks import CallBlock, PromptBlock, TextBlock, ThoughtBlock
 
 # --- wrapping ---------------------------------------------------------------------------------------
 
@@ -40,9 +49,9 @@ LINES = st.text(st.sampled_from("ab漢 é👩-x "), max_size=60)
 
 @given(LINES, st.integers(2, 20))
 def test_wrapped_rows_are_the_line_again_and_fit(line, width):
-    rows = wrap(line, width)
+    rows = wrap_line(line, width)
     assert "".join(rows) == line
-    assert all(cells(row.rstrip()) <= width for row in rows)
+    assert all(cell_width(row.rstrip()) <= width for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +66,7 @@ def test_wrapped_rows_are_the_line_again_and_fit(line, width):
     ],
 )
 def test_wrap(line, width, rows):
-    assert wrap(line, width) == rows
+    assert wrap_line(line, width) == rows
 
 
 MARKDOWN = st.lists(
@@ -70,7 +79,7 @@ MARKDOWN = st.lists(
 
 @given(MARKDOWN, st.lists(st.integers(1, 30)))
 def test_what_grows_in_pieces_is_what_grows_at_once(text, pieces):
-    whole, slow = Growing(20), Growing(20)
+    whole, slow = StreamingText(20), StreamingText(20)
     whole.extend(text)
     at = 0
     for size in [*pieces, len(text)]:
@@ -82,7 +91,7 @@ def test_what_grows_in_pieces_is_what_grows_at_once(text, pieces):
 
 @given(MARKDOWN)
 def test_finished_blocks_hold_whole_fences_and_all_of_the_text(text):
-    growing = Growing(500)
+    growing = StreamingText(500)
     growing.extend(text)
     rest = [growing.row(n).rstrip() for n in range(growing.count)]
     said = [line.rstrip() for block in growing.finished for line in block.split("\n")] + rest
@@ -90,7 +99,7 @@ def test_finished_blocks_hold_whole_fences_and_all_of_the_text(text):
 
 
 def test_a_fence_stays_plain_until_it_is_closed():
-    growing = Growing(40)
+    growing = StreamingText(40)
     growing.extend("before\n\n```py\nx = 1\n\ny = 2\n")
     assert (growing.finished, growing.is_in_fence) == (["before"], True)
     assert [growing.row(n) for n in range(growing.count)] == ["```py", "x = 1", "", "y = 2"]
@@ -101,7 +110,7 @@ def test_a_fence_stays_plain_until_it_is_closed():
 
 @given(st.lists(st.integers(0, 5), max_size=30), st.lists(st.tuples(st.integers(0, 29), st.integers(0, 5))))
 def test_heights_are_running_sums(heights, changes):
-    sums = Heights()
+    sums = HeightIndex()
     sums.replace_from(0, heights)
     for index, height in changes:
         if index < len(heights):
@@ -115,7 +124,7 @@ def test_heights_are_running_sums(heights, changes):
 
 def test_no_line_is_behind_the_last():
     with pytest.raises(IndexError):
-        Heights().at(0)
+        HeightIndex().at(0)
 
 
 # --- on the screen ------------------------------------------------------------------------------------
@@ -135,7 +144,7 @@ class Scene:
         fresh, self.seen = self.told.events[self.seen :], len(self.told.events)
         changed = frozenset(self.transcript.apply_all(fresh))
         self.pane.show(
-            ConversationShown(
+            ConversationModel(
                 session=session(self.status),
                 transcript=self.transcript,
                 changed=None if self.is_first else changed,
@@ -161,7 +170,7 @@ class Scene:
 
     def command(self, n, output="line one\nline two", exit_code=1):
         verdict, about = (
-            Verdict(outcome="allowed", step="grants", by="R3"),
+            GateVerdict(outcome="allowed", step="grants", by="R3"),
             {"turn_id": f"t{n}", "call_id": f"c{n}"},
         )
         self.told.add(
@@ -291,7 +300,7 @@ def test_folding_keeps_the_line_that_is_looked_at(key):
         view = scene.pane.view
         view.focus()
         await pilot.press("g", *"jjjj")
-        thought = next(block for block in view.blocks[4:] if isinstance(block, Thought))
+        thought = next(block for block in view.blocks[4:] if isinstance(block, ThoughtBlock))
         view.put_cursor(thought.id)
         await pilot.pause()
         before = screen_line(scene, thought.id)
@@ -315,7 +324,7 @@ def test_folding_at_the_end_does_not_jump():
     async def act(app, pilot):
         view = scene.pane.view
         view.focus()
-        thought = [block for block in view.blocks if isinstance(block, Thought)][-1]
+        thought = [block for block in view.blocks if isinstance(block, ThoughtBlock)][-1]
         view.put_cursor(thought.id)
         await pilot.pause()
         before = screen_line(scene, thought.id)
@@ -339,7 +348,7 @@ def test_what_stands_below_a_change_gets_its_new_gap():
         app.set_focus(None)
         await pilot.pause()
         shown = app.lines()
-        assert [type(block) for block in view.blocks] == [Prompt, Thought, Text]
+        assert [type(block) for block in view.blocks] == [PromptBlock, ThoughtBlock, TextBlock]
         view.show_blocks(scene.transcript.blocks, None)
         await pilot.pause()
         assert app.lines() == shown
@@ -354,7 +363,7 @@ def test_output_folds_at_its_call():
 
     async def act(app, pilot):
         scene.pane.view.focus()
-        call = next(block for block in scene.pane.view.blocks if isinstance(block, CallLine))
+        call = next(block for block in scene.pane.view.blocks if isinstance(block, CallBlock))
         scene.pane.view.put_cursor(call.id)
         assert "line two" not in "\n".join(app.lines())
         assert scene.pane.label_of("conversation.fold") == "open"
@@ -445,11 +454,11 @@ def test_only_the_live_block_is_drawn_again(monkeypatch):
     scene.begin(20)
     scene.stream(20, "one ")
     drawn = []
-    real = talk.block_lines
+    real = conversation.block_lines
 
     async def act(app, pilot):
         monkeypatch.setattr(
-            "workbench.tui.panes.blockview.block_lines",
+            "workbench.tui.conversation.transcript_view.block_lines",
             lambda block, *rest: drawn.append(block.id) or real(block, *rest),
         )
         for offset in range(4, 400, 4):
@@ -470,10 +479,10 @@ def test_a_piece_costs_the_same_in_a_long_text(head, piece):
 
     def count(line, width):
         wrapped.append(len(line))
-        return wrap(line, width)
+        return wrap_line(line, width)
 
     def work(length):
-        growing = Growing(60)
+        growing = StreamingText(60)
         growing.extend(head + piece * (length // len(piece)))
         wrapped.clear()
         for _ in range(50):
@@ -482,7 +491,7 @@ def test_a_piece_costs_the_same_in_a_long_text(head, piece):
         return sum(wrapped)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workbench.tui.panes.growing.wrap", count)
+        patch.setattr("workbench.tui.conversation.streaming_text.wrap_line", count)
         short, long = work(5_000), work(100_000)
     assert long <= short * 1.5 + 500
 
@@ -491,9 +500,11 @@ def test_a_finished_part_is_parsed_once(monkeypatch):
     scene = Scene()
     scene.begin(0)
     parsed = []
-    real = opentext.markdown.blocks
+    real = streaming_text.conversation.markdown_lines
     monkeypatch.setattr(
-        opentext.markdown, "blocks", lambda text, *rest: parsed.append(text) or real(text, *rest)
+        streaming_text.conversation,
+        "markdown_lines",
+        lambda text, *rest: parsed.append(text) or real(text, *rest),
     )
 
     async def act(app, pilot):
@@ -513,9 +524,9 @@ def test_a_long_conversation_opens_quickly(monkeypatch):
         scene.turn(n)
     assert len(scene.told.events) == 2000
     drawn = []
-    real = talk.block_lines
+    real = conversation.block_lines
     monkeypatch.setattr(
-        "workbench.tui.panes.blockview.block_lines",
+        "workbench.tui.conversation.transcript_view.block_lines",
         lambda block, *rest: drawn.append(block.id) or real(block, *rest),
     )
 
@@ -542,7 +553,7 @@ def test_hostile_words_are_only_words(words):
             assert not any(
                 ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in text
             )
-            assert all(cells(line) == 58 for line in app.lines())
+            assert all(cell_width(line) == 58 for line in app.lines())
             scene.told.add(ReplyCompleted(text=words, thinking=words), turn_id="t0")
             scene.command(0, output=words)
             scene.told.add(ErrorRaised(code="x", message=words, details=words, remedy=words), turn_id="t0")
@@ -573,9 +584,9 @@ def test_n_goes_to_prompts_and_errors():
         for _ in range(6):
             await pilot.press("n")
             found.append(view.cursor_block)
-        assert [type(block).__name__ for block in found] == ["Prompt"] * 6 + ["ErrorBlock"]
+        assert [type(block).__name__ for block in found] == ["PromptBlock"] * 6 + ["ErrorBlock"]
         await pilot.press("N", "N")
-        assert isinstance(view.cursor_block, Prompt)
+        assert isinstance(view.cursor_block, PromptBlock)
         assert view.cursor_block.text == "Question 4?"
 
     play(scene, act)
@@ -605,7 +616,11 @@ def test_the_cursor_passes_over_folded_output_and_through_long_blocks():
 
 @pytest.mark.parametrize(
     ("status", "key", "kind"),
-    [("paused", "c", Continue), ("processing", "c", Said), ("processing", "r", Said)],
+    [
+        ("paused", "c", ContinueSession),
+        ("processing", "c", StatusMessage),
+        ("processing", "r", StatusMessage),
+    ],
 )
 def test_keys_that_are_off_say_why(status, key, kind):
     scene = Scene()
@@ -631,7 +646,7 @@ def test_an_error_is_answered_by_its_keys():
         scene.pane.view.focus()
         assert "r ask again" in "\n".join(app.lines())
         await pilot.press("r")
-        assert len(app.said(Retry)) == 1
+        assert len(app.said(RetryModelCall)) == 1
         assert scene.pane.why_off("conversation.retry") == ""
         await pilot.press("l")
         assert [message.error for message in app.said(LogWanted)] == [scene.pane.error]
@@ -646,8 +661,8 @@ def test_copy_and_pipe_take_the_text_under_the_cursor():
     async def act(app, pilot):
         scene.pane.view.focus()
         await pilot.press("G", "y", "|")
-        assert [one.text for one in app.said(Copy)] == ["One **is** dynamic."]
-        assert [one.text for one in app.said(PipeAsked)] == ["One **is** dynamic."]
+        assert [one.text for one in app.said(CopyText)] == ["One **is** dynamic."]
+        assert [one.text for one in app.said(PipeWanted)] == ["One **is** dynamic."]
 
     play(scene, act)
 
@@ -685,7 +700,7 @@ def test_another_session_starts_over():
         other.show()
         await pilot.pause()
         assert "Something else" in "\n".join(app.lines()[:5])
-        assert [type(block) for block in scene.pane.view.blocks] == [Prompt]
+        assert [type(block) for block in scene.pane.view.blocks] == [PromptBlock]
 
     play(scene, act)
 
@@ -701,7 +716,7 @@ def test_without_a_model_it_says_how_to_begin():
     scene = Scene()
 
     async def act(app, pilot):
-        shown = ConversationShown(
+        shown = ConversationModel(
             session=None, transcript=Transcript(""), changed=None, now=0, has_model=False
         )
         scene.pane.show(shown)
@@ -732,4 +747,4 @@ def test_text_of_the_agent_is_markdown_and_is_kept_as_it_came():
     scene = Scene()
     scene.turn(0, text="**x**")
     scene.transcript.apply_all(scene.told.events)
-    assert any(isinstance(block, Text) and block.text == "**x**" for block in scene.transcript.blocks)
+    assert any(isinstance(block, TextBlock) and block.text == "**x**" for block in scene.transcript.blocks)

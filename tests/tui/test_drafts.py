@@ -1,12 +1,12 @@
 """What was written and not sent is not lost: over an end of the screen, a refusal, and what was said before."""
 
 from tests.tui.screens import play, staged
-from workbench.tui.services import NotDone
+from workbench.tui.backend import BackendError
 
 
 def test_a_draft_comes_back_and_words_that_could_not_be_sent_do_too(tmp_path):
     def full(_session_id, _text):
-        raise NotDone("Nothing was sent. The disk is full.")
+        raise BackendError("Nothing was sent. The disk is full.")
 
     async def body(shown):
         composer = shown.main.composer

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workbench.host.steps.requests import RunRefused
+from workbench.host.steps.run_requests import RunRefused
 from workbench.journal.errors import GuardFailed
-from workbench.tui.services import NotDone, words_of
+from workbench.tui.backend import BackendError, error_text
 
 
 @pytest.mark.parametrize(
@@ -14,9 +14,9 @@ from workbench.tui.services import NotDone, words_of
          "No run was begun. No earlier run has completed a. Run the whole pipeline once."),
         (GuardFailed("not stored", "it is done.", "workbench doctor says more"),
          "Not stored. It is done. workbench doctor says more."),
-        (NotDone("Nothing was done. This screen only shows."), "Nothing was done. This screen only shows."),
+        (BackendError("Nothing was done. This screen only shows."), "Nothing was done. This screen only shows."),
         (ValueError(), "ValueError"),
     ],
 )  # fmt: skip
 def test_an_error_is_said_in_sentences(error, said):
-    assert words_of(error) == said
+    assert error_text(error) == said

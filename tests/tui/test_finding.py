@@ -7,7 +7,7 @@ from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
 from workbench.journal.journal import Journal
-from workbench.views.transcript import Output
+from workbench.views.conversation_blocks import OutputBlock
 
 RUN = call("c1", "run_in_terminal", command="echo hidden treasure")
 SAID = recording(exchange(text("I look for the treasure map."), RUN), exchange(text("No treasure here.")))
@@ -59,11 +59,11 @@ def test_what_is_folded_opens_while_the_reader_is_there(stage):
     async def body(shown):
         await find(shown, "hidden treasure", "enter")
         blocks = pane(shown).view.blocks
-        output = next(block for block in blocks if isinstance(block, Output))
+        output = next(block for block in blocks if isinstance(block, OutputBlock))
         assert pane(shown).finding.current.block_id == output.id
         assert not output.is_folded
         await shown.press("N")
-        assert next(block for block in pane(shown).view.blocks if isinstance(block, Output)).is_folded
+        assert next(block for block in pane(shown).view.blocks if isinstance(block, OutputBlock)).is_folded
 
     play(stage, body)
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.stage import Stage
 from tests.tui.screens import FILES, THREE, play, staged
-from workbench.effects.clock import ManualClock
-from workbench.host import trusting
+from workbench.effects.runtime import ManualClock
+from workbench.host import workspace_trust
 
 LONG = "Mend the router so that all of the tests pass, and say why"
 
@@ -35,7 +35,7 @@ def test_the_title_in_the_hint_is_cut_inside_its_quotes(tmp_path, size):
 def test_the_trust_question_offers_no_rule(tmp_path):
     stage = Stage(tmp_path, THREE, clock=ManualClock(), files={**FILES, ".workbench.json": "{}"})
     stage.begin()
-    trusting.ask(stage.journal, str(stage.workspace))
+    workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
 
     async def body(shown):
         last = shown.text.splitlines()[-1]
@@ -66,7 +66,7 @@ def test_an_empty_queue_names_no_key_that_needs_a_row(tmp_path):
 
 def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
     stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
-    question = trusting.ask(stage.journal, str(stage.workspace))
+    question = workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
 
     async def body(shown):
         await shown.press("ctrl+g", "l", "ctrl+t")

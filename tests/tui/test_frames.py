@@ -13,8 +13,14 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from workbench.tui.frames import Changes, Pen, Shown, Whole, changed_cells
-from workbench.tui.widgets.lines import finished
+from workbench.tui.compositor import (
+    ChangedCellsUpdate,
+    FullUpdate,
+    SgrWriter,
+    TerminalContents,
+    changed_cells,
+)
+from workbench.tui.widgets.line_view import finish_strip
 
 STYLES = [
     Style(), Style(bold=True), Style(color="red"), Style(color="#102030", bgcolor="#405060"),
@@ -63,7 +69,7 @@ def test_a_countdown_is_its_digits():
 )
 def test_a_partial_update_begins_where_its_span_begins(span, wanted):
     chops = [{0: Strip([Segment("abcd")]), 4: Strip([Segment("efghij")])}]
-    update = Changes(ChopsUpdate(chops, [span], [[4, 10]]), Shown())
+    update = ChangedCellsUpdate(ChopsUpdate(chops, [span], [[4, 10]]), TerminalContents())
     assert written(update) == wanted
 
 
@@ -77,10 +83,12 @@ def row(*words):
 
 
 def test_what_the_terminal_shows_already_is_not_written_again():
-    shown = Shown()
+    shown = TerminalContents()
 
     def put(start, stop, *words):
-        return written(Changes(ChopsUpdate([{start: row(*words)}], [(0, start, stop)], [[stop]]), shown))
+        return written(
+            ChangedCellsUpdate(ChopsUpdate([{start: row(*words)}], [(0, start, stop)], [[stop]]), shown)
+        )
 
     assert put(0, 6, "ab", "cd", "ef") == [(1, 1, "abcdef")]
     assert put(0, 6, "ab", "cd", "ef") == []
@@ -96,7 +104,7 @@ def test_what_the_terminal_shows_already_is_not_written_again():
 @given(STRIPS, st.integers(1, 24), st.sampled_from(STYLES[1:]))
 def test_a_line_is_finished_as_the_framework_would_in_three_steps(strip, width, style):
     wanted = strip.adjust_cell_length(width).apply_style(style).simplify()
-    found = finished(strip, width, style)
+    found = finish_strip(strip, width, style)
     assert cells(found) == [one for one in cells(wanted) if one[0]]
     assert found.cell_length == sum(one.cell_length for one in found) == width
 
@@ -118,12 +126,12 @@ def drawn(*sequences, rows=3):
 @given(st.lists(st.tuples(STRIPS, STRIPS), min_size=1, max_size=3))
 def test_what_is_written_makes_one_screen_of_another(rows):
     shown, made = (
-        Shown(),
+        TerminalContents(),
         [[strip.adjust_cell_length(20) for strip in pair] for pair in zip(*rows, strict=True)],
     )
     spans = [(y, 0, 20) for y in range(len(rows))]
     sent = [
-        Changes(ChopsUpdate([{0: strip} for strip in strips], spans, [[20]] * len(rows)), shown)
+        ChangedCellsUpdate(ChopsUpdate([{0: strip} for strip in strips], spans, [[20]] * len(rows)), shown)
         .render_segments(TERMINAL)
         for strips in made
     ]  # fmt: skip
@@ -143,7 +151,7 @@ def test_what_is_written_makes_one_screen_of_another(rows):
     ],
 )
 def test_only_what_differs_from_the_style_before_is_said(styles, wanted):
-    pen = Pen(COLOR_SYSTEMS["truecolor"])
+    pen = SgrWriter(COLOR_SYSTEMS["truecolor"])
     piece = Strip([Segment(text, Style.parse(style)) for text, style in zip("ab", styles, strict=True)])
     assert "".join(pen.write(piece)) + pen.lift() == wanted
 
@@ -152,7 +160,7 @@ def test_only_what_differs_from_the_style_before_is_said(styles, wanted):
     ("system", "code"), [("256", "38;5;16"), ("standard", "30"), ("truecolor", "38;2;1;2;3")]
 )
 def test_colours_are_those_that_the_terminal_has(system, code):
-    pen = Pen(COLOR_SYSTEMS[system])
+    pen = SgrWriter(COLOR_SYSTEMS[system])
     assert "".join(pen.write(Strip([Segment("a", Style(color="#010203"))]))) == f"\x1b[{code}ma"
 
 
@@ -163,9 +171,9 @@ def test_a_row_that_scrolled_by_one_writes_its_number_and_its_words():
             [Segment("  ", plain), Segment(f"  {number} ", dim), Segment(f"v{number} = 1".ljust(80), plain)]
         )
 
-    spans, shown, console = [(0, 0, 87)], Shown(), Console(color_system="truecolor")
+    spans, shown, console = [(0, 0, 87)], TerminalContents(), Console(color_system="truecolor")
     sent = [
-        Changes(ChopsUpdate([{0: line(number)}], spans, [[87]]), shown).render_segments(console)
+        ChangedCellsUpdate(ChopsUpdate([{0: line(number)}], spans, [[87]]), shown).render_segments(console)
         for number in (41, 42)
     ]
     assert sent[1] == ("\x1b[1;6H\x1b[38;2;118;121;129;48;2;15;18;23m2 \x1b[38;2;216;222;231mv42\x1b[0m")
@@ -179,7 +187,7 @@ def frame(shown, picture, rows=range(ROWS), width=24):
     """Write some rows of a picture."""
     chops = [{0: strip} for strip in picture]
     update = ChopsUpdate(chops, [(y, 0, width) for y in rows], [[24]] * ROWS)
-    return Changes(update, shown).render_segments(TERMINAL)
+    return ChangedCellsUpdate(update, shown).render_segments(TERMINAL)
 
 
 def window(top, head=None):
@@ -200,7 +208,7 @@ PICTURES = st.lists(
 @settings(max_examples=150)
 @given(PICTURES, st.data())
 def test_rows_that_the_terminal_moves_make_the_same_screen(pictures, data):
-    shown, sent, now = Shown(), [], [Strip.blank(24)] * ROWS
+    shown, sent, now = TerminalContents(), [], [Strip.blank(24)] * ROWS
     for picture in pictures:
         first = data.draw(st.sampled_from([0, 0, 3]))
         rows = range(first, data.draw(st.sampled_from([ROWS, ROWS, 9])))
@@ -222,7 +230,7 @@ def test_rows_that_the_terminal_moves_make_the_same_screen(pictures, data):
     ids=["down", "below a head", "up", "not at all", "too far"],
 )
 def test_rows_that_only_moved_are_moved_by_the_terminal(before, after, wanted):
-    shown = Shown()
+    shown = TerminalContents()
     frame(shown, before)
     sent = frame(shown, after)
     assert sent[: len(wanted)] == wanted
@@ -238,14 +246,14 @@ def beside(rail, top):
 
 def both(shown, rail, top, first):
     update = ChopsUpdate(beside(rail, top), [(y, first, 30) for y in range(ROWS)], [[6, 30]] * ROWS)
-    return Changes(update, shown).render_segments(TERMINAL)
+    return ChangedCellsUpdate(update, shown).render_segments(TERMINAL)
 
 
 @pytest.mark.parametrize(("words", "is_moved"), [(1, True), (12, False)])
 def test_what_stands_beside_is_put_back_and_little_of_it_only(words, is_moved):
     blank = Strip([Segment(" " * 6)])
     rail = [Strip([Segment(f"rail{y:02d}")]) if y < words else blank for y in range(ROWS)]
-    shown = Shown()
+    shown = TerminalContents()
     sent = [both(shown, rail, 3, 0), both(shown, rail, 4, 6)]
     assert ("\x1b[1M" in sent[1], "rail00" in sent[1]) == (is_moved, is_moved)
     whole = [f"\x1b[{y + 1};1H{rail[y].text}{LINES[4 + y].render(TERMINAL)}" for y in range(ROWS)]
@@ -253,8 +261,8 @@ def test_what_stands_beside_is_put_back_and_little_of_it_only(words, is_moved):
 
 
 def test_all_of_the_screen_is_written_and_noted():
-    shown, picture = Shown(), window(7)
-    update = Whole(LayoutUpdate([[strip] for strip in picture], Region(0, 0, 24, ROWS)), shown)
+    shown, picture = TerminalContents(), window(7)
+    update = FullUpdate(LayoutUpdate([[strip] for strip in picture], Region(0, 0, 24, ROWS)), shown)
     sent = update.render_segments(TERMINAL)
     whole = [f"\x1b[{y + 1};1H{strip.render(TERMINAL)}" for y, strip in enumerate(picture)]
     assert drawn(sent, rows=ROWS) == drawn(*whole, rows=ROWS)

@@ -1,16 +1,17 @@
 """A deciding key on the screen: it is shown while it waits, can be taken back, and counts only if it came alone."""
 
 import pytest
+from msgspec.structs import force_setattr
 from textual import events
 
 from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
 from tests.tui.test_typing import typed
 from workbench.domain.events import PromptSubmitted
-from workbench.effects.clock import ManualClock
-from workbench.tui.messages import Said
-from workbench.tui.services import LEFT_FOR_DEMO
-from workbench.tui.widgets.divider import Rule
+from workbench.effects.runtime import ManualClock
+from workbench.tui.backend import EXIT_FOR_DEMO
+from workbench.tui.pane import StatusMessage
+from workbench.tui.widgets.pane_frame import Rule
 
 
 @pytest.fixture
@@ -193,7 +194,7 @@ def test_without_a_model_there_is_no_composer_and_words_do_nothing_on_the_page(f
         shown.hand.waits()
         shown.app.guarded.commit_due()
         shown.app.guarded.commit_due()
-        assert shown.app.return_value == LEFT_FOR_DEMO
+        assert shown.app.return_value == EXIT_FOR_DEMO
 
     play(fresh, body, has_model=lambda: False)
 
@@ -252,13 +253,13 @@ def test_a_message_to_the_run_of_a_pipeline_says_that_nobody_reads_it_and_stays(
     async def body(shown):
         composer, heard = shown.main.composer, []
         session = shown.main.state.current
-        object.__setattr__(session, "kind", "pipeline")
+        force_setattr(session, "kind", "pipeline")
         shown.main.showing.composer()
         composer.post_message, sends = (lambda message: heard.append(message)), composer.post_message
         composer.input.type_in("is it done?")
         composer.send()
         composer.post_message = sends
-        (said,) = [one.text for one in heard if isinstance(one, Said)]
+        (said,) = [one.text for one in heard if isinstance(one, StatusMessage)]
         assert said.startswith("Not sent: this is the run of a pipeline, nobody answers there.")
         assert composer.text == "is it done?"
 

@@ -8,9 +8,9 @@ from benchmarks import homes
 from tests.tui.screens import play
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui import history
-from workbench.tui.live import JournalSource
-from workbench.tui.state import TAIL, State
+from workbench.tui import journal_source
+from workbench.tui.journal_source import JournalSource
+from workbench.tui.state import TAIL_EVENTS, ScreenState
 
 EVENTS = 4_000
 
@@ -23,7 +23,7 @@ def long(tmp_path):
 @pytest.fixture
 def state(long):
     with closing(Journal.open(Home.open(long.root / "home"))) as journal:
-        state = State(JournalSource(journal, str(long.workspace)))
+        state = ScreenState(JournalSource(journal, str(long.workspace)))
         state.load()
         yield state
 
@@ -38,14 +38,14 @@ def test_the_turns_of_a_long_session_are_all_counted(state):
 
 
 def test_every_block_is_reached_going_up_and_again_going_down(state):
-    whole = history.Transcript("long")
+    whole = journal_source.Transcript("long")
     whole.apply_all(state.source.events("long", 0, 1_000_000))
     wanted = [block.id for block in whole.blocks]
     up = list(ids(state))
     while state.look_back("earlier"):
         here = ids(state)
         assert set(here) & set(up), "two parts in a row share what is being read"
-        assert len(here) <= history.SPAN
+        assert len(here) <= journal_source.WINDOW_SPAN
         up = [key for key in here if key not in up] + up
     assert up == wanted
     down = ids(state)
@@ -76,7 +76,7 @@ def test_what_came_of_a_reply_that_was_stopped_is_in_its_part(state):
         events.append(journal.event(body, "long", actor, turn_id="long-open"))
     ended = homes.TurnEnded(outcome="interrupted")
     journal.append([*events, journal.event(ended, "long", actor, turn_id="long-open")], strict=False)
-    homes.add_turns(journal, "long", 2 * TAIL, start=EVENTS)
+    homes.add_turns(journal, "long", 2 * TAIL_EVENTS, start=EVENTS)
     state.choose("long")
     found = []
     while state.look_back("earlier"):
@@ -89,7 +89,7 @@ def test_an_open_conversation_does_not_grow_without_end(state):
     cursor = journal.last_position()
     ended = homes.TurnEnded(outcome="done")
     journal.append([journal.event(ended, "long", homes.AGENT, turn_id="long-open")], strict=False)
-    homes.add_turns(journal, "long", 4 * TAIL, start=EVENTS)
+    homes.add_turns(journal, "long", 4 * TAIL_EVENTS, start=EVENTS)
     state.apply(journal.events(after=cursor))
     before = len(state.transcript.blocks)
     turns = state.transcript.facts.turns

@@ -3,7 +3,9 @@
 import pytest
 
 from workbench.tui import keymap
-from workbench.tui.keys import CHAINS, KEYS
+from workbench.tui.keys import CHAINS, all_rows
+
+KEYS = all_rows()
 
 
 def test_ids_are_unique_and_every_row_says_what_it_does():
@@ -12,7 +14,7 @@ def test_ids_are_unique_and_every_row_says_what_it_does():
 
 
 def test_every_key_of_a_scope_chain_means_one_thing():
-    assert keymap.faults({}, CHAINS) == []
+    assert keymap.keymap_errors({}, CHAINS) == []
 
 
 def test_every_scope_is_in_a_chain():
@@ -21,14 +23,21 @@ def test_every_scope_is_in_a_chain():
 
 @pytest.mark.parametrize("key", [key for key in KEYS], ids=lambda key: key.id)
 def test_every_row_calls_a_function(key):
-    assert callable(keymap.function(key.id))
+    assert callable(key.action)
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS], ids=lambda key: key.id)
 def test_no_row_has_only_keys_that_terminals_do_not_send(key):
     if key.id == "app.suspend":  # what the terminal itself does with it, and a command as well
         return
-    assert set(keymap.table()[key.id].keys) - {"ctrl+h", "ctrl+i", "ctrl+m", "ctrl+s", "ctrl+z", "alt+enter"}
+    assert set(keymap.keys_by_id()[key.id].keys) - {
+        "ctrl+h",
+        "ctrl+i",
+        "ctrl+m",
+        "ctrl+s",
+        "ctrl+z",
+        "alt+enter",
+    }
 
 
 @pytest.mark.parametrize(
@@ -45,13 +54,13 @@ def test_no_row_has_only_keys_that_terminals_do_not_send(key):
     ],
 )
 def test_keymaps_of_users(users, sentence):
-    assert keymap.faults(users, CHAINS)[:1] == ([sentence] if sentence else [])
+    assert keymap.keymap_errors(users, CHAINS)[:1] == ([sentence] if sentence else [])
 
 
 def test_declared_overrides_are_no_clash_but_undeclared_ones_are():
-    rows = keymap.table().values()
-    assert keymap.clashes(rows, ("diff", "approvals", "list", "app")) == []
-    assert keymap.clashes(rows, ("tools", "approvals")) != []
+    rows = keymap.keys_by_id().values()
+    assert keymap.key_clashes(rows, ("diff", "approvals", "list", "app")) == []
+    assert keymap.key_clashes(rows, ("tools", "approvals")) != []
 
 
 @pytest.mark.parametrize(
@@ -66,4 +75,10 @@ def test_declared_overrides_are_no_clash_but_undeclared_ones_are():
     ],
 )
 def test_keys_have_the_names_of_textual(key, normal):
-    assert keymap.normal(key) == normal
+    assert keymap.normalized_key(key) == normal
+
+
+def test_users_keymaps_may_name_every_number_also_those_without_a_place():
+    assert [number for number in range(10) if keymap.find_key(f"app.place-{number}") is None] == []
+    users = {"app.place-8": "ctrl+b", "app.place-9": "ctrl+f"}
+    assert keymap.keymap_errors(users, CHAINS) == []

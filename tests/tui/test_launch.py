@@ -8,10 +8,10 @@ from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.screen.launching import Launching
-from workbench.domain.runs import RunRequested
-from workbench.tui.services import NotDone
-from workbench.views.launch import Finding, Grantable, LaunchPlan, PipelineChoice, PlannedStep
+from workbench.cli.local_backend_parts import BackendRuns
+from workbench.domain.events import RunRequested
+from workbench.tui.backend import BackendError
+from workbench.views.pipeline import GrantOffer, LaunchPlan, LaunchProblem, PipelineChoice, PlannedStep
 
 MANIFEST = """\
 apiVersion: v1
@@ -82,14 +82,14 @@ NIGHTLY_PLAN = LaunchPlan(
         ),
     ),
     grants=(
-        Grantable(pattern="Read", whose="planner", origin="wave.yaml:9"),
-        Grantable(pattern="Bash(git log *)", whose="planner", origin="wave.yaml:9"),
-        Grantable(pattern="Telepathy", whose="planner", origin="wave.yaml:9", refused="it is not registered"),
+        GrantOffer(pattern="Read", whose="planner", origin="wave.yaml:9"),
+        GrantOffer(pattern="Bash(git log *)", whose="planner", origin="wave.yaml:9"),
+        GrantOffer(pattern="Telepathy", whose="planner", origin="wave.yaml:9", refused="it is not registered"),
     ),
 )  # fmt: skip
 BROKEN_PLAN = LaunchPlan(
     name="broken", file="/w/broken.yaml", why_not="there is no step nobody",
-    findings=(Finding(place="broken.yaml:5:36", message="there is no step nobody", stops=True),),
+    findings=(LaunchProblem(place="broken.yaml:5:36", message="there is no step nobody", stops=True),),
 )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ class Service:
 
     def launch(self, wish):
         if self.refusal:
-            raise NotDone(self.refusal)
+            raise BackendError(self.refusal)
         self.begun.append(wish)
         return "run-1"
 
@@ -254,15 +254,15 @@ def launching(project, tmp_path):
 
     home = Home.open(tmp_path / "own")
     journal = Journal.open(home)
-    yield Launching(home, journal, str(project)), journal
+    yield BackendRuns(home, journal, str(project)), journal
     journal.close()
 
 
 def trusted(journal, project):
     from tests.support.stage import USER
-    from workbench.host.trusting import grant
+    from workbench.host.workspace_trust import grant_trust
 
-    grant(journal, str(project), False, USER)
+    grant_trust(journal, str(project), False, USER)
 
 
 def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
@@ -314,15 +314,15 @@ def test_an_untrusted_workspace_begins_nothing_and_says_so(launching, project):
 
 
 def test_a_launch_is_a_request_with_its_grants(launching, project, monkeypatch):
-    from workbench.views.launch import LaunchWish
+    from workbench.views.pipeline import LaunchRequest
 
     service, journal = launching
     trusted(journal, project)
     (project / "what.md").write_text("the cart")
     file = str(project / ".wave/pipelines/nightly.yaml")
-    run_id = service.launch(LaunchWish(file=file, input="@what.md", grants=("Read",)))
+    run_id = service.launch(LaunchRequest(file=file, input="@what.md", grants=("Read",)))
     wanted = next(e.body for e in journal.events(run_id) if isinstance(e.body, RunRequested))
     assert (wanted.input, wanted.grants) == ("the cart", ("Read",))
     assert [rule.pattern for rule in journal.rules()] == ["Read"]
-    with pytest.raises(NotDone, match="is not there"):
-        service.launch(LaunchWish(file=file, input="@nothing.md"))
+    with pytest.raises(BackendError, match="is not there"):
+        service.launch(LaunchRequest(file=file, input="@nothing.md"))

@@ -7,11 +7,11 @@ import pytest
 from tests.support.stage import USER
 from tests.tui.screens import ROUTER, play, staged
 from tests.unit.views.making import hunk
-from workbench.domain.values import Taken
-from workbench.host import sessions
-from workbench.tui.panes import captions
-from workbench.tui.panes.choosing import Choosing
-from workbench.views.detail import ActionDetail
+from workbench.domain.values import SelectedHunk
+from workbench.host import session_requests
+from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.approval_selection import ApprovalSelection
+from workbench.views.action_detail import ActionDetail
 
 LINES = ((" ", "a"), ("-", "b"), ("+", "c"), (" ", "d"))
 
@@ -28,7 +28,7 @@ def edit_of(shown):
 async def new_diff(shown, action):
     """Let something else write the file, and have the action proposed anew."""
     (shown.stage.workspace / "router.py").write_text(ROUTER + "more\n")
-    sessions.refresh(shown.stage.journal, action.id, USER)
+    session_requests.request_refresh(shown.stage.journal, action.id, USER)
     stage = shown.stage
     await asyncio.to_thread(stage.drive, lambda _: stage.journal.action(action.id).state == "superseded")
     await shown.look()
@@ -58,7 +58,7 @@ def test_a_new_diff_leaves_what_was_left(stage, is_looked_at):
         for _ in range(4):
             await shown.press("a")
         decided = stage.journal.action(fresh.id)
-        assert decided.selection == (Taken(hunk=1), Taken(hunk=3))
+        assert decided.selection == (SelectedHunk(hunk=1), SelectedHunk(hunk=3))
 
     play(stage, body)
 
@@ -87,7 +87,10 @@ def detail(key, *hunks):
 
 
 def test_what_is_gone_from_the_new_diff_is_said():
-    choosing, old = Choosing(), detail("old", hunk(1, lines=LINES), hunk(2, lines=((" ", "x"), ("+", "y"))))
+    choosing, old = (
+        ApprovalSelection(),
+        detail("old", hunk(1, lines=LINES), hunk(2, lines=((" ", "x"), ("+", "y")))),
+    )
     choosing.hunks["old"] = 1
     choosing.toggle_hunk(old)
     choosing.succeed("old", "middle")
@@ -95,11 +98,15 @@ def test_what_is_gone_from_the_new_diff_is_said():
     choosing.forget({"new"})
     new = detail("new", hunk(1, lines=((" ", "x"), ("+", "y"))))
     assert choosing.taken_of(new).is_all
-    assert captions.place(new, choosing).endswith("1 taken   2 left-out lines are gone from the new diff")
+    assert approval_selection.position_caption(new, choosing).endswith(
+        "1 taken   2 left-out lines are gone from the new diff"
+    )
 
 
 def test_a_text_of_the_users_own_is_not_taken_for_the_new_diff_and_that_is_said():
-    choosing = Choosing(edits={"old": {"a.py": b"mine"}})
+    choosing = ApprovalSelection(edits={"old": {"a.py": b"mine"}})
     choosing.succeed("old", "new")
     assert not choosing.edits
-    assert "your text was for the old diff" in captions.gone(detail("new", hunk(1, lines=LINES)), choosing)
+    assert "your text was for the old diff" in approval_selection.dropped_parts_caption(
+        detail("new", hunk(1, lines=LINES)), choosing
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged, work_done
-from workbench.cli.screen.filing import Filing
+from workbench.cli.local_backend_sessions import BackendSessions
 from workbench.domain.events import (
     LeaseReleased,
     PromptSubmitted,
@@ -18,10 +18,10 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import Actor, Usage
-from workbench.effects.clock import ManualClock
-from workbench.host import filing
+from workbench.effects.runtime import ManualClock
+from workbench.host import session_requests
 from workbench.tui.app import WorkbenchApp
-from workbench.views.library import SPLIT
+from workbench.views.library import SEPARATOR_ID
 
 AGENT, HOST = Actor(kind="agent", pid=1), Actor(kind="host", pid=1)
 HOSTILE = "pay\x1b]52;c;aGk=\x07 [@click=app.quit]me[/] \u202egnp.exe\u200b"
@@ -67,7 +67,7 @@ def stage(tmp_path):
 
 
 def filing_of(stage):
-    return {"filing": lambda: Filing(stage.home, stage.journal, str(stage.workspace), USER)}
+    return {"filing": lambda: BackendSessions(stage.home, stage.journal, str(stage.workspace), USER)}
 
 
 async def shows(shown):
@@ -84,7 +84,7 @@ def pane(shown):
 
 def titles(shown):
     found = pane(shown)
-    return [found.shelf.sessions[key].title for key in found.list.ids if key != SPLIT]
+    return [found.shelf.sessions[key].title for key in found.list.ids if key != SEPARATOR_ID]
 
 
 async def opened(shown, *keys):
@@ -98,7 +98,7 @@ async def opened(shown, *keys):
 def test_live_sessions_are_on_top_then_the_newest(stage):
     async def body(shown):
         await opened(shown)
-        assert pane(shown).list.ids[1] == SPLIT
+        assert pane(shown).list.ids[1] == SEPARATOR_ID
         assert titles(shown)[1:] == ["other place", "rename cache keys", "write the docs"]
         assert "3 wait" in shown.text and "5 Library" in shown.text
         await shown.press("escape")
@@ -237,7 +237,7 @@ def test_a_session_that_another_screen_deletes_goes_and_the_cursor_stays_beside_
         assert pane(shown).session.id == "s-docs"
         await shown.press("k")
         assert pane(shown).session.id == "s-keys"
-        filing.delete(shown.stage.journal, shown.stage.journal.session("s-keys"), USER)
+        session_requests.delete_with_steps(shown.stage.journal, shown.stage.journal.session("s-keys"), USER)
         await shown.look()
         await shows(shown)
         await shows(shown)
@@ -417,7 +417,7 @@ def test_what_is_done_on_one_screen_is_seen_on_the_other(stage):
 
 
 def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.cli.screen.filing.TOLD_EVERY", 0)
+    monkeypatch.setattr("workbench.cli.local_backend_sessions.PROGRESS_SECONDS", 0)
     (tmp_path / "in").mkdir()
     said = {"role": "user", "content": "x" * 2_000}
     rows = (
@@ -426,7 +426,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
     (tmp_path / "in" / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
     told = []
 
-    class Pressed(Filing):
+    class Pressed(BackendSessions):
         """Imports, and has esc pressed once something is stored."""
 
         def take(self, path, goes_on):

@@ -2,13 +2,13 @@
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.runs import RunChanged, StepChanged, StepPlan
-from workbench.effects.clock import ManualClock
+from workbench.domain.events import RunChanged, StepChanged
+from workbench.domain.values import StepPlan
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.live import JournalSource
-from workbench.tui.runevents import RunEvents
-from workbench.tui.runs import Runs
+from workbench.tui.journal_source import JournalSource, RunEventIndex
+from workbench.tui.state import RunStore
 
 PLANS = (
     StepPlan(id="list"),
@@ -66,7 +66,7 @@ def opened(tmp_path, count):
 
 def test_a_change_reads_the_step_it_is_about_and_makes_the_item_anew(tmp_path):
     journal, run, source = opened(tmp_path, 30)
-    runs = Runs(source)
+    runs = RunStore(source)
     runs.load()
     before = runs.view((), journal.now())
     read = []
@@ -86,7 +86,7 @@ def test_a_change_reads_the_step_it_is_about_and_makes_the_item_anew(tmp_path):
 
 def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
     journal, run, source = opened(tmp_path, 5)
-    runs = Runs(source)
+    runs = RunStore(source)
     runs.load()
     runs.view((), journal.now())
     position = journal.last_position()
@@ -97,7 +97,7 @@ def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
     for event in journal.events(run.run, position):
         runs.note(event)
     runs.read([run.run])
-    anew = Runs(source)
+    anew = RunStore(source)
     anew.load()
     assert runs.view((), journal.now()) == anew.view((), journal.now())
     journal.close()
@@ -105,7 +105,7 @@ def test_the_view_of_rows_read_one_by_one_is_that_of_all_read_anew(tmp_path):
 
 def test_a_matrix_has_all_its_items_as_soon_as_its_list_is_known_and_never_grows(tmp_path):
     journal, _run, source = opened(tmp_path, 0)
-    watching = Runs(source)
+    watching = RunStore(source)
     watching.load()
     assert watching.view((), journal.now()).steps[1].items == ()
     position = journal.last_position()
@@ -116,7 +116,7 @@ def test_a_matrix_has_all_its_items_as_soon_as_its_list_is_known_and_never_grows
     for event in journal.events(other.run, position):
         watching.note(event)
     watching.read([other.run])
-    late = Runs(source)
+    late = RunStore(source)
     late.load()
     for runs in (watching, late):
         step = runs.view((), journal.now(), other.run).steps[1]
@@ -134,7 +134,7 @@ def test_events_of_a_step_are_read_once_and_then_only_new_ones(tmp_path):
         asked.append(len(found))
         return found
 
-    events = RunEvents(read)
+    events = RunEventIndex(read)
     assert [event.step for event in events.of(run.run, "m")] == ["m", "m[0]", "m[1]", "m[2]"]
     run.step("m[1]", "completed", matrix="m", item="1")
     assert [event.step for event in events.of(run.run, "m")][-1] == "m[1]"
@@ -152,7 +152,7 @@ def test_what_a_matrix_took_before_is_known_although_it_does_no_work_itself(tmp_
     run.done("z")
     run.say(RunChanged(status="completed"))
     drawn_runs.Written(journal, "/w", PLANS, run="run-2", number=42)
-    runs = Runs(source)
+    runs = RunStore(source)
     runs.load()
     shown = runs.view((), journal.now(), "run-2")
     assert runs.before(shown) == {"list": 4.0, "m": 20.0, "z": 4.0}

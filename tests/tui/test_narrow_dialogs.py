@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
-from workbench.tui.screens.always import AlwaysScreen
-from workbench.tui.screens.batch import BatchScreen
+from workbench.tui.approvals.batch_dialog import BatchDialog
+from workbench.tui.rules.rule_dialog import RuleDialog
 
 TWO = recording(exchange(text("hm"), *(call(f"c{n}", "create_file", path=f"{n}.txt", content="x\n") for n in (1, 2))))  # fmt: skip
 
@@ -21,7 +21,7 @@ def test_what_stands_in_the_batch_was_seen(tmp_path, size):
         assert "seen 2 of 2" in shown.text
         assert "esc back" in shown.text
         await shown.press("a")
-        assert not isinstance(shown.app.screen, BatchScreen)
+        assert not isinstance(shown.app.screen, BatchDialog)
         assert stage.waiting() == []
 
     play(stage, body, size=size)
@@ -38,7 +38,7 @@ def test_nothing_is_answered_in_a_batch_that_became_too_small(tmp_path, verdict)
         assert "40×12 is too small to decide here." in shown.text
         await shown.press(verdict)
         assert len(stage.waiting()) == 2
-        assert isinstance(shown.app.screen, BatchScreen)
+        assert isinstance(shown.app.screen, BatchDialog)
         await shown.pilot.resize_terminal(80, 24)
         await shown.settle()
         await shown.press(verdict)
@@ -57,7 +57,7 @@ def test_no_rule_is_saved_on_a_screen_that_became_too_small(tmp_path):
         await shown.press("enter")
         assert stage.journal.rules() == []
         await shown.press("escape")
-        assert not isinstance(shown.app.screen, AlwaysScreen)
+        assert not isinstance(shown.app.screen, RuleDialog)
         assert len(stage.waiting()) == 3
 
     play(stage, body)

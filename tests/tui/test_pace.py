@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.domain.rows import Action, Call, Session
-from workbench.tui import live, pace
-from workbench.tui.pace import until_change
-from workbench.tui.screens.timing import Timing
+from workbench.tui import journal_source
+from workbench.tui.main import presenter
+from workbench.tui.main.presenter import RedrawTimer, seconds_until_change
 
 S = 1_000_000
 NOW = 1_000_000 * S
@@ -34,7 +34,7 @@ def session(status):
     return Session(id="s", kind="chat", status=status, created_at=0, updated_at=0)
 
 
-class Driven(live.JournalSource):
+class Driven(journal_source.JournalSource):
     def __init__(self, is_driven):
         self._is = is_driven
 
@@ -71,16 +71,16 @@ CASES = [
 
 @pytest.mark.parametrize(("shown", "wanted"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_screen_counts_on_when_something_changes(shown, wanted):
-    assert until_change(shown, NOW) == wanted
+    assert seconds_until_change(shown, NOW) == wanted
 
 
 @pytest.mark.parametrize("left", [299.9, 300.0, 300.1, 305.0, 310.0, 3600.0, 61.5, 1.0])
 def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
     one = action(left)
-    wait = int(until_change(state(pending=[one]), NOW) * S)
-    before = pace.seconds_left(one, NOW)
-    assert pace.seconds_left(one, NOW + wait - 1) == before
-    assert pace.seconds_left(one, NOW + wait) < before
+    wait = int(seconds_until_change(state(pending=[one]), NOW) * S)
+    before = presenter.seconds_left(one, NOW)
+    assert presenter.seconds_left(one, NOW + wait - 1) == before
+    assert presenter.seconds_left(one, NOW + wait) < before
 
 
 def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
@@ -101,7 +101,7 @@ def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
         requests=SimpleNamespace(read_trouble=lambda: None), showing=SimpleNamespace(head=lambda: None),
         is_shown=lambda pane: False, tell=lambda: None,
     )  # fmt: skip
-    timing = Timing(screen)
+    timing = RedrawTimer(screen)
     screen.keep_time = timing.keep
     timing.keep()
     while clock[0] < 20:

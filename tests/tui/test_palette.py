@@ -4,8 +4,8 @@ import pytest
 
 from tests.tui.screens import play, staged
 from workbench.domain.values import Actor
-from workbench.host import sessions
-from workbench.tui.screens.palette import PaletteScreen
+from workbench.host import session_requests
+from workbench.tui.main.palette import PaletteScreen
 
 FILES = ("router.py", "docs/routes.md", "a/b.txt")
 
@@ -105,11 +105,11 @@ def test_files_that_come_after_the_palette_is_closed_are_for_nobody(tmp_path):
 def test_hostile_titles_and_words_are_one_safe_line(tmp_path):
     stage = staged(tmp_path)
     bad = "\x1b]0;x\x07 [red]needle[/red] \u202egnp"
-    other = sessions.create(
+    other = session_requests.create_session(
         stage.journal, workspace=str(stage.workspace), provider="recorded", model="m", title=bad,
         actor=Actor(kind="user", via="cli"),
     )  # fmt: skip
-    sessions.submit(stage.journal, other, f"{bad}\nneedle", Actor(kind="user", via="cli"))
+    session_requests.submit_prompt(stage.journal, other, f"{bad}\nneedle", Actor(kind="user", via="cli"))
 
     async def body(shown):
         await shown.press(":", *"needle")

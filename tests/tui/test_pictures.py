@@ -5,9 +5,9 @@ import pytest
 from tests.support import golden
 from tests.tui import stills
 from tests.tui.screens import Hand
-from workbench.draw.glyphs import ASCII
+from workbench.render.theme import ASCII_GLYPHS
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 SIZES = stills.SIZES
 STATES = {
@@ -34,7 +34,7 @@ def picture(tmp_path, snap_compare):
         hand = Hand()
         app = WorkbenchApp(
             journal,
-            Services(branch=lambda: "main"),
+            Backend(branch=lambda: "main"),
             "/workspace/shop",
             home="/workspace",
             monotonic=hand,
@@ -64,7 +64,7 @@ def test_themes(picture, theme):
 
 
 def test_ascii(picture):
-    assert picture("busy-queue", "j", glyphs=ASCII)
+    assert picture("busy-queue", "j", glyphs=ASCII_GLYPHS)
 
 
 @pytest.mark.parametrize("size", [(46, 10), (20, 5), (100, 12)], ids=lambda size: f"{size[0]}x{size[1]}")

@@ -6,14 +6,13 @@ import pytest
 
 from tests.support import drawn_runs
 from tests.tui.screens import Hand, counted, work_done
-from workbench.domain.runs import StepPlan
-from workbench.domain.values import Actor, Decision
-from workbench.effects.clock import ManualClock
-from workbench.journal.decide import decide
+from workbench.domain.values import Actor, Decision, StepPlan
+from workbench.effects.runtime import ManualClock
+from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
 
@@ -62,7 +61,7 @@ def play(tmp_path):
     def run(body, make=drawn_runs.nightly, size=(120, 36), **more):
         written = make(journal, SHOP) if make else None
         hand = Hand()
-        app = WorkbenchApp(journal, Services(**more), SHOP, home="/workspace", monotonic=hand)
+        app = WorkbenchApp(journal, Backend(**more), SHOP, home="/workspace", monotonic=hand)
 
         async def go():
             async with app.run_test(size=size) as pilot:
@@ -132,7 +131,7 @@ def test_deciding_the_row_changes_the_gate(play):
     async def body(s):
         action = s.run.journal.action("gate-1")
         said = Decision(action_id="gate-1", verdict="approve", choice="yes")
-        assert decide(s.run.journal, said, action.digest, Actor(kind="user", via="cli")).ok
+        assert decide_action(s.run.journal, said, action.digest, Actor(kind="user", via="cli")).ok
         s.run.step("release", "running", "completed", duration_ms=9_000)
         await s.look()
         await s.press("z")

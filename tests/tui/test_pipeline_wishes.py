@@ -2,7 +2,7 @@
 
 from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.runs import RunChanged
+from workbench.domain.events import RunChanged
 
 
 def test_a_run_ends_only_when_the_word_is_typed(play):

@@ -10,7 +10,7 @@ import pytest
 from tests.support import golden
 from tests.tui.screens import Hand, work_done
 from workbench.cli.console import Console
-from workbench.cli.replay.telling import tell
+from workbench.cli.replay import print_replay
 from workbench.domain.events import (
     ActionOpened,
     CallProposed,
@@ -23,13 +23,12 @@ from workbench.domain.events import (
     TurnStarted,
     Unknown,
 )
-from workbench.domain.values import SYSTEM_SESSION, Actor, Hunk, ReplyCall, Verdict
+from workbench.domain.values import SYSTEM_SESSION, Actor, GateVerdict, Hunk, ReplyCall
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.replay_app import ReplayApp
-from workbench.tui.replay_source import ReplaySource
-from workbench.views.player import Player
-from workbench.views.transport import transport
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.views.replay import Player, replay_status
 
 SECOND = 1_000_000
 BEGUN = 1_760_000_000 * SECOND
@@ -102,7 +101,7 @@ def stored(journal, events):
          event(2, TextStreamed(block=0, offset=99, text="lost"), BEGUN, turn_id="t"),
          event(3, ReplyCompleted(text="", calls=(ReplyCall(call_id="c", provider_call_id="c", tool="x",
                                                            arguments={}),)), BEGUN, turn_id="t")],
-        [created(), event(1, CallProposed(tool="x", verdict=Verdict(outcome="ask", step="ask", by="x"), parameters={}),
+        [created(), event(1, CallProposed(tool="x", verdict=GateVerdict(outcome="ask", step="ask", by="x"), parameters={}),
                           BEGUN, call_id="of-nobody")],
     ],
     ids=["one event", "two", "same time", "back", "wild times", "unknown kinds", "torn stream", "stray call"],
@@ -180,13 +179,13 @@ def test_times_that_go_back_are_told_beside_a_gap_and_without_a_screen(journal):
     times = BEGUN, BEGUN + 5 * SECOND, BEGUN + 2 * SECOND, BEGUN + 3 * SECOND, BEGUN + 600 * SECOND
     session = stored(journal, prompts(*times))
     source = ReplaySource(journal, session)
-    shown = transport(Player(source.reel)).saved
+    shown = replay_status(Player(source.reel)).saved
     assert shown.startswith("2 times went back, 1 idle gap shortened, ")
     said, noted = io.StringIO(), io.StringIO()
-    tell(source, session, None, Console(said, noted), is_json=True)
+    print_replay(source, session, None, Console(said, noted), is_json=True)
     assert noted.getvalue().startswith("2 times went back: ")
     said.truncate(0)
-    tell(source, session, 3, Console(said, noted), is_json=False)
+    print_replay(source, session, 3, Console(said, noted), is_json=False)
     assert "2 times went back: " in said.getvalue()
 
 

@@ -6,18 +6,18 @@ import pytest
 
 from tests.support import golden
 from tests.tui.screens import Hand, work_done
-from workbench.config.values import Notify, Ui
+from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.clock import ManualClock
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.replay_app import ReplayApp
-from workbench.tui.replay_source import ReplaySource
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.replay_source import ReplaySource
 
-STILL = Ui(theme="workbench-dark", density="normal", glyphs="unicode", motion="none", keymap={},
-           notify=Notify(bell=False, title=False, desktop="off"))  # fmt: skip
+STILL = UiSettings(theme="workbench-dark", density="normal", glyphs="unicode", motion="none", keymap={},
+           notify=NotifySettings(bell=False, title=False, desktop="off"))  # fmt: skip
 """Nothing flashes: what is compared is what stays."""
 NAMES = ["rename-handler", "late-answers", "stacked-edits", "release-run"]
 SIZE = (120, 48)
@@ -83,7 +83,7 @@ async def live(name, session_id, positions, folder):
             journal.append([every[at]], strict=False)
             at += 1
         workspace = journal.session(session_id).workspace
-        app = WorkbenchApp(journal, Services(), workspace, home="/workspace", ui=STILL, monotonic=Hand())
+        app = WorkbenchApp(journal, Backend(), workspace, home="/workspace", ui=STILL, monotonic=Hand())
         async with app.run_test(size=(SIZE[0], SIZE[1] - MORE_ROWS)) as pilot:
             await settle(app, pilot)
             for pane in app.main.panes:

@@ -6,7 +6,7 @@ from workbench.domain.events import Event, PromptSubmitted, SessionCreated
 from workbench.domain.values import Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.replay_source import ReplaySource
+from workbench.tui.replay.replay_source import ReplaySource
 
 HOUR = 3_600 * 1_000_000
 NOON = 1_760_000_000 * 1_000_000

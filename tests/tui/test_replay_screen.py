@@ -2,9 +2,9 @@
 
 import asyncio
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support import golden
 from tests.tui.screens import Hand, counted, work_done
@@ -12,13 +12,13 @@ from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.answering import Answering
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.replay_app import ReplayApp
-from workbench.tui.screens.away import BEHIND
-from workbench.tui.screens.replay import ReplayScreen
-from workbench.tui.services import Services
-from workbench.views.transcript import Transcript
+from workbench.tui.approvals.decision_writer import DecisionWriter
+from workbench.tui.backend import Backend
+from workbench.tui.main.screen import PLACES_UNAVAILABLE
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.replay_screen import ReplayScreen
+from workbench.views.conversation import Transcript
 
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
 
@@ -70,7 +70,7 @@ def replayed(name, folder, body, *, at=1, size=(120, 36), **more):
 def test_a_search_of_all_sessions_is_refused_in_a_replay(tmp_path):
     async def body(app, press):
         await press("colon", *"model", "enter")
-        assert app.main.rule.said == BEHIND
+        assert app.main.rule.said == PLACES_UNAVAILABLE
 
     replayed("rename-handler", tmp_path, body)
 
@@ -184,7 +184,7 @@ def test_the_cursors_go_to_what_a_mark_is_about_and_to_what_waits(tmp_path):
 
 @pytest.mark.parametrize("keys", [("n",), ("full_stop", "n"), ("f",), ("t", *"100%", "enter"), ("L",)])
 def test_a_key_that_comes_while_the_rest_is_read_goes_where_it_would_go(keys, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 4)
+    monkeypatch.setattr("workbench.tui.replay.replay_source.FIRST_READ_EVENTS", 4)
     monkeypatch.setattr(ReplayScreen, "_build", lambda self: None)
     reached = []
 
@@ -209,7 +209,7 @@ def test_a_key_that_comes_while_the_rest_is_read_goes_where_it_would_go(keys, tm
 
 
 def test_a_fast_player_does_not_stop_where_the_beginning_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 4)
+    monkeypatch.setattr("workbench.tui.replay.replay_source.FIRST_READ_EVENTS", 4)
     monkeypatch.setattr(ReplayScreen, "_build", lambda self: None)
 
     async def body(app, press):
@@ -259,7 +259,7 @@ def test_nothing_with_a_side_effect_is_made(tmp_path, monkeypatch):
         raise AssertionError("a replay made something that writes, asks or runs")
 
     async def body(app, press):
-        monkeypatch.setattr(Answering, "__init__", forbidden)
+        monkeypatch.setattr(DecisionWriter, "__init__", forbidden)
         monkeypatch.setattr(Journal, "append", forbidden)
         before = app._journal.last_position()
         await press(
@@ -285,7 +285,7 @@ def test_nothing_with_a_side_effect_is_made(tmp_path, monkeypatch):
         await press("escape", "escape")
         assert app._journal.last_position() == before
 
-    monkeypatch.setattr(Answering, "__init__", forbidden)
+    monkeypatch.setattr(DecisionWriter, "__init__", forbidden)
     replayed("rename-handler", tmp_path, body)
 
 
@@ -308,7 +308,7 @@ def shown(app):
 def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
     journal, session = opened(name, tmp_path)
     newest = max(e.position for e in journal.events() if e.session_id != SYSTEM_SESSION)
-    live = WorkbenchApp(journal, Services(), session.workspace, home="/workspace", monotonic=Hand())
+    live = WorkbenchApp(journal, Backend(), session.workspace, home="/workspace", monotonic=Hand())
     there = ReplayApp(journal, session, home="/workspace", at=10**9, monotonic=Hand())
     screens = {}
 
@@ -439,7 +439,7 @@ def test_a_fork_is_asked_for_with_its_moment_and_its_folder(tmp_path):
         ]  # fmt: skip
         assert {one.session_id for one in asked} == {main.session_id}
 
-    replayed("rename-handler", tmp_path, body, services=Services(fork=fork))
+    replayed("rename-handler", tmp_path, body, services=Backend(fork=fork))
 
 
 def test_without_a_library_a_fork_says_how_to_get_one(tmp_path):
@@ -503,7 +503,7 @@ def test_found_words_are_gone_through_and_given_up_before_the_replay_is_left(tmp
 
 def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
     journal, session = opened("rename-handler", tmp_path)
-    app = WorkbenchApp(journal, Services(), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, Backend(), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:
@@ -560,7 +560,7 @@ def test_a_film_is_asked_for_with_the_moment_and_the_size_of_the_screen(tmp_path
         await press("W", "escape")
         assert len(asked) == 1
 
-    replayed("rename-handler", tmp_path, body, services=Services(film=film))
+    replayed("rename-handler", tmp_path, body, services=Backend(film=film))
 
 
 def test_without_a_library_a_film_says_how_to_get_one(tmp_path):
@@ -579,7 +579,7 @@ def test_a_live_session_is_forked_from_the_block_under_the_cursor(tmp_path):
         asked.append(wanted.position)
         return "Forked: ab12, the conversation only."
 
-    app = WorkbenchApp(journal, Services(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, Backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:
@@ -604,7 +604,7 @@ def test_a_live_session_is_forked_from_the_block_under_the_cursor(tmp_path):
     finally:
         journal.close()
     assert len(asked) == len(shown) > 5
-    assert {type(block).__name__ for block in shown} >= {"Prompt", "Text", "CallLine"}
+    assert {type(block).__name__ for block in shown} >= {"PromptBlock", "TextBlock", "CallBlock"}
     for block, position in zip(shown, asked, strict=True):
         then = Transcript(session.id)
         then.apply_all(event for event in events if event.position <= position)
@@ -622,7 +622,7 @@ def test_a_live_session_is_forked_from_its_end(keys, tmp_path):
         asked.append(wanted)
         return "Forked: ab12, the conversation only."
 
-    app = WorkbenchApp(journal, Services(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, Backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:

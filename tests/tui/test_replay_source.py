@@ -1,15 +1,14 @@
 """A recording as the screen reads it: every moment equals a plain fold of the events until then."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.support import golden
-from workbench.domain.fold import Tables
+from workbench.domain.fold import MemoryTables
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.tui.live import JournalSource
-from workbench.tui.replay_source import ReplaySource
-from workbench.tui.state import State
+from workbench.tui.journal_source import JournalSource
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.tui.state import ScreenState
 
 WHOLE = 1_000_000
 """Events: all that a session has, so that nothing streamed is left out of a window."""
@@ -29,14 +28,14 @@ def here(rows, workspace):
 @pytest.mark.spec(140, 144)
 @pytest.mark.parametrize("name", golden.names())
 def test_every_moment_is_the_fold_of_what_was_until_then(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.views.rewind.STRETCH", 7)
+    monkeypatch.setattr("workbench.views.replay.SNAPSHOT_EVENTS", 7)
     journal, every, session = opened(name, tmp_path)
     with journal:
         source = ReplaySource(journal, session)
         step = max(1, len(source.reel) // 12)
         for index in [*range(0, len(source.reel) + 1, step), len(source.reel), 1, 0]:
             source.seek(index)
-            told = Tables().fold(event for event in every if event.position <= source.position())
+            told = MemoryTables().fold(event for event in every if event.position <= source.position())
             assert here(source.rows, session.workspace) == here(told, session.workspace)
             mine = {key for key, one in told.calls.items() if one.session_id == session.id}
             assert {key: source.rows.calls[key] for key in mine} == {key: told.calls[key] for key in mine}
@@ -50,13 +49,13 @@ def test_going_on_event_by_event_comes_to_the_same_as_seeking(name, tmp_path):
     journal, _, session = opened(name, tmp_path)
     with journal:
         source, walked = ReplaySource(journal, session), ReplaySource(journal, session)
-        state = State(walked)
+        state = ScreenState(walked)
         state.load()
         state.choose(session.id, WHOLE)
         for index in range(1, len(source.reel) + 1):
             state.apply(walked.go_on(index))
         source.seek(len(source.reel))
-        there = State(source)
+        there = ScreenState(source)
         there.load()
         there.choose(session.id, WHOLE)
         assert walked.rows == source.rows
@@ -76,7 +75,7 @@ def test_the_end_of_a_recording_is_what_the_live_screen_knows(name, tmp_path):
         last = max(event.position for event in every if event.session_id != SYSTEM_SESSION)
         if source.position() < last:
             pytest.skip("the home holds a session that went on after this one")
-        then, now = State(source), State(live)
+        then, now = ScreenState(source), ScreenState(live)
         for state in (then, now):
             state.load()
             state.choose(session.id)
@@ -96,14 +95,14 @@ def test_the_graph_at_a_moment_has_the_states_of_then(name, tmp_path):
         seen = set()
         for index in range(1, len(source.reel) + 1, 5):
             source.seek(index)
-            told = Tables().fold(event for event in every if event.position <= source.position())
+            told = MemoryTables().fold(event for event in every if event.position <= source.position())
             run = source.run(session.id)
             assert run == told.pipeline_states.get(session.id)
             steps = {one.key: one for one in source.run_steps(session.id)}
             assert steps == {
                 key: one for key, one in told.step_states.items() if one.pipeline_id == session.id
             }
-            state = State(source)
+            state = ScreenState(source)
             state.load(session.id)
             shown = state.runs.view(state.actions.values(), source.now())
             if shown is not None:
@@ -115,7 +114,7 @@ def test_the_graph_at_a_moment_has_the_states_of_then(name, tmp_path):
 @pytest.mark.spec(140)
 @pytest.mark.parametrize("name", ["rename-handler", "release-run"])
 def test_a_beginning_that_was_completed_is_the_recording(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.tui.replay_source.BEGINNING", 5)
+    monkeypatch.setattr("workbench.tui.replay.replay_source.FIRST_READ_EVENTS", 5)
     journal, _, session = opened(name, tmp_path)
     with journal:
         whole, part = ReplaySource(journal, session), ReplaySource(journal, session, is_whole=False)

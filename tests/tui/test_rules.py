@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.config.values import Notify
+from workbench.config.types import NotifySettings
 from workbench.domain.rows import Action
-from workbench.tui.arrangement import arrange
-from workbench.tui.notices import Notices
-from workbench.tui.panes.waiting import below_cursor, successors
-from workbench.views.queue import QueueRow, QueueSummary
+from workbench.tui.approvals.approvals_pane import queue_successors, with_new_rows_below_cursor
+from workbench.tui.main.layout import layout_for_size
+from workbench.tui.main.notifications import Notifications
+from workbench.views.approvals import QueueRow, QueueSummary
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ from workbench.views.queue import QueueRow, QueueSummary
     ],
 )
 def test_arrangements(size, place, width, shown, left):
-    found = arrange(*size, place)
+    found = layout_for_size(*size, place)
     assert (found.width, found.shown, found.left) == (width, shown, left)
 
 
 @given(st.integers(1, 400), st.integers(1, 120), st.sampled_from([0, 1, 2, 3, 4]), st.booleans())
 def test_the_place_where_the_user_is_is_always_shown_and_panes_fit(columns, rows, place, is_zoomed):
-    found = arrange(columns, rows, place, is_zoomed=is_zoomed)
+    found = layout_for_size(columns, rows, place, is_zoomed=is_zoomed)
     assert place in found.shown
     assert not is_zoomed or found.shown == {place}
     if found.width == "wide" and not found.is_alone:
@@ -46,10 +46,10 @@ def row(key):
 
 def test_what_is_new_stands_below_the_cursor_unless_the_list_scrolls():
     rows = [row(key) for key in ("new", "a", "b", "c")]
-    held = below_cursor(rows, {"a", "b", "c"}, "b", lambda count: False)
+    held = with_new_rows_below_cursor(rows, {"a", "b", "c"}, "b", lambda count: False)
     assert [one.id for one in held] == ["a", "b", "new", "c"]
-    assert below_cursor(rows, {"a", "b", "c"}, "b", lambda count: True) == rows
-    assert below_cursor(rows, {"a", "b", "c"}, None, lambda count: False) == rows
+    assert with_new_rows_below_cursor(rows, {"a", "b", "c"}, "b", lambda count: True) == rows
+    assert with_new_rows_below_cursor(rows, {"a", "b", "c"}, None, lambda count: False) == rows
 
 
 def action(key, state="pending", supersedes=None):
@@ -66,11 +66,11 @@ def test_what_stands_in_for_an_action_is_found_over_several_steps():
         action("c", "pending", "b"),
         action("d"),
     ]
-    assert successors(actions, ["a", "d"]) == {"a": "c"}
+    assert queue_successors(actions, ["a", "d"]) == {"a": "c"}
 
 
 def test_the_bell_rings_once_a_burst():
-    notices = Notices()
+    notices = Notifications()
     rings = []
     for at, waiting, urgency in [
         (0, 0, "calm"),
@@ -90,7 +90,7 @@ def test_the_bell_rings_once_a_burst():
     [("off", False, False), ("away", False, True), ("away", True, False), ("always", True, True)],
 )
 def test_notices_leave_the_terminal_only_as_wished(desktop, focus, goes_out):
-    notices = Notices(wishes=Notify(bell=False, title=True, desktop=desktop))
+    notices = Notifications(wishes=NotifySettings(bell=False, title=True, desktop=desktop))
     notices.look(QueueSummary(waiting=0), 0)
     notices.look(QueueSummary(waiting=1), 5)
     assert (notices.rings, notices.goes_out(has_terminal_focus=focus)) == (False, goes_out)

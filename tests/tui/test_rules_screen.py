@@ -4,10 +4,10 @@ import pytest
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.screen.ruling import Ruling
+from workbench.cli.local_backend_parts import BackendRules
 from workbench.domain.events import RuleAdded
-from workbench.journal.rules import add_rule
-from workbench.tui import rulewords
+from workbench.journal.decisions import add_rule
+from workbench.tui.rules import rules_screen
 
 
 @pytest.fixture
@@ -112,13 +112,13 @@ def test_a_rule_is_written_edited_and_put_back(stage):
         await shown.press("D", *"R2", "enter", "u")
         assert in_force(shown) == ["R3"] and "R3 allows Bash(git diff *)" in shown.text
 
-    play(stage, body, add_rule=Ruling(stage.home, stage.journal).add_rule)
+    play(stage, body, add_rule=BackendRules(stage.home, stage.journal).add_rule)
 
 
 @pytest.mark.parametrize("words", ["", "((", "allow", "deny )", "Bash(git diff *) sometimes"])
 def test_what_is_no_rule_saves_nothing_and_says_how_one_is_written(words):
-    found = rulewords.read(words, "/w")
-    assert found == rulewords.HOW or found.tool == "allow"
+    found = rules_screen.parse_rule(words, "/w")
+    assert found == rules_screen.RULE_SYNTAX or found.tool == "allow"
 
 
 def test_the_empty_page_is_at_the_top(stage):

@@ -7,11 +7,11 @@ from tests.tui import stills
 from tests.tui.screens import Hand
 from tests.tui.test_compare import three_runs
 from tests.tui.test_launch import Service
-from workbench.effects.clock import ManualClock
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
@@ -34,7 +34,7 @@ def test_runs(tmp_path, snap_compare, state, size):
     if make:
         make(journal, SHOP)
     hand = Hand()
-    services = Services(branch=lambda: "main", **Service().services())
+    services = Backend(branch=lambda: "main", **Service().services())
     app = WorkbenchApp(journal, services, SHOP, home="/workspace", monotonic=hand)
     app.theme = "workbench-dark"
 

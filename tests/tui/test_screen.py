@@ -11,19 +11,19 @@ import pytest
 from tests.support import golden
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
-from workbench.effects.clock import ManualClock
-from workbench.host import trusting
-from workbench.journal.decide import expire_due
+from workbench.effects.runtime import ManualClock
+from workbench.host import workspace_trust
+from workbench.journal.decisions import expire_due_actions
 from workbench.text.safe import one_line
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.services import Services
+from workbench.tui.backend import Backend
 
 SIZES = [(160, 48), (120, 36), (100, 24), (80, 24), (46, 10)]
 
 
 def play_golden(name, folder, body, *, size=(120, 36), **more):
     journal, hand = golden.load(name, folder / "home"), Hand()
-    app = WorkbenchApp(journal, Services(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
+    app = WorkbenchApp(journal, Backend(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -162,7 +162,7 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
         files=FILES,
     )
     stage.begin()
-    trusting.ask(stage.journal, str(stage.workspace))
+    workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
 
     async def body(shown):
         assert [row.verb for row in shown.approvals.rows] == ["ask"]
@@ -194,7 +194,7 @@ def test_the_countdown_ticks_while_something_waits_and_stops_after(tmp_path):
     async def body(shown):
         assert shown.main.timing.ticker is not None
         stage.journal.clock.advance(20 * 60)
-        expire_due(stage.journal)
+        expire_due_actions(stage.journal)
         await shown.look()
         assert shown.main.timing.ticker is None
 
@@ -300,13 +300,13 @@ def test_other_themes_show_the_same_words(tmp_path, theme):
 
 
 def test_ascii_signs_are_ascii(tmp_path):
-    from workbench.draw.glyphs import ASCII
+    from workbench.render.theme import ASCII_GLYPHS
 
     async def body(shown):
         rest = {character for character in shown.text if not character.isascii()}
         assert rest == set()
 
-    play_golden("rename-handler", tmp_path, body, glyphs=ASCII)
+    play_golden("rename-handler", tmp_path, body, glyphs=ASCII_GLYPHS)
 
 
 @pytest.mark.parametrize("keys", [(), ("j", "enter"), ("M", "a"), ("?",), ("R",)], ids=str)
@@ -318,7 +318,7 @@ def test_without_colours_the_same_words_are_shown(tmp_path, monkeypatch, keys):
         seen.append(shown.text)
 
     # What is said of a mark stands for four seconds, which a busy machine may need for one of the two.
-    monkeypatch.setattr("workbench.tui.widgets.divider.Rule.SECONDS", 600.0)
+    monkeypatch.setattr("workbench.tui.widgets.pane_frame.Rule.SECONDS", 600.0)
     play_golden("busy-queue", tmp_path / "one", body)
     monkeypatch.setenv("NO_COLOR", "1")
     play_golden("busy-queue", tmp_path / "two", body)

@@ -4,7 +4,6 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import EDIT, ROUTER, play, staged
-from workbench.tui.actions import approvals as keys
 
 LINES = "".join(f"echo {n}\n" for n in range(1, 61)) + "rm -rf build"
 TEN = "".join(f"line {n}\n" for n in range(1, 201))
@@ -220,7 +219,7 @@ def test_equal_lines_around_a_change_need_not_be_seen(tmp_path):
     async def body(shown):
         pane = shown.approvals
         for _ in range(5):
-            keys.context_more(pane)
+            pane.actions.change_context(1)
         await shown.settle()
         assert not pane.choosing.unseen(pane.detail)
 

@@ -15,37 +15,34 @@ NOT_AT_START = {
     "pydantic", "annotated_types", "jsonschema", "yaml", "re2", "tree_sitter_bash", "httpx", "pygments",
     "argparse", "markdown_it", "watchdog", "watchfiles", "attr",
     # What the first frame shows nothing of.
-    "workbench.graph", "workbench.draw.run_graph", "workbench.tui.panes.graph", "workbench.pipelines",
+    "workbench.graph", "workbench.render.pipeline", "workbench.tui.pipeline.graph_view", "workbench.pipelines",
     "workbench.tools.catalogue", "workbench.tools.base", "workbench.providers", "workbench.agents", "workbench.formats",
-    "workbench.host.kit", "workbench.host.choosing", "workbench.policy.gate", "workbench.policy.shell",
-    "workbench.tui.screens.replay", "workbench.tui.screens.palette", "workbench.tui.screens.help",
+    "workbench.host.driver_context", "workbench.host.model_selection", "workbench.policy.gate", "workbench.policy.shell.analysis",
+    "workbench.tui.replay.replay_screen", "workbench.tui.main.palette", "workbench.tui.main.info_pages",
     # What nobody asked for yet, and what begins when the start is over.
-    "workbench.cli.screen.launching", "workbench.cli.screen.ruling", "workbench.cli.screen.steering",
-    "workbench.journal.inlet", "workbench.journal.writer", "workbench.journal.live", "workbench.journal.decide",
-    "workbench.journal.importing", "workbench.host.config_watch", "workbench.host.pipeline_watch",
-    "workbench.tui.panes.call", "workbench.tui.panes.step", "workbench.views.calls", "workbench.views.step",
-    "workbench.tui.panes.offers", "workbench.tui.panes.linebar", "workbench.tui.panes.small",
-    "workbench.tui.widgets.toast", "workbench.tui.screens.batch", "workbench.tui.screens.always", "workbench.tui.screens.rules",
+    "workbench.cli.local_backend_parts", "workbench.journal.write_queue", "workbench.journal.transaction", "workbench.journal.decisions",
+    "workbench.journal.imports", "workbench.host.workspace_config", "workbench.tui.tools.call_detail", "workbench.views.detail_pages", "workbench.tui.main.overlays", "workbench.tui.approvals.batch_dialog", "workbench.tui.rules.rule_dialog", "workbench.tui.rules.rules_screen",
+    "workbench.tui.rules.rule_keys", "workbench.tui.replay.replay_keys",
 }  # fmt: skip
 
 SCRIPT = """
 import gc, json, sys
-from workbench.cli.screen import command
+from workbench.cli import screen
 from workbench.cli.main import main
 
-command.require_terminal = lambda: None
-real, seen, frames = command.show, {}, []
+screen.require_terminal = lambda: None
+real, seen, frames = screen.show_screen, {}, []
 
 def show(*given):
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.screens.main import MainScreen
+    from workbench.tui.main.screen import MainScreen
 
     display, first = WorkbenchApp._display, WorkbenchApp._after_first_frame
 
-    def displayed(app, screen, renderable):
-        display(app, screen, renderable)
+    def displayed(app, shown_screen, renderable):
+        display(app, shown_screen, renderable)
         if renderable is not None and not frames and not app._batch_count:
-            frames.append("\\n".join(strip.text for strip in screen._compositor.render_strips()))
+            frames.append("\\n".join(strip.text for strip in shown_screen._compositor.render_strips()))
             # Threads that begin behind the frame load what they need.
             seen.update(loaded=sorted(sys.modules))
 
@@ -61,7 +58,7 @@ def show(*given):
     WorkbenchApp._display = displayed
     return real(*given)
 
-command.show = show
+screen.show_screen = show
 code = main([sys.argv[1]])
 with open(sys.argv[2], "w") as file:
     json.dump(seen, file)
@@ -72,17 +69,17 @@ sys.exit(code)
 REPLAY = """
 import gc, json, sys
 from workbench.cli.main import main
-from workbench.cli.replay import command
+from workbench.cli import replay as command
 
 command.require_terminal = lambda: None
 from_journal = []
 
-def show(*given, real=command._show):
-    from workbench.journal import reel
-    from workbench.tui.replay_app import ReplayApp
-    from workbench.tui.screens.replay import ReplayScreen
+def show(*given, real=command._show_replay):
+    from workbench.journal import replay as stored
+    from workbench.tui.replay.replay_app import ReplayApp
+    from workbench.tui.replay.replay_screen import ReplayScreen
 
-    seen, read = {"collects_before": gc.isenabled()}, reel.ReelReader._events
+    seen, read = {"collects_before": gc.isenabled()}, stored.ReplayReader._events
 
     def counted(*given):
         found = read(*given)
@@ -100,11 +97,11 @@ def show(*given, real=command._show):
             json.dump(seen, file)
         app.exit(0)
 
-    reel.ReelReader._events = counted
+    stored.ReplayReader._events = counted
     ReplayScreen.after_first_frame, ReplayApp._after_first_frame = drawn, after
     return real(*given)
 
-command._show = show
+command._show_replay = show
 sys.exit(main(["replay"]))
 """
 
@@ -164,7 +161,7 @@ def test_a_replay_from_the_shell_loads_no_text_field_and_reads_not_ahead(tmp_pat
     assert (done.returncode, done.stderr) == (0, "")
     seen = json.loads((tmp_path / "seen").read_text())
     assert "REPLAY" in seen["text"] and "long talk" in seen["text"]
-    not_wanted = NOT_AT_START - {"workbench.tui.screens.replay"}
+    not_wanted = NOT_AT_START - {"workbench.tui.replay.replay_screen", "workbench.tui.replay.replay_keys"}
     assert sorted(not_wanted & set(seen["loaded"])) == []
     assert (seen["collects_before"], seen["collects"]) == (False, True)
     assert 0 < seen["events"] < 50

@@ -1,16 +1,14 @@
 """Place 7: what is counted, of what, and the way from a line to its sessions."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.screens import CONTROL, play, staged
 from tests.tui.test_library import HOSTILE, add, shows, titles
-from workbench.domain.counting import AnswerFact, SessionFact
-from workbench.draw.glyphs import ASCII
-from workbench.draw.statisticsrows import Frame, columns
-from workbench.draw.tokens import house_ink
-from workbench.views.remarks import DAY, by_day, remarks
+from workbench.domain.rows import ActionFact, SessionFact
+from workbench.render.library import StatisticsFrame, column_chart
+from workbench.render.theme import ASCII_GLYPHS, own_theme_ink
+from workbench.views.statistics import DAY_MICROS, insights, tokens_by_day
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def test_hostile_names_stay_text(stage):
 
 
 def answer(state="approved", tool="read_file", at=0, **more):
-    return AnswerFact(state=state, is_partly=False, took_ms=1, tool=tool, asked_at=at, **more)
+    return ActionFact(state=state, is_partly=False, took_ms=1, tool=tool, asked_at=at, **more)
 
 
 @pytest.mark.parametrize(
@@ -111,21 +109,28 @@ def answer(state="approved", tool="read_file", at=0, **more):
     ],
 )
 def test_what_is_worth_a_look(answers, said):
-    assert [one.words for one in remarks(answers, (), lambda hour: hour)] == said
+    assert [one.words for one in insights(answers, (), lambda hour: hour)] == said
 
 
 def test_tokens_are_counted_on_the_day_they_were_used():
     def used(day, sent):
         return SessionFact(
-            status="ready", provider="p", model="m", input_tokens=sent, output_tokens=1, updated_at=day * DAY
+            status="ready",
+            provider="p",
+            model="m",
+            input_tokens=sent,
+            output_tokens=1,
+            updated_at=day * DAY_MICROS,
         )
 
-    late = replace(used(5, 9), spent=((4 * DAY + 5, 4), (5 * DAY, 5), (9 * DAY, 1)))
-    assert by_day([late], 3, 3, lambda at: at // DAY) == [0, 4, 5]
-    found = by_day([used(3, 10), used(3, 5), used(5, 1), used(9, 7)], 3, 3, lambda at: at // DAY)
+    late = replace(used(5, 9), spent=((4 * DAY_MICROS + 5, 4), (5 * DAY_MICROS, 5), (9 * DAY_MICROS, 1)))
+    assert tokens_by_day([late], 3, 3, lambda at: at // DAY_MICROS) == [0, 4, 5]
+    found = tokens_by_day(
+        [used(3, 10), used(3, 5), used(5, 1), used(9, 7)], 3, 3, lambda at: at // DAY_MICROS
+    )
     assert found == [17, 0, 2]
 
 
 def test_bars_stand_on_one_scale_and_what_is_there_is_seen():
-    frame = Frame(width=40, ink=house_ink("workbench-dark"), glyphs=ASCII)
-    assert columns([0, 1, 1000], 2, 2, frame) == ["      ## ", "   ## ## "]
+    frame = StatisticsFrame(width=40, ink=own_theme_ink("workbench-dark"), glyphs=ASCII_GLYPHS)
+    assert column_chart([0, 1, 1000], 2, 2, frame) == ["      ## ", "   ## ## "]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui import stills
 from tests.tui.screens import Hand
-from workbench.draw.glyphs import ASCII
+from workbench.render.theme import ASCII_GLYPHS
 
 SIZES = stills.SIZES
 RENAME = ("0", "j", "enter", "2", "l", "space")
@@ -82,7 +82,7 @@ def test_main_without_colours(still, size, monkeypatch):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_main_in_ascii(still, size):
-    assert still(stills.shop, *RENAME, size=SIZES[size], glyphs=ASCII)
+    assert still(stills.shop, *RENAME, size=SIZES[size], glyphs=ASCII_GLYPHS)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.tui.straight import go_straight
+from workbench.tui.key_dispatch import dispatch_key
 
 
 def binds(*keys, first=False):
@@ -68,7 +68,7 @@ class Keys(App):
 
     async def on_event(self, event):
         if self.straight and isinstance(event, events.Key) and not event.is_forwarded:
-            self.went.append(await go_straight(self, event))
+            self.went.append(await dispatch_key(self, event))
             if self.went[-1]:
                 return
         await super().on_event(event)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual._ansi_sequences import SYNC_END, SYNC_START
 
-from workbench.tui.terminal import Terminal
+from workbench.tui.driver import TerminalWriter
 
 
 class Stage:
@@ -15,7 +15,7 @@ class Stage:
 
     def __init__(self):
         self.file, self.queue, self.has_room, self.flags = io.StringIO(), [], True, select.POLLOUT
-        self.terminal = Terminal(self.file, self)
+        self.terminal = TerminalWriter(self.file, self)
         self.pieces = []
         self.file.write = lambda text: self.pieces.append(text)
 

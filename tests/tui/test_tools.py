@@ -1,18 +1,25 @@
 """The tools pane: rows and their times, the waterfall, one call in full and its keys, hostile words."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.pane_host import HOSTILE, Host, Told, session
 from workbench.domain.events import CallExecuting, CallFinished, CallProposed
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import Verdict
-from workbench.text.width import cells
-from workbench.tui.messages import Copy, LineAsked, OpenDetail, Said, ToolWanted
-from workbench.tui.panes.shown import ToolShown, ToolsShown
-from workbench.tui.panes.tools import ToolsPane
+from workbench.domain.values import GateVerdict
+from workbench.text.width import cell_width
+from workbench.tui.pane import (
+    CallModel,
+    CopyText,
+    LineWanted,
+    OpenDetail,
+    StatusMessage,
+    ToolsModel,
+    ToolWanted,
+)
+from workbench.tui.tools.tools_pane import ToolsPane
 
 SECOND = 1_000_000
 NOW = 1_763_726_400 * SECOND
@@ -51,7 +58,7 @@ ACTIONS = {"a4": asked(4)}
 class Scene:
     def __init__(self, calls=CALLS, actions=None):
         self.pane = ToolsPane()
-        self.view = ToolsShown(
+        self.view = ToolsModel(
             session=session(),
             calls=calls,
             actions=ACTIONS if actions is None else actions,
@@ -69,13 +76,13 @@ class Scene:
         told, about = Told(), {"call_id": wanted, "turn_id": "t1"}
         told.add(
             CallProposed(
-                tool=row.tool, verdict=Verdict(outcome="ask", step="ask", by="default"), target=row.target
+                tool=row.tool, verdict=GateVerdict(outcome="ask", step="ask", by="default"), target=row.target
             ),
             **about,
         )
         told.add(CallExecuting(), **about)
         told.add(CallFinished(state="failed", exit_code=1, preview=output, output_bytes=len(output)), **about)
-        self.pane.show_detail(ToolShown(call=row, action=None, events=told.events, output=output))
+        self.pane.show_detail(CallModel(call=row, action=None, events=told.events, output=output))
 
 
 def play(scene, act, size=(58, 12)):
@@ -97,7 +104,7 @@ def test_rows_counts_and_heads():
         assert "✗ 1  ◆ 1  of 5" in lines[0]
         assert lines[1].split()[:2] == ["tool", "time"]
         assert [line[1] for line in lines[2:7]] == ["✓", "✗", "●", "◆", "✓"]
-        assert all(cells(line) == 58 for line in lines)
+        assert all(cell_width(line) == 58 for line in lines)
 
     play(Scene(), act)
 
@@ -190,7 +197,7 @@ def test_n_goes_to_what_waits_or_failed():
             await pilot.press(key)
             seen.append(scene.pane.list.cursor)
         assert seen == ["c2", "c4", "c4", "c2"]
-        assert len(app.said(Said)) == 1
+        assert len(app.said(StatusMessage)) == 1
 
     play(scene, act)
 
@@ -214,7 +221,7 @@ def test_filter_narrows_while_it_is_typed():
 
     async def act(app, pilot):
         await pilot.press("/")
-        assert app.said(LineAsked)[0].purpose == "filter"
+        assert app.said(LineWanted)[0].purpose == "filter"
         scene.pane.line_heard("filter", "pytest", is_final=False)
         assert list(scene.pane.list.rows) == ["c2"]
         scene.pane.line_heard("filter", "nowhere", is_final=True)
@@ -230,10 +237,10 @@ def test_a_small_pane_asks_for_no_detail_and_says_so():
     async def act(app, pilot):
         await pilot.press("j", "]")
         assert app.said(ToolWanted) == []
-        assert "when this pane is large" in app.said(Said)[0].text
+        assert "when this pane is large" in app.said(StatusMessage)[0].text
         await pilot.press("enter", "y")
         assert app.said(OpenDetail) == [OpenDetail("tools", "c2")]
-        assert [one.text for one in app.said(Copy)] == ["pytest -q"]
+        assert [one.text for one in app.said(CopyText)] == ["pytest -q"]
 
     play(Scene(), act)
 
@@ -256,7 +263,7 @@ def test_one_call_in_full():
         await pilot.press("[", "[")
         assert scene.pane.call.section.name == "Raw"
         await pilot.press("y")
-        assert "call.finished" in app.said(Copy)[-1].text
+        assert "call.finished" in app.said(CopyText)[-1].text
 
     play(scene, act, size=(120, 36))
 
@@ -267,7 +274,7 @@ def test_find_in_a_part():
     async def act(app, pilot):
         scene.answer(app, output="\n".join(f"row {n}" for n in range(200)))
         await pilot.press("/")
-        assert app.said(LineAsked)[-1].purpose == "find"
+        assert app.said(LineWanted)[-1].purpose == "find"
         scene.pane.line_heard("find", "row 15", is_final=True)
         await pilot.pause()
         assert "row 15 " in "\n".join(app.lines())
@@ -276,7 +283,7 @@ def test_find_in_a_part():
         assert "row 150" in "\n".join(app.lines())
         scene.pane.line_heard("find", "nowhere", is_final=True)
         await pilot.pause()
-        assert app.said(Said)[-1].text == "“nowhere” is not in this part."
+        assert app.said(StatusMessage)[-1].text == "“nowhere” is not in this part."
 
     play(scene, act, size=(120, 36))
 
@@ -328,7 +335,7 @@ def test_hostile_words_are_only_words(words):
             assert not any(
                 ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u200b\U000e0041" for c in text
             )
-            assert all(cells(line) == 120 for line in app.lines())
+            assert all(cell_width(line) == 120 for line in app.lines())
         assert app.is_running
 
     play(scene, act, size=(120, 36))

@@ -6,9 +6,9 @@ from tests.support import golden
 from tests.tui.screens import Hand, Shown
 from tests.tui.test_screen import play_golden
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.palette import Entry, ranked
-from workbench.tui.services import Services
-from workbench.tui.theme import ink
+from workbench.tui.backend import Backend
+from workbench.tui.main.palette import PaletteEntry, ranked_entries
+from workbench.tui.render_context import ink
 
 
 def test_an_undone_change_says_so_and_cannot_be_undone_again(tmp_path):
@@ -61,7 +61,7 @@ def test_the_composer_says_what_is_asked_about(tmp_path):
         await shown.settle()
         assert "asks before all but reads" in shown.text
 
-    started(tmp_path, Services(asks=lambda: ("all but reads", 2)), body)
+    started(tmp_path, Backend(asks=lambda: ("all but reads", 2)), body)
 
 
 def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_path):
@@ -77,20 +77,25 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
         await shown.settle()
         assert "No model is set up." not in shown.text
 
-    services = Services(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
+    services = Backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
     started(tmp_path, services, body)
 
 
 def entry(words, why=""):
-    return Entry(id=words, words=words, place="", keys="", do=lambda: None, why_off=why)
+    return PaletteEntry(id=words, words=words, place="", keys="", do=lambda: None, why_off=why)
 
 
 def test_the_palette_has_what_begins_with_the_words_first_and_what_is_off_last():
     found = [entry("Show the log", "no error"), entry("Breathe"), entry("In the log"), entry("Theme: x")]
-    assert [one.words for one in ranked(found, "the")] == [
+    assert [one.words for one in ranked_entries(found, "the")] == [
         "Theme: x",
         "In the log",
         "Breathe",
         "Show the log",
     ]
-    assert [one.words for one in ranked(found, "")] == ["Breathe", "In the log", "Theme: x", "Show the log"]
+    assert [one.words for one in ranked_entries(found, "")] == [
+        "Breathe",
+        "In the log",
+        "Theme: x",
+        "Show the log",
+    ]

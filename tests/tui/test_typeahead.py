@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
-from workbench.tui.keymap import normal
+from workbench.tui.keymap import normalized_key
 
 
 async def burst(shown, *keys):
@@ -16,7 +16,7 @@ async def burst(shown, *keys):
         if len(key) > 1 and key not in ("enter", "escape", "ctrl+n", "tab", "backspace"):
             shown.app.post_message(events.Paste(key))
         else:
-            shown.app.post_message(events.Key(normal(key), key if len(key) == 1 else None))
+            shown.app.post_message(events.Key(normalized_key(key), key if len(key) == 1 else None))
     await shown.pilot.pause(0.4)
     await shown.settle()
 

@@ -12,11 +12,11 @@ from textual import events
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.screen.filing import Filing
+from workbench.cli.local_backend_sessions import BackendSessions
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice
 from workbench.tui.decision_guard import HOLD_SECONDS
-from workbench.tui.keymap import normal
+from workbench.tui.keymap import normalized_key
 
 SENTENCES = (
     "and add a test",
@@ -36,7 +36,7 @@ SAID = {"prompt.submitted"}
 
 def key_of(letter):
     """Return the key that a hand presses, as if it had arrived this very moment."""
-    event = events.Key(normal(letter), letter if len(letter) == 1 else None)
+    event = events.Key(normalized_key(letter), letter if len(letter) == 1 else None)
     event.time = time.monotonic() + 60
     return event
 
@@ -198,7 +198,9 @@ def plays(folder, reach, sentences, **more):
                 assert (shown.app.screen, shown.main.place) == (screen, place)
                 await shown.press("escape")
 
-    played_services = {"filing": lambda: Filing(stage.home, stage.journal, str(stage.workspace), USER)}
+    played_services = {
+        "filing": lambda: BackendSessions(stage.home, stage.journal, str(stage.workspace), USER)
+    }
     play(stage, body, **{**played_services, **more})
 
 

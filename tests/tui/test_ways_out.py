@@ -1,11 +1,11 @@
 """`ctrl+c` and `ctrl+q` in every dialog: the way out is the same as elsewhere, and nothing is answered by it."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
 from workbench.domain.events import InterruptRequested
-from workbench.records import replace
 
 DONE = recording(exchange(text("Nothing to do.")))
 DIALOGS = {"help": ("escape", "?"), "palette": ("escape", ":", "a", "b"), "rules": ("escape", "6")}

@@ -24,8 +24,8 @@ from workbench.domain.events import (
     SessionStatusChanged,
     TurnStarted,
 )
-from workbench.domain.values import Actor, Choice, FilePlan, Hunk, ReplyCall, Verdict
-from workbench.tui.messages import SessionChosen
+from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall
+from workbench.tui.pane import SessionChosen
 
 USER, HOST, AGENT = Actor(kind="user", pid=1, via="screen"), Actor(kind="host", pid=2), Actor(kind="agent")
 WALK = ("0", "1", "2", "j", "enter", "escape", "3", "z", "]", "]", "]", "]", "z", "4", "2", "z", "M", "a", "escape", "?",
@@ -54,7 +54,7 @@ def hostile(words):
                 ReplyCall(call_id=key, provider_call_id=words, tool=words, arguments={words: words})
                 for key in (done, asked)
             ), model=words, round=1), {"turn_id": turn}),
-            (CallProposed(tool=words, verdict=Verdict(outcome="allowed", step="grants", by=words, reason=words),
+            (CallProposed(tool=words, verdict=GateVerdict(outcome="allowed", step="grants", by=words, reason=words),
                           provider_call_id=words, target=words, parameters={words: words}),
              {"turn_id": turn, "call_id": done}),
             (CallExecuting(), {"turn_id": turn, "call_id": done}),
@@ -62,7 +62,7 @@ def hostile(words):
             (FileChanged(path=words, change="modify", before=None, after=None, added=1, removed=1), {"turn_id": turn, "call_id": done}),
             (CallFinished(state="failed", preview=words, output_bytes=9, error=words, detail=words),
              {"turn_id": turn, "call_id": done}),
-            (CallProposed(tool=words, verdict=Verdict(outcome="ask", step="ask", by=words, reason=words),
+            (CallProposed(tool=words, verdict=GateVerdict(outcome="ask", step="ask", by=words, reason=words),
                           provider_call_id=words, target=words), {"turn_id": turn, "call_id": asked}),
             (ActionOpened(action_kind="tool", tool=words, target=words, digest="0" * 64, created_at=now,
                           expires_at=now + stills.MINUTE, verb="edit", cwd=words, files=(plan(words),),

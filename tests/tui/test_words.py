@@ -5,7 +5,7 @@ import asyncio
 from textual.app import App
 from textual.content import Content
 
-from workbench.tui.widgets.words import Words
+from workbench.tui.widgets.pane_frame import StableStatic
 
 
 def test_only_other_words_lay_the_screen_out_anew():
@@ -14,7 +14,7 @@ def test_only_other_words_lay_the_screen_out_anew():
     async def run():
         app = App()
         async with app.run_test():
-            words = Words()
+            words = StableStatic()
             await app.mount(words)
             words.update(Content.styled("a", "bold"))
             refresh = words.refresh

@@ -1,5 +1,5 @@
-"""Anything that takes a prompt and yields events; so far the built-in turn machine.
+"""Agents: what takes a prompt and yields events; so far the built-in turn machine.
 
-Pure by rule: no input or output, no clock, no randomness. Crash recovery is no second program here:
-fold a session's events, then ask what is due.
+Pure: no input or output, no clock, no randomness. Crash recovery needs no second program: fold a session's
+events with `reducer`, then ask `planner` what is due.
 """

@@ -1,12 +1,12 @@
-"""What one session's events say about its turn: the state that everything due is computed from.
+"""The state of a session's turn: what its events have said so far, and the questions it answers about itself.
 
-Owns the shape of that state and the questions that one value answers about itself. It holds no rule
-about what happens next (see `due`) and is never changed in place (see `applying`).
+Never changed in place (see `reducer`); holds no rule about what happens next (see `planner`).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.domain.events import (
     ActionApproved,
@@ -15,23 +15,21 @@ from workbench.domain.events import (
     ReplyCompleted,
     SessionCreated,
 )
-from workbench.domain.machines import SETTLED_CALLS, CallState, PauseReason, SessionStatus
-from workbench.domain.values import UNDO_TOOL, BlobRef, FilePlan, Taken, Verdict
+from workbench.domain.machines import SETTLED_CALL_STATES, CallState, PauseReason, SessionStatus
+from workbench.domain.values import UNDO_TOOL, BlobRef, FilePlan, GateVerdict, SelectedHunk
 
-Phase = Literal["calling", "unanswered", "answered"]
+TurnPhase = Literal["calling", "unanswered", "answered"]
 """A model call runs; it ended with its driver and without a reply; the reply of this round is there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class Prompt(Struct, frozen=True, kw_only=True):
     """What a human said."""
 
     text: str
     text_ref: BlobRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoneChange:
+class UndoneChange(Struct, frozen=True, kw_only=True):
     """A change of the agent that the user took back: its files are as they were before the call."""
 
     paths: tuple[str, ...]
@@ -42,26 +40,23 @@ class UndoneChange:
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class ReplyNote(Struct, frozen=True, kw_only=True):
     """What this program did with a reply of the model, in a sentence for it."""
 
     text: str
 
 
-Heard = Prompt | UndoneChange | Note
+UserItem = Prompt | UndoneChange | ReplyNote
 """What a model call says on the user's side."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class UserMessage(Struct, frozen=True, kw_only=True):
     """Prompts, and notes of undone changes, that went to the model as one message."""
 
-    prompts: tuple[Heard, ...]
+    prompts: tuple[UserItem, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnCall:
+class TurnCall(Struct, frozen=True, kw_only=True):
     """A tool call as the machine sees it."""
 
     id: str
@@ -69,7 +64,7 @@ class TurnCall:
     tool: str
     """The wire name from the reply; what the gate made of it once it has spoken."""
     state: CallState = "pending"
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
     """None until the gate has spoken."""
     on_top_of: tuple[tuple[str, int], ...] = ()
     """(call id, revision) of the earlier proposals that this one was computed on."""
@@ -91,7 +86,7 @@ class TurnCall:
     @property
     def is_settled(self) -> bool:
         """Return whether nothing can happen to the call any more."""
-        return self.state in SETTLED_CALLS
+        return self.state in SETTLED_CALL_STATES
 
     @property
     def is_altered(self) -> bool:
@@ -105,52 +100,49 @@ class TurnCall:
         return self.approval is not None and bool(self.approval.edited)
 
     @property
-    def selection(self) -> tuple[Taken, ...]:
+    def selection(self) -> tuple[SelectedHunk, ...]:
         """Return the hunks that a human chose; empty where the whole proposal was taken."""
         return (self.approval.selection or ()) if self.approval else ()
 
     @property
-    def came_true(self) -> bool:
+    def was_done_as_shown(self) -> bool:
         """Return whether the call was done exactly as it was shown."""
         return self.state == "succeeded" and not self.is_altered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ModelReply(Struct, frozen=True, kw_only=True):
     """A model's reply with its calls as they stand; a call that replaces another has its place."""
 
     body: ReplyCompleted
     calls: tuple[TurnCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Past:
+class ConversationHistory(Struct, frozen=True, eq=False):
     """One thing that was said, and what was said before it; adding to it copies nothing."""
 
-    item: Said | Reply
-    before: "Past | None" = None
+    item: UserMessage | ModelReply
+    before: "ConversationHistory | None" = None
 
-    def __iter__(self) -> Iterator[Said | Reply]:
+    def __iter__(self) -> Iterator[UserMessage | ModelReply]:
         """Yield everything, the newest first."""
-        link: Past | None = self
+        link: ConversationHistory | None = self
         while link is not None:
             yield link.item
             link = link.before
 
     def __eq__(self, other: object) -> bool:
         """Compare item by item, however long it is."""
-        return isinstance(other, Past) and list(self) == list(other)
+        return isinstance(other, ConversationHistory) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """The open turn."""
 
     id: str
     round: int = 1
-    phase: Phase = "calling"
+    phase: TurnPhase = "calling"
     is_interrupted: bool = False
     is_followed: bool = False
     """A human spoke after the interrupt, so the pause after it is already answered."""
@@ -164,8 +156,7 @@ class Turn:
     """A prompt resumed the lost turn: what waits joins its next model call."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnState:
+class TurnState(Struct, frozen=True, kw_only=True):
     """Everything the machine knows; the fold of one session's events."""
 
     session_id: str = ""
@@ -182,15 +173,15 @@ class TurnState:
     """The pause whose cause has been folded; its own event must not undo what a human said since."""
     wants_turn: bool = False
     turn: Turn | None = None
-    past: "Past | None" = None
+    past: "ConversationHistory | None" = None
     """What was said before the newest reply, the newest first."""
-    reply: Reply | None = None
+    reply: ModelReply | None = None
     """The newest reply; its calls are the ones that move."""
-    said: tuple[Heard, ...] = ()
+    said: tuple[UserItem, ...] = ()
     """What belongs to the conversation and came after the newest reply."""
     waiting: tuple[Prompt, ...] = ()
     """Prompts that no turn has taken up yet."""
-    notes: tuple[UndoneChange | Note, ...] = ()
+    notes: tuple[UndoneChange | ReplyNote, ...] = ()
     """What happened to the agent's work and no model call has told yet."""
     outside: tuple[TurnCall, ...] = ()
     """Open calls that no reply announced: undo and its like."""
@@ -215,7 +206,7 @@ class TurnState:
         return turn is not None and turn.phase == "answered" and not turn.is_interrupted
 
     @property
-    def unsent(self) -> tuple[Heard, ...]:
+    def unsent(self) -> tuple[UserItem, ...]:
         """Return what the next model call would say on the user's side for the first time."""
         takes = self.turn is None or self.turn.takes_prompts
         is_calling = self.turn is not None and self.turn.phase == "calling"
@@ -240,10 +231,10 @@ class TurnState:
         """Return a call by id."""
         return next((call for call in self.every_call() if call.id == call_id), None)
 
-    def past_call(self, call_id: str = "", action_id: str = "") -> TurnCall | None:
+    def earlier_call(self, call_id: str = "", action_id: str = "") -> TurnCall | None:
         """Return a call of the whole conversation by id or by the action that asked about it."""
-        newest = Past(self.reply, self.past) if self.reply else self.past
-        calls = (call for item in newest or () if isinstance(item, Reply) for call in item.calls)
+        newest = ConversationHistory(self.reply, self.past) if self.reply else self.past
+        calls = (call for item in newest or () if isinstance(item, ModelReply) for call in item.calls)
         return next((c for c in calls if c.id == call_id or (action_id and c.action_id == action_id)), None)
 
     def call_of(self, action_id: str | None) -> TurnCall | None:

@@ -1,36 +1,42 @@
-"""Write a whole change or none of it, and settle what a crash left between the two.
-
-Owns the order: look at every base, stage all, rename one after another, put back on failure. Whether the
-change was approved is the caller's business; nothing here is retried, and no bytes but the planned ones
-and the before-images are ever written. JOURNAL section 2, steps 8 and 9 and the crash table.
-"""
+"""Write a change to the workspace, all files or none, with recovery after a crash, staleness, and undo."""
 
 import errno
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, Literal
 
-from workbench.changes.model import FileChange, refuse_repeated
-from workbench.changes.result import digest_of
-from workbench.domain.values import FilePlan, PlanStep
-from workbench.effects.descent import TEMPORARY
-from workbench.effects.faults import point
-from workbench.effects.files import BaseMoved, FileImage, FileRefused, NotDurable, Root, Staged
-from workbench.effects.refusal import refusal
+from msgspec import Struct
 
-Change = Literal["create", "modify", "delete"]
-Keyed = Callable[[bytes], str]
-
-ABANDONED_AFTER: Final = 60.0
-"""Seconds without a write after which a temporary file is nobody's: half-written ones have no digest."""
-
-_PASSING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT})
-"""Errors that say nothing about the file; settling has to wait until they are over."""
+from workbench.changes.decision import image_digest
+from workbench.changes.diff import FileChange, refuse_repeated_paths
+from workbench.domain.values import FilePlan, PlannedWrite
+from workbench.effects.file_primitives import TEMPORARY_NAME, BaseMoved, FileRefused, NotDurable, file_refusal
+from workbench.effects.files import FileImage, Root, StagedFile
+from workbench.effects.runtime import fault_point
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+def stale_paths(root: Root, files: Sequence[FilePlan], keyed: Callable[[bytes], str]) -> tuple[str, ...]:
+    """Return the paths whose present bytes are not their base, or that are no plain file any more."""
+    return tuple(file.path for file in files if not _is_base(root, file, keyed))
+
+
+def _is_base(root: Root, file: FilePlan, keyed: Callable[[bytes], str]) -> bool:
+    try:
+        image = root.image(file.path)
+    except FileRefused:
+        return False
+    return image_digest(image.data if image else None, keyed) == file.base
+
+
+ChangeKind = Literal["create", "modify", "delete"]
+KeyedDigest = Callable[[bytes], str]
+ABANDONED_AFTER_SECONDS: Final = 60.0
+"""Seconds without a write after which a temporary file is abandoned: half-written ones have no digest."""
+_TRANSIENT_ERRORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT})
+"""Errors that say nothing about the file; settling waits until they are over."""
+
+
+class PlannedFile(Struct, frozen=True, kw_only=True):
     """One file to write: exact bytes that must be there now, and exact bytes to be there then."""
 
     path: str
@@ -39,12 +45,11 @@ class Planned:
     mode: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
+class AppliedFile(Struct, frozen=True, kw_only=True):
     """One file that was written."""
 
     path: str
-    change: Change
+    change: ChangeKind
     mode: int
 
 
@@ -58,22 +63,17 @@ class NotApplied(Exception):
         super().__init__(f"{path} was not written: {why}; {state}; {remedy}")
 
 
-def planned(changes: Iterable[FileChange]) -> list[Planned]:
+def planned_files(changes: Iterable[FileChange]) -> list[PlannedFile]:
     """Return the steps that write changes."""
     return [
-        Planned(path=change.path, base=change.before, after=change.after, mode=change.mode)
+        PlannedFile(path=change.path, base=change.before, after=change.after, mode=change.mode)
         for change in changes
     ]
 
 
-def apply(root: Root, steps: Sequence[Planned]) -> list[Applied]:
-    """Write all files or none.
-
-    Raises:
-        NotApplied: a base moved, a file was refused or the system failed; what was written is put back.
-        ValueError: a path occurs twice, or a step neither starts from nor comes to a file.
-    """
-    refuse_repeated(step.path for step in steps)
+def apply_files(root: Root, steps: Sequence[PlannedFile]) -> list[AppliedFile]:
+    """Write all files or none, or raise `NotApplied` with what was written put back."""
+    refuse_repeated_paths(step.path for step in steps)
     for step in steps:
         if step.base is None and step.after is None:
             raise ValueError(f"{step.path} is neither there before nor after")
@@ -85,44 +85,44 @@ def apply(root: Root, steps: Sequence[Planned]) -> list[Applied]:
         if isinstance(error, OSError | FileRefused | BaseMoved):
             raise _not_applied(attempt.current, error, left) from error
         raise
-    return [Applied(path=step.path, change=_change(step), mode=step.mode) for step in steps]
+    return [AppliedFile(path=step.path, change=_change_kind(step), mode=step.mode) for step in steps]
 
 
 class _Attempt:
-    """One run over the steps; knows how far it came."""
+    """One run over the steps."""
 
-    def __init__(self, root: Root, steps: Sequence[Planned]) -> None:
+    def __init__(self, root: Root, steps: Sequence[PlannedFile]) -> None:
         self.root, self.steps = root, steps
         self.current = ""
         self.modes: dict[str, int] = {}
-        self.staged: dict[str, Staged] = {}
-        self.begun: list[Planned] = []
+        self.staged: dict[str, StagedFile] = {}
+        self.begun: list[PlannedFile] = []
 
     def run(self) -> None:
         for step in self.steps:
             self._look(step)
         for step in self.steps:
             self._stage(step)
-        point("apply.staged")
+        fault_point("apply.staged")
         for step in self.steps:
             self._commit(step)
-        point("apply.done")
+        fault_point("apply.done")
 
-    def _look(self, step: Planned) -> None:
+    def _look(self, step: PlannedFile) -> None:
         self.current = step.path
         image = self.root.image(step.path)
-        if _data(image) != step.base:
+        if _image_data(image) != step.base:
             raise BaseMoved(step.path)
         self.modes[step.path] = image.mode if image else step.mode
 
-    def _stage(self, step: Planned) -> None:
+    def _stage(self, step: PlannedFile) -> None:
         self.current = step.path
         if step.after is not None:
             self.staged[step.path] = self.root.stage(step.path, step.after, step.mode)
 
-    def _commit(self, step: Planned) -> None:
+    def _commit(self, step: PlannedFile) -> None:
         self.current = step.path
-        point("apply.renaming")
+        fault_point("apply.renaming")
         self.begun.append(step)
         try:
             self._write(step)
@@ -131,9 +131,9 @@ class _Attempt:
             if not isinstance(error, NotDurable):
                 self.begun.pop()
             raise
-        point("apply.renamed")
+        fault_point("apply.renamed")
 
-    def _write(self, step: Planned) -> None:
+    def _write(self, step: PlannedFile) -> None:
         if step.after is None:
             self.root.remove(step.path, lambda now: now == step.base)
         else:
@@ -147,11 +147,11 @@ class _Attempt:
                 self.root.discard(staged)
         return tuple(sorted(left))
 
-    def _is_back(self, step: Planned) -> bool:
+    def _is_back(self, step: PlannedFile) -> bool:
         try:
             image = self.root.image(step.path)
             mode = self.modes[step.path]
-            if _data(image) == step.base and (image is None or image.mode == mode):
+            if _image_data(image) == step.base and (image is None or image.mode == mode):
                 return True
             _restore(self.root, step.path, step.base, mode, lambda now: now == step.after)
         except (OSError, FileRefused, BaseMoved):
@@ -170,11 +170,11 @@ def _restore(
             root.commit(root.stage(path, base, mode), is_ours)
 
 
-def _data(image: FileImage | None) -> bytes | None:
+def _image_data(image: FileImage | None) -> bytes | None:
     return image.data if image else None
 
 
-def _change(step: Planned) -> Change:
+def _change_kind(step: PlannedFile) -> ChangeKind:
     if step.base is None:
         return "create"
     return "delete" if step.after is None else "modify"
@@ -183,12 +183,11 @@ def _change(step: Planned) -> Change:
 def _not_applied(path: str, error: OSError | FileRefused | BaseMoved, left: tuple[str, ...]) -> NotApplied:
     if isinstance(error, BaseMoved):
         return NotApplied(path, error.why, "look at it again and propose the change anew", left)
-    refused = refusal(path, error) if isinstance(error, OSError) else error
+    refused = file_refusal(path, error) if isinstance(error, OSError) else error
     return NotApplied(path, refused.why, refused.remedy, left)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedDigest:
+class PlannedDigests(Struct, frozen=True, kw_only=True):
     """One file of an execution as it was committed before the first byte was written."""
 
     path: str
@@ -198,69 +197,61 @@ class PlannedDigest:
     """Used only to put a deleted file back."""
 
     @classmethod
-    def of(cls, plan: FilePlan | PlanStep) -> "PlannedDigest":
+    def of(cls, plan: FilePlan | PlannedWrite) -> "PlannedDigests":
         """Return what settling needs of a recorded plan."""
         return cls(path=plan.path, base_digest=plan.base, after_digest=plan.after, mode=plan.mode)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class SettledExecution(Struct, frozen=True, kw_only=True):
     """What a crashed execution came to."""
 
     outcome: Literal["succeeded", "nothing_written", "rolled_back"]
     put_back: tuple[str, ...] = ()
-    """Files that held our bytes and hold the earlier ones again."""
     untouched: tuple[str, ...] = ()
-    """Files left as they were found: changed by somebody else, or impossible to put back."""
+    """Files that somebody else changed, or that could not be put back."""
 
 
-def settle(
+def settle_interrupted(
     root: Root,
-    planned: Sequence[PlannedDigest],
-    keyed: Keyed,
+    planned: Sequence[PlannedDigests],
+    keyed: KeyedDigest,
     before_image: Callable[[str], bytes | None],
-) -> Settled:
+) -> SettledExecution:
     """Settle an execution that died between `executing` and its outcome; may itself be run again.
 
-    Every file at its base: nothing was written. Every file as planned: it succeeded. Otherwise the files
-    that hold our bytes get their earlier ones back and all others are left alone. Temporary files of the
-    call are removed; folders that it created stay, since nothing tells whose they are.
-
-    Args:
-        root: the workspace.
-        planned: the recorded plan.
-        keyed: the digest function of the plan.
-        before_image: the sealed bytes of a path from before; None if there are none.
+    Every file at its base: nothing was written. Every file as planned: it succeeded. Otherwise the files with
+    our bytes get their earlier ones back (`before_image`) and all others are left alone. Temporary files of
+    the call are removed; folders that it created stay, since nothing tells whose they are.
 
     Raises:
-        FileRefused: the system is out of descriptors, memory or disk; nothing is decided, settle again later.
+        FileRefused: Out of descriptors, memory or disk; nothing is decided, settle again later.
     """
-    refuse_repeated(step.path for step in planned)
-    found = {step.path: _found(root, step, keyed) for step in planned}
-    if all("base" in sides for sides in found.values()):
-        settled = Settled(outcome="nothing_written")
-    elif all("after" in sides for sides in found.values()):
-        settled = Settled(outcome="succeeded")
+    refuse_repeated_paths(step.path for step in planned)
+    matches = {step.path: _matching_sides(root, step, keyed) for step in planned}
+    if all("base" in sides for sides in matches.values()):
+        settled = SettledExecution(outcome="nothing_written")
+    elif all("after" in sides for sides in matches.values()):
+        settled = SettledExecution(outcome="succeeded")
     else:
-        ours = [step for step in planned if found[step.path] == {"after"}]
+        ours = [step for step in planned if matches[step.path] == {"after"}]
         back = {step.path for step in reversed(ours) if _is_settled_back(root, step, keyed, before_image)}
-        rest = {path for path, sides in found.items() if "base" not in sides} - back
+        rest = {path for path, sides in matches.items() if "base" not in sides} - back
         paths = [step.path for step in planned]
-        settled = Settled(
+        settled = SettledExecution(
             outcome="rolled_back",
             put_back=tuple(path for path in paths if path in back),
             untouched=tuple(path for path in paths if path in rest),
         )
-    _sweep(root, planned, keyed)
+    _remove_temporary_files(root, planned, keyed)
     return settled
 
 
-def _found(root: Root, step: PlannedDigest, keyed: Keyed) -> set[str]:
+def _matching_sides(root: Root, step: PlannedDigests, keyed: KeyedDigest) -> set[str]:
     """Return which of base and after a file is; both if the plan does not change its bytes."""
     try:
-        digest = digest_of(_data(root.image(step.path)), keyed)
+        digest = image_digest(_image_data(root.image(step.path)), keyed)
     except FileRefused as error:
-        if error.errno in _PASSING:
+        if error.errno in _TRANSIENT_ERRORS:
             raise
         return set()
     sides = {"base": step.base_digest, "after": step.after_digest}
@@ -268,37 +259,89 @@ def _found(root: Root, step: PlannedDigest, keyed: Keyed) -> set[str]:
 
 
 def _is_settled_back(
-    root: Root, step: PlannedDigest, keyed: Keyed, before_image: Callable[[str], bytes | None]
+    root: Root, step: PlannedDigests, keyed: KeyedDigest, before_image: Callable[[str], bytes | None]
 ) -> bool:
     before = before_image(step.path) if step.base_digest is not None else None
-    if digest_of(before, keyed) != step.base_digest:
+    if image_digest(before, keyed) != step.base_digest:
         return False
     try:
         image = root.image(step.path)
         mode = image.mode if image else step.mode
-        _restore(root, step.path, before, mode, lambda now: digest_of(now, keyed) == step.after_digest)
+        _restore(root, step.path, before, mode, lambda now: image_digest(now, keyed) == step.after_digest)
     except BaseMoved:
         return False
     except FileRefused as error:
-        if error.errno in _PASSING:
+        if error.errno in _TRANSIENT_ERRORS:
             raise
         return False
     return True
 
 
-def _sweep(root: Root, planned: Sequence[PlannedDigest], keyed: Keyed) -> None:
-    """Remove temporary files with bytes of this plan, and those beside them that are long abandoned.
-
-    Others may be writing into the same folder at this moment, so not every temporary file goes.
-    """
+def _remove_temporary_files(root: Root, planned: Sequence[PlannedDigests], keyed: KeyedDigest) -> None:
+    """Remove temporary files with bytes of this plan, and abandoned ones; others may be writing right now."""
     ours = {step.after_digest for step in planned} | {step.base_digest for step in planned}
     folders = sorted({step.path.rpartition("/")[0] for step in planned})
     for folder in folders:
         with suppress(FileRefused):
-            names = [entry.name for entry in root.list(folder) if TEMPORARY.fullmatch(entry.name)]
+            names = [entry.name for entry in root.list(folder) if TEMPORARY_NAME.fullmatch(entry.name)]
             for name in names:
                 with suppress(FileRefused, BaseMoved):
                     root.remove(
                         f"{folder}/{name}".lstrip("/"), lambda now: now is not None and keyed(now) in ours
                     )
-    root.sweep(folders, ABANDONED_AFTER)
+    root.sweep(folders, ABANDONED_AFTER_SECONDS)
+
+
+class NotUndoable(Exception):
+    """What was applied cannot be put back; names every path that stands in the way."""
+
+    def __init__(self, changed: tuple[str, ...], lost: tuple[str, ...]) -> None:
+        self.changed, self.lost = changed, lost
+        reasons: list[str] = []
+        if changed:
+            reasons.append(f"changed since: {', '.join(changed)}")
+        if lost:
+            reasons.append(f"the bytes from before are no longer kept: {', '.join(lost)}")
+        remedy = "Put these files back by hand, from version control or a copy."
+        super().__init__(f"nothing was undone: {'; '.join(reasons)}. {remedy}")
+
+
+def undo_changes(
+    root: Root,
+    applied: Sequence[FilePlan | PlannedWrite],
+    keyed: Callable[[bytes], str],
+    before_image: Callable[[str], bytes | None],
+) -> tuple[FileChange, ...]:
+    """Return the changes that put applied files back, those back already left out, or raise `NotUndoable`."""
+    refuse_repeated_paths(file.path for file in applied)
+    back: list[FileChange] = []
+    changed: list[str] = []
+    lost: list[str] = []
+    for file in applied:
+        try:
+            image = root.image(file.path)
+        except FileRefused:
+            changed.append(file.path)
+            continue
+        before = before_image(file.path) if file.base is not None else None
+        digest = image_digest(image.data if image else None, keyed)
+        if digest not in (file.base, file.after):
+            changed.append(file.path)
+        elif image_digest(before, keyed) != file.base:
+            lost.append(file.path)
+        elif digest != file.base:
+            back.append(_reverse_change(file, image, before))
+    if changed or lost:
+        raise NotUndoable(tuple(changed), tuple(lost))
+    return tuple(back)
+
+
+def _reverse_change(
+    file: FilePlan | PlannedWrite, image: FileImage | None, before: bytes | None
+) -> FileChange:
+    return FileChange(
+        path=file.path,
+        before=image.data if image else None,
+        after=before,
+        mode=image.mode if image else file.mode,
+    )

@@ -1,12 +1,8 @@
-"""The digest that binds an answer to exactly what was shown; JOURNAL section 2, step 3.
-
-Owns the canonical form of an action. Never holds a key and never sees file bytes: it gets a keyed function
-and digests.
-"""
+"""The keyed digest that binds an answer to exactly what was shown (JOURNAL section 2, step 3)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from workbench.changes.model import refuse_repeated
+from workbench.changes.diff import refuse_repeated_paths
 from workbench.domain.values import Choice, FilePlan, Json
 from workbench.text import canonical
 
@@ -25,14 +21,12 @@ def action_digest(
     prompt: str | None = None,
     choices: Sequence[Choice] | None = None,
 ) -> str:
-    """Return the keyed digest of an action's canonical JSON.
-
-    Absent parts are null, and so are an empty list of files or of choices: there is one spelling of nothing.
+    """Return the keyed digest of an action's canonical JSON; absent and empty parts are null.
 
     Raises:
-        ValueError: a path occurs twice, or a text is not Unicode (a file name that is no UTF-8).
+        ValueError: A path occurs twice, or a text is not Unicode (a file name that is no UTF-8).
     """
-    refuse_repeated(path for path, *_ in files or ())
+    refuse_repeated_paths(path for path, *_ in files or ())
     action: Mapping[str, Json] = {
         "v": 1,
         "kind": kind,
@@ -50,6 +44,6 @@ def action_digest(
     return keyed(canonical.dumps(action).encode())
 
 
-def digest_rows(plans: Sequence[FilePlan]) -> tuple[DigestRow, ...]:
+def plan_digest_rows(plans: Sequence[FilePlan]) -> tuple[DigestRow, ...]:
     """Return the part of file plans that a digest covers."""
     return tuple((plan.path, plan.base, plan.after, plan.mode) for plan in plans)

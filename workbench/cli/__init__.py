@@ -1,5 +1,5 @@
-"""The command line: the composition root, where packages that know nothing of each other are put together.
+"""The command line: the place where all packages are put together.
 
-Every command is a module that is imported only when it is used. Nothing here decides what may be done or
-writes a file of a workspace, and nothing that an agent, a tool or a file says reaches a terminal raw.
+Each command is a module that is imported only when the command is used. Nothing here decides what may be
+done or writes a file of a workspace, and all text passes `Console`, which makes it safe for a terminal.
 """

@@ -1,16 +1,22 @@
-"""The way out: everything this program prints passes here, and nothing hidden gets through.
+"""The console: both output streams, the status icons they can show, and what the terminal is capable of.
 
-Owns both streams, the choice of signs, and the shape of JSON on stdout. Text is made safe at this door,
-whoever wrote it; JSON carries hidden characters as escapes only.
+Everything the program prints passes `Console`, which escapes hidden characters and control sequences.
 """
 
 import json
+import os
 import sys
-from typing import TextIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
-from workbench.cli.signs import Signs, signs_for
+from msgspec import Struct
+
 from workbench.domain.values import Json
-from workbench.text.safe import LINE_END, LINE_END_IN_ASCII, escaped_json, safe
+from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL, escape_json, safe_text
+from workbench.views.status_icons import ICONS, StatusName
+
+if TYPE_CHECKING:
+    from workbench.render.theme import ColorDepth
 
 
 class Console:
@@ -19,7 +25,7 @@ class Console:
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
-        self.signs: Signs = signs_for(self.out.encoding)
+        self.signs: StatusIcons = status_icons_for(self.out.encoding)
 
     @property
     def is_terminal(self) -> bool:
@@ -41,7 +47,11 @@ class Console:
         self.err.flush()
 
     def _shown(self, text: str) -> str:
-        return safe(text) if self.signs.has_unicode else safe(text).replace(LINE_END, LINE_END_IN_ASCII)
+        return (
+            safe_text(text)
+            if self.signs.has_unicode
+            else safe_text(text).replace(LINE_END_SYMBOL, ASCII_LINE_END_SYMBOL)
+        )
 
     def json(self, value: Json) -> None:
         """Print one JSON document on stdout."""
@@ -49,5 +59,93 @@ class Console:
 
     def json_line(self, text: str) -> None:
         """Print JSON text on stdout with hidden characters as escapes."""
-        self.out.write(escaped_json(text) + "\n")
+        self.out.write(escape_json(text) + "\n")
         self.out.flush()
+
+
+class StatusIcons(Struct, frozen=True, kw_only=True):
+    """The icons that a stream can show."""
+
+    has_unicode: bool = True
+
+    @property
+    def minus(self) -> str:
+        """The sign before the number of removed lines."""
+        return "−" if self.has_unicode else "-"
+
+    def of(self, name: StatusName) -> str:
+        """Return an icon, one cell wide."""
+        icon = ICONS[name]
+        return icon.unicode if self.has_unicode else icon.ascii
+
+
+def status_icons_for(encoding: str | None) -> StatusIcons:
+    """Return the icons for a stream by its encoding: ASCII for all but UTF."""
+    return StatusIcons(has_unicode=(encoding or "").lower().replace("-", "").startswith("utf"))
+
+
+_COLOR_DEPTHS: Final[Mapping[str, "ColorDepth"]] = {
+    "standard": "16",
+    "windows": "16",
+    "256": "256",
+    "truecolor": "full",
+}
+"""What Rich calls them."""
+_COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
+"""What Python sets `LC_CTYPE` to where the locale is C (PEP 538)."""
+
+
+def can_draw_screen() -> bool:
+    """Return whether standard input and output are a terminal that takes more than lines."""
+    return not why_no_screen()
+
+
+def why_no_screen() -> str:
+    """Return what keeps the screen from being drawn here; empty where nothing does."""
+    if not sys.stdin.isatty():
+        return "standard input is no terminal, and keys come from there"
+    if not sys.stdout.isatty():
+        return "standard output is no terminal that can be drawn on"
+    return "this terminal takes lines only (TERM is dumb)" if _is_dumb_term() else ""
+
+
+def is_dumb_terminal() -> bool:
+    """Return whether somebody sits at a terminal that takes lines and nothing else."""
+    return _is_terminal() and _is_dumb_term()
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _is_dumb_term() -> bool:
+    return os.environ.get("TERM", "dumb") == "dumb"
+
+
+def color_depth() -> "ColorDepth":
+    """Return how many colours the terminal shows, as what draws on it finds out."""
+    from rich.console import Console
+    from textual.constants import COLOR_SYSTEM
+
+    system = Console(color_system=cast("Any", COLOR_SYSTEM), force_terminal=True).color_system
+    return _COLOR_DEPTHS.get(system or "", "full")
+
+
+def terminal_encoding(
+    env: Mapping[str, str] = os.environ, *, is_utf8_mode: bool = bool(sys.flags.utf8_mode)
+) -> str:
+    """Return which characters the terminal has, by the locale that its user named.
+
+    Python takes UTF-8 where the locale is C, named or not. Where somebody named it, their terminal may not.
+
+    Args:
+        env: The environment; LC_ALL goes before LC_CTYPE, which goes before LANG.
+        is_utf8_mode: Whether Python takes UTF-8 whatever the locale says.
+    """
+    ctype = env.get("LC_CTYPE", "")
+    is_coerced = is_utf8_mode and ctype in _COERCED_LOCALES
+    name = env.get("LC_ALL") or ("" if is_coerced else ctype) or env.get("LANG") or ""
+    if name in ("C", "POSIX"):
+        return "ascii"
+    named = name.partition(".")[2].partition("@")[0]
+    return named or getattr(sys.__stdout__, "encoding", None) or "ascii"

@@ -1,37 +1,47 @@
-"""From words to a command: finds it in the table, imports it, parses its arguments, runs it.
+"""Find the command that the words of a command line name, import its module, parse its options and run it.
 
-Owns help, usage errors and the last line of defence: whatever a command raises ends here as short lines on
-stderr and an exit code.
+Holds the table of commands (name, summary, module), the help of the program and of groups, and the last
+exception handler: whatever a command raises becomes a few lines on stderr and an exit code.
 """
 
 import gc
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from msgspec import Struct, field
 
 from workbench import __version__
-from workbench.cli.commands import COMMANDS, SCREEN, SCREEN_OPTIONS, CommandModule, Entry
 from workbench.cli.console import Console
-from workbench.cli.errors import DONE, Misuse, report, silence
-from workbench.records import dataclass
-from workbench.text.safe import safe
+from workbench.cli.errors import EXIT_OK, UsageError, report_error, silence_output
+from workbench.text.safe import safe_text
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
 
-_HELP = ("-h", "--help")
+_HELP_OPTIONS = ("-h", "--help")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class CommandEntry(Struct, frozen=True, kw_only=True):
+    """A command, or a group of commands when `below` has any."""
+
+    summary: str
+    module: str = ""
+    name: str = ""
+    """The word of the command in a module that has several."""
+    below: Mapping[str, "CommandEntry"] = field(default_factory=dict[str, "CommandEntry"])
+    is_hidden: bool = False
+
+
+class Invocation(Struct, frozen=True, kw_only=True):
     """The words of a command line, taken apart as far as the table reaches."""
 
     path: tuple[str, ...]
-    entry: Entry
+    entry: CommandEntry
     rest: tuple[str, ...]
     directory: str | None = None
     wants_help: bool = False
@@ -43,141 +53,168 @@ def dispatch(words: Sequence[str], console: Console | None = None) -> int:
     _make_encodable()
     console = console or Console()
     try:
-        code = _run(words, console)
+        code = _run_command(words, console)
         console.out.flush()
     except BrokenPipeError:
-        return silence(console)
+        return silence_output(console)
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else DONE
+        return ended.code if isinstance(ended.code, int) else EXIT_OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- the one place where errors become words
-        return _reported(error, console)
+        return _report_error(error, console)
     return code
 
 
-def _reported(error: BaseException, console: Console) -> int:
+def _report_error(error: BaseException, console: Console) -> int:
     try:
-        return report(error, console)
+        return report_error(error, console)
     except BrokenPipeError:
-        return silence(console)
+        return silence_output(console)
 
 
-def _run(words: Sequence[str], console: Console) -> int:
-    request = split(words)
+def _run_command(words: Sequence[str], console: Console) -> int:
+    request = parse_invocation(words)
     if request.wants_version:
         console.say(f"workbench {__version__}")
-        return DONE
+        return EXIT_OK
     if request.wants_help:
-        console.say(overview(request.path, request.entry))
-        return DONE
+        console.say(group_help(request.path, request.entry))
+        return EXIT_OK
     if request.entry.below:
-        return _incomplete(request)
-    module = cast("CommandModule", importlib.import_module(request.entry.module))
-    options = _options(request, module)
-    _collect_again()
-    return module.execute(options, console)
+        return _refuse_bare_group(request)
+    command = load_command(request.entry)
+    options = _command_options(request, command)
+    _enable_garbage_collection()
+    return command.execute(options, console)
 
 
-def _options(request: Request, module: CommandModule) -> "Namespace":
-    """Return what the words behind the command say; of a command that opens a screen most need no parser."""
-    simple = getattr(module, "simple", None)
-    found = simple(request.rest) if simple is not None else None
-    if found is not None:
-        return cast("Namespace", SimpleNamespace(directory=request.directory, **found))
-    from workbench.cli.parsing import parsed
+class Command(Struct, frozen=True, kw_only=True):
+    """What a module says of one command: example invocations for its help, its arguments, what it does.
 
-    return parsed(request.path, request.entry, module, request.rest, request.directory)
+    `simple` reads the words of a command that opens a screen without a parser, which is slow to import; it
+    returns None for words that need one.
+    """
+
+    example: str
+    configure: "Callable[[ArgumentParser], None]"
+    execute: "Callable[[Namespace, Console], int]"
+    simple: "Callable[[Sequence[str]], dict[str, Any] | None] | None" = None
 
 
-def _collect_again() -> None:
+def load_command(entry: CommandEntry) -> Command:
+    """Import the module of a command and return its parts.
+
+    A module of several commands has `LIST_EXAMPLE`, `configure_list` and `execute_list` for one that is
+    called `list`; the module of a single command has `EXAMPLE`, `configure` and `execute`.
+    """
+    module = importlib.import_module(entry.module)
+    suffix = f"_{entry.name}" if entry.name else ""
+    return Command(
+        example=getattr(module, f"{entry.name.upper()}_EXAMPLE" if entry.name else "EXAMPLE"),
+        configure=getattr(module, f"configure{suffix}"),
+        execute=getattr(module, f"execute{suffix}"),
+        simple=getattr(module, "simple", None),
+    )
+
+
+def _command_options(request: Invocation, command: Command) -> "Namespace":
+    values = command.simple(request.rest) if command.simple is not None else None
+    if values is not None:
+        return cast("Namespace", SimpleNamespace(directory=request.directory, **values))
+    from workbench.cli.arguments import parse_options
+
+    return parse_options(request.path, request.entry, command, request.rest, request.directory)
+
+
+def _enable_garbage_collection() -> None:
     """Look for garbage from now on, but not in what was imported, which stays; once a process is enough."""
     if gc.get_freeze_count() == 0:
         gc.freeze()
     gc.enable()
 
 
-def split(words: Sequence[str]) -> Request:
-    """Walk down the table as far as the words name commands.
-
-    Raises:
-        Misuse: A word is no command or option of the place it stands at.
-    """
-    entry, directory = Entry(summary="", below=COMMANDS), None
+def parse_invocation(words: Sequence[str]) -> Invocation:
+    """Walk down the table as far as the words name commands."""
+    entry, directory = CommandEntry(summary="", below=COMMANDS), None
     path: list[str] = []
     rest = list(words)
     while entry.below and rest:
         word = rest.pop(0)
-        if word in _HELP or word == "--version":
-            return _asked(tuple(path), entry, word)
+        if word in _HELP_OPTIONS or word == "--version":
+            return _help_invocation(tuple(path), entry, word)
         if word.startswith("-C"):
-            directory = word[2:] or (rest.pop(0) if rest else _no_folder())
+            directory = word[2:] or (rest.pop(0) if rest else _refuse_missing_folder())
             continue
         is_folder = word not in entry.below and Path(word).expanduser().is_dir()
         if not path and (word in SCREEN_OPTIONS or is_folder):
-            return _screen((word, *rest), directory)
-        entry = _below(entry, tuple(path), word)
+            return _screen_invocation((word, *rest), directory)
+        entry = _subcommand(entry, tuple(path), word)
         path.append(word)
     if not path:
-        return _screen((), directory)
-    return Request(path=tuple(path), entry=entry, rest=tuple(rest), directory=directory)
+        return _screen_invocation((), directory)
+    return Invocation(path=tuple(path), entry=entry, rest=tuple(rest), directory=directory)
 
 
-def _screen(rest: Sequence[str], directory: str | None) -> Request:
-    """Return what `workbench` without a command means: the screen on a folder."""
-    return Request(path=(SCREEN,), entry=COMMANDS[SCREEN], rest=tuple(rest), directory=directory)
+def _screen_invocation(rest: Sequence[str], directory: str | None) -> Invocation:
+    return Invocation(
+        path=(SCREEN_COMMAND,), entry=COMMANDS[SCREEN_COMMAND], rest=tuple(rest), directory=directory
+    )
 
 
-def _asked(path: tuple[str, ...], entry: Entry, word: str) -> Request:
-    is_help = word in _HELP
-    return Request(path=path, entry=entry, rest=(), wants_help=is_help, wants_version=not is_help)
+def _help_invocation(path: tuple[str, ...], entry: CommandEntry, word: str) -> Invocation:
+    is_help = word in _HELP_OPTIONS
+    return Invocation(path=path, entry=entry, rest=(), wants_help=is_help, wants_version=not is_help)
 
 
-def _below(entry: Entry, path: tuple[str, ...], word: str) -> Entry:
+def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> CommandEntry:
     found = entry.below.get(word)
     if found is None:
-        names = ", ".join(_visible(entry.below))
+        names = ", ".join(_visible_names(entry.below))
         kind = "option" if word.startswith("-") else "command"
         asked = " ".join(["workbench", *path])
         folder = "" if path or kind == "option" else ", and no folder is there by that name"
-        raise Misuse(
-            f"{asked} has no {kind} “{safe(word, keep_newlines=False)}”{folder}",
+        raise UsageError(
+            f"{asked} has no {kind} “{safe_text(word, keep_newlines=False)}”{folder}",
             f"there is {names}",
-            f"{_meant(word, entry)}see {asked} --help",
+            f"{_suggestion(word, entry)}see {asked} --help",
         )
     return found
 
 
-def _meant(word: str, entry: Entry) -> str:
-    """Return the command that was meant, as the beginning of a remedy; empty where none is like it."""
+def _suggestion(word: str, entry: CommandEntry) -> str:
     import difflib
 
-    near = difflib.get_close_matches(word, _visible(entry.below), n=1)
+    near = difflib.get_close_matches(word, _visible_names(entry.below), n=1)
     return f"type {near[0]} if you meant that; " if near else ""
 
 
-def _no_folder() -> NoReturn:
-    raise Misuse("workbench was not started", "-C needs a folder behind it", "see workbench --help")
+def _refuse_missing_folder() -> NoReturn:
+    raise UsageError("workbench was not started", "-C needs a folder behind it", "see workbench --help")
 
 
-def _incomplete(request: Request) -> NoReturn:
+def _refuse_bare_group(request: Invocation) -> NoReturn:
     asked = " ".join(["workbench", *request.path])
-    names = ", ".join(_visible(request.entry.below))
-    raise Misuse(f"{asked} was not started", f"it needs a command: {names}", f"see {asked} --help")
+    names = ", ".join(_visible_names(request.entry.below))
+    raise UsageError(f"{asked} was not started", f"it needs a command: {names}", f"see {asked} --help")
 
 
-def overview(path: Sequence[str], entry: Entry) -> str:
+def group_help(path: Sequence[str], entry: CommandEntry) -> str:
     """Return the help of the program or of a group of commands."""
     asked = " ".join(["workbench", *path])
     shown = {name: found for name, found in entry.below.items() if not found.is_hidden}
     width = max(len(name) for name in shown)
     lines = [f"usage: {asked} [-C DIR] COMMAND …", ""]
     lines += [f"  {name.ljust(width)}  {found.summary}" for name, found in shown.items()]
-    lines += ["", "  -C DIR       work there instead of in this folder", "  --help       of each command too"]
+    lines += [
+        "",
+        "  -C DIR       work in DIR instead of the current folder",
+        "  --help       print this help; each command has its own",
+    ]
     if not path:
         lines += ["  --version    print the version"]
-    return "\n".join([*lines, "", "example:", f"  {_EXAMPLES[path[0] if path else '']}"])
+    return "\n".join([*lines, "", "example:", f"  {_GROUP_EXAMPLES[path[0] if path else '']}"])
 
 
-_EXAMPLES: Mapping[str, str] = {
+_GROUP_EXAMPLES: Mapping[str, str] = {
     "": "workbench demo",
     "approvals": "workbench approvals watch",
     "sessions": "workbench sessions list --json",
@@ -188,7 +225,7 @@ _EXAMPLES: Mapping[str, str] = {
 }
 
 
-def _visible(below: Mapping[str, Entry]) -> list[str]:
+def _visible_names(below: Mapping[str, CommandEntry]) -> list[str]:
     return [name for name, entry in below.items() if not entry.is_hidden]
 
 
@@ -197,3 +234,100 @@ def _make_encodable() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _command(place: str, summary: str, *, is_hidden: bool = False) -> CommandEntry:
+    module, _, name = place.partition(":")
+    return CommandEntry(module=f"workbench.cli.{module}", name=name, summary=summary, is_hidden=is_hidden)
+
+
+SCREEN_COMMAND = "screen"
+"""What `workbench` and `workbench DIR` mean; nobody has to type it."""
+SCREEN_OPTIONS = frozenset({"--plain", "--continue"})
+"""The options that it takes without being named."""
+_APPROVALS = {
+    "list": _command("approval_display:list", "the actions that wait for an answer"),
+    "show": _command("approval_display:show", "one action: the diff, its warnings, the decision"),
+    "approve": _command("approvals:approve", "approve actions exactly as they are shown"),
+    "reject": _command("approvals:reject", "reject actions, with a reason for the agent"),
+    "answer": _command("approvals:answer", "answer a question of an agent, of a pipeline or about trust"),
+    "extend": _command("approvals:extend", "give an action more time before it expires"),
+    "refresh": _command(
+        "approvals:refresh", "let the agent propose an action again whose files have changed"
+    ),
+    "undo": _command("approvals:undo", "undo an applied change"),
+    "watch": _command("approval_line_mode:watch", "follow the queue and type answers, without a screen"),
+}
+_SESSIONS = {
+    "list": _command("session_search:list", "the sessions of this workspace"),
+    "show": _command("session_report:show", "one session: what was said, asked, decided and written"),
+    "resume": _command("session_management:resume", "open the screen on a session that can continue"),
+    "search": _command("session_search:search", "find sessions by words in them"),
+    "stats": _command(
+        "session_report:stats", "statistics: calls by tool, decisions, time to decide, tokens, files"
+    ),
+    "rename": _command("session_management:rename", "change the title of a session"),
+    "tag": _command("session_management:tag", "show, add and remove the tags of a session"),
+    "archive": _command("session_management:archive", "hide sessions from the list, or show them again"),
+    "fork": _command("session_management:fork", "start a session from the end, or a moment, of another one"),
+    "end": _command("session_management:end", "end a session; it cannot continue"),
+    "delete": _command("session_management:delete", "delete sessions with everything that belongs to them"),
+    "import": _command("session_import:import", "import sessions of other programs, and exports of this one"),
+    "export": _command(
+        "session_export:export", "write a session as events, or in the format of another program"
+    ),
+}
+_PIPELINE = {
+    "list": _command("pipeline_definitions:list", "the pipelines of this workspace and its runs"),
+    "validate": _command("pipeline_definitions:validate", "check pipelines and their manifest for errors"),
+    "graph": _command("pipeline_definitions:graph", "draw a pipeline or a run as text, mermaid or SVG"),
+    "run": _command("pipeline_run:run", "run a pipeline"),
+    "resume": _command("pipeline_run:resume", "run the steps that a run has not completed"),
+    "cancel": _command("pipeline_run:cancel", "end a run"),
+    "status": _command("pipeline_run:status", "one run and its steps"),
+    "logs": _command("pipeline_results:logs", "what the steps of a run printed"),
+    "artifacts": _command("pipeline_results:artifacts", "the files and values that the steps of a run made"),
+    "clean": _command("pipeline_results:clean", "remove the workspaces of runs that have ended"),
+}
+_HOST = {
+    "status": _command(
+        "host:status", "the host of this workspace: the background process that runs its agents"
+    ),
+    "stop": _command("host:stop", "end the host"),
+    "restart": _command("host:restart", "end the host and start one of this version"),
+    "serve": _command("host:serve", "run as the host until nothing is left to do", is_hidden=True),
+}
+_CONFIG = {
+    "show": _command("config:show", "every setting and where it comes from"),
+    "validate": _command("config:validate", "check the configuration files for errors"),
+    "schema": _command("config:schema", "the JSON Schema of the configuration files"),
+    "migrate": _command("config:migrate", "update a configuration file to the form of this version"),
+}
+_RULES = {
+    "list": _command("rules:list", "the rules, and how often each was used"),
+    "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
+    "remove": _command("rules:remove", "revoke rules"),
+    "backtest": _command("rules:backtest", "what a rule would have done in all past sessions"),
+}
+_TOOLS = {
+    "list": _command("tools:list", "the tools that agents have"),
+    "schema": _command("tools:schema", "the parameters of a tool, with examples"),
+}
+COMMANDS: Mapping[str, CommandEntry] = {
+    SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
+    "run": _command("run", "run an agent without a screen"),
+    "approvals": CommandEntry(summary="answer what agents ask", below=_APPROVALS),
+    "sessions": CommandEntry(summary="find, tag, fork, export sessions", below=_SESSIONS),
+    "replay": _command("replay", "replay a session from any moment"),
+    "pipeline": CommandEntry(summary="run pipelines and look at their runs", below=_PIPELINE),
+    "host": CommandEntry(
+        summary="the host: the background process that runs agents of a workspace", below=_HOST
+    ),
+    "trust": _command("trust", "trust a workspace, or revoke that"),
+    "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
+    "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
+    "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),
+    "doctor": _command("doctor", "check the data folder, the journal and the models"),
+    "tools": CommandEntry(summary="the tools that agents have", below=_TOOLS),
+    "demo": _command("demo", "try the program on a temporary project with a recorded agent"),
+}

@@ -1,38 +1,55 @@
-"""`workbench doctor`: look at the data folder and prove the journal, or make its tables anew.
+"""`workbench doctor`: check the data folder, the journal, the configuration and the model servers."""
 
-Owns the list of checks. It changes nothing unless `--rebuild` asks for the index tables to be made anew
-from the events; events are never changed.
-"""
-
+import asyncio
 import os
 import stat
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from workbench.cli.console import Console
-from workbench.cli.errors import DONE, FAILED
-from workbench.cli.place import opened
-from workbench.effects.locks import is_held
-from workbench.host.ancestry import refuse_inside_agents
-from workbench.journal.delete import compact, finish_deletes
+from workbench.cli.context import load_workspace_config, open_journal, workspace_path
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError, sentence
+from workbench.config.types import Config, InvalidValue, UrlKind
+from workbench.domain.messages import FailurePart
+from workbench.domain.values import Json
+from workbench.effects.runtime import is_lock_held
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.model_selection import (
+    UNNAMED_PROVIDER,
+    EndpointUnavailable,
+    has_server,
+    provider_kind,
+    register_secrets,
+    server_provider,
+    usable_providers,
+)
+from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.rebuild import differences, integrity, rebuild
-from workbench.journal.retention import may_be_gone
-from workbench.journal.schema import SCHEMA_VERSION
+from workbench.journal.maintenance import (
+    compact_database,
+    database_problems,
+    expired_blobs,
+    finish_deletions,
+    index_table_differences,
+    rebuild_index_tables,
+)
+from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
+from workbench.providers.errors import CONTINUE_HINT
+from workbench.text.json_nodes import node_of_value
+from workbench.text.safe import one_line
 
 EXAMPLE = """workbench doctor
 workbench doctor --rebuild
 workbench doctor --provider local --probe"""
-
-_MOST = 20
+_MOST_PROBLEMS_SHOWN = 20
 """Problems of one check that are listed for a person."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """One thing that was looked at."""
 
     name: str
@@ -44,31 +61,29 @@ class Check:
 
 def configure(parser: ArgumentParser) -> None:
     """Add what it may do and how it prints."""
-    parser.add_argument("--rebuild", action="store_true", help="make the index tables anew from the events")
-    parser.add_argument("--provider", metavar="NAME", help="look at this provider only")
-    parser.add_argument("--base-url", metavar="URL", help="look at the server there")
+    parser.add_argument("--rebuild", action="store_true", help="rebuild the index tables from the events")
+    parser.add_argument("--provider", metavar="NAME", help="check only this provider")
+    parser.add_argument("--base-url", metavar="URL", help="check the server at URL")
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--model", metavar="NAME", help="the model to look for")
     parser.add_argument(
-        "--probe", action="store_true", help="ask the model two short questions: what can it do?"
+        "--probe", action="store_true", help="send the model two short prompts to see what it can do"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Check everything; 1 when something is wrong."""
-    from workbench.cli.doctor_models import check_words, configuration, models
-
-    check_words(options)
-    with opened() as (home, journal):
+    require_consistent_options(options)
+    with open_journal() as (home, journal):
         if options.rebuild:
             refuse_inside_agents(journal, home, "rebuild the tables")
-            finish_deletes(journal)
-            rebuild(journal)
-            compact(journal)
-        checks = [check(home, journal) for check in CHECKS]
-        checks.append(configuration(options, home, journal))
-        checks += models(options, home, journal)
+            finish_deletions(journal)
+            rebuild_index_tables(journal)
+            compact_database(journal)
+        checks = [check(home, journal) for check in JOURNAL_CHECKS]
+        checks.append(check_configuration(options, home, journal))
+        checks += check_model_servers(options, home, journal)
     is_well = not any(check.problems for check in checks)
     if options.json:
         console.json({
@@ -84,59 +99,59 @@ def execute(options: Namespace, console: Console) -> int:
             ],
         })  # fmt: skip
     else:
-        _tell(checks, console, was_rebuilt=options.rebuild)
-    return DONE if is_well else FAILED
+        _print_checks(checks, console, was_rebuilt=options.rebuild)
+    return EXIT_OK if is_well else EXIT_FAILED
 
 
-def _tell(checks: Iterable[Check], console: Console, *, was_rebuilt: bool) -> None:
+def _print_checks(checks: Iterable[Check], console: Console, *, was_rebuilt: bool) -> None:
     if was_rebuilt:
-        console.say("The index tables were made anew from the events.")
+        console.say("The index tables were rebuilt from the events.")
     for check in checks:
         sign, word = (
             (console.signs.of("failed"), "wrong") if check.problems else (console.signs.of("ok"), "ok")
         )
         console.say(f"{sign} {word:<5}  {check.name}: {check.fact}")
-        for problem in check.problems[:_MOST]:
+        for problem in check.problems[:_MOST_PROBLEMS_SHOWN]:
             console.say(f"    {problem}")
-        if len(check.problems) > _MOST:
-            console.say(f"    … and {len(check.problems) - _MOST} more")
+        if len(check.problems) > _MOST_PROBLEMS_SHOWN:
+            console.say(f"    … and {len(check.problems) - _MOST_PROBLEMS_SHOWN} more")
 
 
 # --- the checks -----------------------------------------------------------------------------------
 
 
-def _home(home: Home, journal: Journal) -> Check:
+def _check_home(home: Home, journal: Journal) -> Check:
     del journal
     return Check(name="data folder", fact=str(home.path))
 
 
-def _permissions(home: Home, journal: Journal) -> Check:
+def _check_permissions(home: Home, journal: Journal) -> Check:
     del journal
     places = [home.path, home.run, home.blobs, home.logs, home.database, home.path / "key"]
-    problems = [problem for path in places if (problem := _open_to_others(path))]
+    problems = [problem for path in places if (problem := _permission_problem(path))]
     return Check(name="permissions", fact="folders 0700, files 0600", problems=tuple(problems))
 
 
-def _open_to_others(path: Path) -> str | None:
+def _permission_problem(path: Path) -> str | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         return f"{path}: {error.strerror}"
-    if found.st_uid != os.geteuid():
-        return f"{path} belongs to user {found.st_uid}"
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        return f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o})"
+    if status.st_uid != os.geteuid():
+        return f"{path} belongs to user {status.st_uid}"
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        return f"{path} is open to others (mode {stat.S_IMODE(status.st_mode):o})"
     return None
 
 
-def _database(home: Home, journal: Journal) -> Check:
+def _check_database(home: Home, journal: Journal) -> Check:
     del home
     return Check(
-        name="database", fact=f"{journal.last_position()} events", problems=tuple(integrity(journal))
+        name="database", fact=f"{journal.last_position()} events", problems=tuple(database_problems(journal))
     )
 
 
-def _schema(home: Home, journal: Journal) -> Check:
+def _check_schema(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
         found = database.execute("PRAGMA user_version").fetchall()[0][0]
@@ -144,19 +159,19 @@ def _schema(home: Home, journal: Journal) -> Check:
     return Check(name="schema", fact=f"version {found}", problems=problems)
 
 
-def _tables(home: Home, journal: Journal) -> Check:
+def _check_tables(home: Home, journal: Journal) -> Check:
     del home
-    problems = tuple(differences(journal))
-    remedy = "; workbench doctor --rebuild makes them anew" if problems else ""
+    problems = tuple(index_table_differences(journal))
+    remedy = "; workbench doctor --rebuild rebuilds them" if problems else ""
     return Check(name="tables", fact=f"compared with the events{remedy}", problems=problems)
 
 
-def _stored_bytes(home: Home, journal: Journal) -> Check:
+def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
-    let_go = may_be_gone(journal, (ref for ref, state in states.items() if state == "missing"))
+    let_go = expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
     problems = tuple(
         f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
     )
@@ -164,20 +179,171 @@ def _stored_bytes(home: Home, journal: Journal) -> Check:
     return Check(name="stored bytes", fact=f"{len(rows)} are referred to{kept_until}", problems=problems)
 
 
-def _drivers(home: Home, journal: Journal) -> Check:
-    living = [host for host in journal.hosts() if is_held(home.driver_lock(host.id))]
+def _check_drivers(home: Home, journal: Journal) -> Check:
+    living = [host for host in journal.hosts() if is_lock_held(home.driver_lock(host.id))]
     shown = [f"{host.driver} pid {host.pid} in {host.workspace}" for host in living]
     return Check(name="drivers", fact=", ".join(shown) or "none lives")
 
 
-def _sqlite(home: Home, journal: Journal) -> Check:
+def _check_sqlite(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
         version = database.execute("SELECT sqlite_version()").fetchall()[0][0]
     return Check(name="SQLite", fact=str(version))
 
 
-CHECKS: tuple[Callable[[Home, Journal], Check], ...] = (
-    _home, _permissions, _database, _schema, _tables, _stored_bytes, _drivers, _sqlite,
+JOURNAL_CHECKS: tuple[Callable[[Home, Journal], Check], ...] = (
+    _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
+    _check_drivers, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
+_MOST_MODELS_SHOWN = 8
+
+
+def require_consistent_options(options: Namespace) -> None:
+    """Refuse options that do not go together."""
+    if options.base_url is None:
+        return
+    try:
+        UrlKind().check(node_of_value(options.base_url))
+    except InvalidValue as unfit:
+        raise UsageError(
+            "nothing was looked at", f"--base-url must be {unfit.expected}", "correct it"
+        ) from None
+
+
+def check_configuration(options: Namespace, home: Home, journal: Journal) -> Check:
+    """Return the check of the patterns that allow calls: too wide is no fault, and is said."""
+    from workbench.host import driver_context
+    from workbench.tools.registry import tool_registry
+
+    loaded = load_workspace_config(home, journal, workspace_path(options.directory))
+    wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
+    count = len(loaded.config.approvals.allow)
+    fact = f"{count} pattern{'' if count == 1 else 's'} in approvals.allow"
+    return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
+
+
+def check_model_servers(options: Namespace, home: Home, journal: Journal) -> list[Check]:
+    """Return a check for each provider that can be asked, or for the one that is named."""
+    config = load_workspace_config(home, journal, workspace_path(options.directory)).config
+    register_secrets(config)
+    names = _provider_names(options, config)
+    if not names:
+        fact = "none is set up; README (Models) says how"
+        return [Check(name="providers", fact=fact)]
+    return [asyncio.run(_check_provider(options, config, name)) for name in names]
+
+
+def _provider_names(options: Namespace, config: Config) -> tuple[str, ...]:
+    if options.provider is not None:
+        return (options.provider,)
+    return (UNNAMED_PROVIDER,) if options.base_url is not None else usable_providers(config)
+
+
+async def _check_provider(options: Namespace, config: Config, name: str) -> Check:
+    title = f"provider {one_line(name, 40)}"
+    if not has_server(name, config):
+        known = ", ".join(usable_providers(config)) or "none"
+        why = (
+            f"It is of the kind {provider_kind(name, config)}."
+            if name in config.providers
+            else "No such provider is set up."
+        )
+        return Check(name=title, fact="not looked at", problems=(f"{why} What can be asked: {known}.",))
+    chosen: dict[str, Json] = {"base_url": options.base_url, "key_env": options.key_env}
+    try:
+        provider = server_provider(config, name, chosen)
+    except EndpointUnavailable as error:
+        return Check(name=title, fact="has no address", problems=(str(error),))
+    return await _check_server(title, provider, config, options)
+
+
+async def _check_server(title: str, provider: Provider, config: Config, options: Namespace) -> Check:
+    seconds = float(config.api_timeout_seconds)
+    address = provider.endpoint.base_url if provider.endpoint else provider.name
+    try:
+        found = await provider.list_models(seconds)
+    except ModelsNotListed as error:
+        return Check(name=title, fact=address, problems=(failure_text(error.failure),))
+    more: dict[str, object] = {
+        "base_url": address,
+        "models": [{"id": model.id, "context": model.context} for model in found],
+    }
+    problems = list(_missing_model_problems(address, found, options.model))
+    facts = [f"{address}, {_model_names(found)}"]
+    if options.probe and not problems:
+        model = _model_to_probe(config, provider.name, found, options)
+        if model is None:
+            problems.append("No model is named, and there is not exactly one. Name one with --model.")
+        else:
+            probed = await provider.probe(model, seconds)
+            context = probed.context or _context_window(found, model)
+            facts.append(_probe_text(model, probed, context))
+            problems += _missing_capabilities(model, probed)
+            more["probe"] = _probe_json(model, probed, context)
+    return Check(name=title, fact="; ".join(facts), problems=tuple(problems), more=more)
+
+
+def failure_text(failure: FailurePart) -> str:
+    """Return a failure as sentences: what and why, then the remedy."""
+    return f"{sentence(failure.message)} {failure.remedy.removesuffix(CONTINUE_HINT)}".strip()
+
+
+def _model_names(found: tuple[ListedModel, ...]) -> str:
+    if not found:
+        return "no models"
+    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in found]
+    rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
+    count = "1 model" if len(names) == 1 else f"{len(names)} models"
+    return f"{count}: {', '.join(names[:_MOST_MODELS_SHOWN])}{rest}"
+
+
+def _missing_model_problems(
+    address: str, found: tuple[ListedModel, ...], wanted: str | None
+) -> Iterator[str]:
+    if not found:
+        yield "It offers no model. Load one there."
+    elif wanted is not None and wanted not in {model.id for model in found}:
+        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(found)}."
+
+
+def _model_to_probe(
+    config: Config, name: str, found: tuple[ListedModel, ...], options: Namespace
+) -> str | None:
+    provider = config.providers.get(name)
+    default = config.default_model if config.default_provider in (None, name) else None
+    only = found[0].id if len(found) == 1 else None
+    return options.model or (provider.model if provider else None) or only or default
+
+
+def _context_window(found: tuple[ListedModel, ...], name: str) -> int | None:
+    return next((model.context for model in found if model.id == name), None)
+
+
+def _probe_text(model: str, probed: ProbeResult, context: int | None) -> str:
+    can = [
+        "streams" if probed.streams else "does not stream",
+        "calls tools" if probed.calls_tools else "called no tool",
+        "counts tokens" if probed.counts_tokens else "counts no tokens",
+        *(["thinks aloud"] if probed.thinks else []),
+        f"context of {context:,} tokens" if context else "context size not said",
+    ]
+    return f"{model} {', '.join(can)}" if probed.failure is None else f"{model} did not answer"
+
+
+def _missing_capabilities(model: str, probed: ProbeResult) -> Iterator[str]:
+    if probed.failure is not None:
+        yield failure_text(probed.failure)
+    elif not probed.calls_tools:
+        why = f" {failure_text(probed.tools_failure)}" if probed.tools_failure else ""
+        remedy = "Take a model that calls tools; llama.cpp needs --jinja for it."
+        yield f"{model} called no tool when asked to, and an agent cannot work without.{why} {remedy}"
+
+
+def _probe_json(model: str, probed: ProbeResult, context: int | None) -> dict[str, object]:
+    return {
+        "model": model, "answers": probed.failure is None, "streams": probed.streams,
+        "calls_tools": probed.calls_tools, "counts_tokens": probed.counts_tokens, "thinks": probed.thinks,
+        "context": context,
+    }  # fmt: skip

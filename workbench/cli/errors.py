@@ -1,7 +1,7 @@
-"""Errors as people read them: what did not happen, why, what to do; and the exit code.
+"""Errors as messages for people (what failed, why, what to do), and the exit codes.
 
-Owns the one place where an exception becomes words. It must never print a traceback unless
-`WORKBENCH_DEBUG=1` asks for it; an unknown exception goes to the log in the data folder, scrubbed.
+The only place where an exception becomes text. A traceback is printed only with `WORKBENCH_DEBUG=1`;
+an unknown exception is logged in the data folder, with secrets removed.
 """
 
 import os
@@ -12,12 +12,12 @@ from typing import Final
 
 from workbench.cli.console import Console
 
-DONE: Final = 0
-FAILED: Final = 1
-USAGE: Final = 2
-PARKED: Final = 3
-UNANSWERED: Final = 4
-INTERRUPTED: Final = 130
+EXIT_OK: Final = 0
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_PARKED: Final = 3
+EXIT_UNANSWERED: Final = 4
+EXIT_INTERRUPTED: Final = 130
 
 
 class Refusal(Exception):
@@ -30,31 +30,31 @@ class Refusal(Exception):
         code: The exit code.
     """
 
-    code = FAILED
+    code = EXIT_FAILED
 
     def __init__(self, what: str, why: str, remedy: str) -> None:
         super().__init__(f"{what}: {why}; {remedy}")
         self.what, self.why, self.remedy = what, why, remedy
 
 
-class Misuse(Refusal):
+class UsageError(Refusal):
     """The command line itself makes no sense."""
 
-    code = USAGE
+    code = EXIT_USAGE
 
 
-def words(error: BaseException) -> tuple[str, ...] | None:
+def error_lines(error: BaseException) -> tuple[str, ...] | None:
     """Return the lines for an error that explains itself; None for any other."""
     remedy = getattr(error, "remedy", None)
     if not isinstance(remedy, str):
-        return _own_words(error)
-    what = _text(error, "what") or _text(error, "path")
-    why = _text(error, "why")
+        return _own_message(error)
+    what = _text_attribute(error, "what") or _text_attribute(error, "path")
+    why = _text_attribute(error, "why")
     lines = (what, why, remedy) if what and why else (what or why or str(error), remedy)
     return tuple(sentence(line) for line in lines if line)
 
 
-def _own_words(error: BaseException) -> tuple[str, ...] | None:
+def _own_message(error: BaseException) -> tuple[str, ...] | None:
     """Return the message of an error of this program that has no parts; its authors wrote it for people."""
     is_ours = type(error).__module__.startswith("workbench.")
     return (sentence(str(error)),) if is_ours and isinstance(error, Exception) and str(error) else None
@@ -68,19 +68,19 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "?", ":")) else text + "."
 
 
-def report(error: BaseException, console: Console) -> int:
+def report_error(error: BaseException, console: Console) -> int:
     """Say on stderr what went wrong and return the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        return INTERRUPTED
-    explained = words(error)
+        return EXIT_INTERRUPTED
+    explained = error_lines(error)
     if explained is None and os.environ.get("WORKBENCH_DEBUG") == "1":
         explained = (_scrubbed_trace(error).rstrip(),)
-    for line in explained or (_unknown(error),):
+    for line in explained or (_unknown_error_line(error),):
         console.note(line)
-    return _code(error)
+    return _exit_code(error)
 
 
-def silence(console: Console) -> int:
+def silence_output(console: Console) -> int:
     """Make stdout harmless after its reader went away, and return the exit code."""
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (console.out, console.err):
@@ -89,17 +89,17 @@ def silence(console: Console) -> int:
         except (OSError, ValueError):
             continue
     os.close(null)
-    return FAILED
+    return EXIT_FAILED
 
 
-def _code(error: BaseException) -> int:
+def _exit_code(error: BaseException) -> int:
     code = getattr(error, "code", None)
-    return code if isinstance(error, Refusal) and isinstance(code, int) else FAILED
+    return code if isinstance(error, Refusal) and isinstance(code, int) else EXIT_FAILED
 
 
-def _text(error: BaseException, name: str) -> str:
-    found = getattr(error, name, "")
-    return found if isinstance(found, str) else ""
+def _text_attribute(error: BaseException, name: str) -> str:
+    value = getattr(error, name, "")
+    return value if isinstance(value, str) else ""
 
 
 def _is_name(word: str) -> bool:
@@ -108,29 +108,29 @@ def _is_name(word: str) -> bool:
     return is_marked or word == "workbench"
 
 
-def _unknown(error: BaseException) -> str:
+def _unknown_error_line(error: BaseException) -> str:
     problem = sentence(f"Something failed that should not: {type(error).__name__}")
-    path = _log(_scrubbed_trace(error))
+    path = _write_log(_scrubbed_trace(error))
     if path is None:
         return f"{problem} No log could be written; WORKBENCH_DEBUG=1 shows the details."
     return f"{problem} The log is {path}"
 
 
 def _scrubbed_trace(error: BaseException) -> str:
-    from workbench.text.scrub import scrub
+    from workbench.secrets.scrubber import scrub
 
     return scrub("".join(traceback.format_exception(error))).text
 
 
-def _log(text: str) -> Path | None:
+def _write_log(text: str) -> Path | None:
     from workbench.effects.files import open_append
     from workbench.journal.home import Home
-    from workbench.text.human import iso
-    from workbench.text.scrub import scrub
+    from workbench.secrets.scrubber import scrub
+    from workbench.text.human import iso_time
 
     try:
         path = Home.open().logs / "cli.log"
-        head = f"{iso(_now())} pid {os.getpid()} workbench {' '.join(sys.argv[1:3])}\n"
+        head = f"{iso_time(_now())} pid {os.getpid()} workbench {' '.join(sys.argv[1:3])}\n"
         with open_append(path) as file:
             file.write(scrub(head + text).text.encode("utf-8", "backslashreplace"))
     except Exception:  # noqa: BLE001 -- the log is the last resort; failing to write it must not hide the cause
@@ -139,6 +139,6 @@ def _log(text: str) -> Path | None:
 
 
 def _now() -> int:
-    from workbench.effects.clock import SystemClock
+    from workbench.effects.runtime import SystemClock
 
     return SystemClock().now()

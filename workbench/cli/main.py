@@ -1,8 +1,4 @@
-"""The entry point of the command: answers `--version` at once, hands everything else to `dispatch`.
-
-It must import nothing but the standard library's basics and the package's own docstring module, so that
-asking for the version costs no more than starting Python.
-"""
+"""Entry point of the command: answers `--version` at once and hands everything else to `dispatch`."""
 
 import gc
 import sys
@@ -12,11 +8,7 @@ from workbench import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Args:
-        argv: The words after the command's name; if not given those of this process.
-    """
+    """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words == ["--version"]:
         sys.stdout.write(f"workbench {__version__}\n")

@@ -1,19 +1,20 @@
-"""`workbench trust`: let what governs a workspace act, let agents read there, or take both back.
-
-Owns the words around that decision. What is trusted is the workspace with its governing files as they are
-now; a file that changes makes the question anew.
-"""
+"""`workbench trust`: trust the files that govern a workspace, let agents read there, or revoke either."""
 
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console
-from workbench.cli.errors import DONE, Misuse
-from workbench.cli.place import opened, person, workspace_of
-from workbench.cli.render.facts import Facts, moment
+from workbench.cli.context import open_journal, user_actor, workspace_path
+from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.rows import JsonFields, iso_time
 from workbench.domain.rows import Trust
-from workbench.host.ancestry import refuse_inside_agents
-from workbench.host.trust_summary import TrustSummary
-from workbench.host.trusting import described, grant, revoke, state
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.workspace_trust import (
+    TrustSummary,
+    grant_trust,
+    read_governing_content,
+    revoke_trust,
+    trust_state,
+)
 from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused, governing_files
 
@@ -26,84 +27,88 @@ def configure(parser: ArgumentParser) -> None:
     """Add the folder and what to do with it."""
     parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
     parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
-    parser.add_argument("--show", action="store_true", help="only say how things are")
-    parser.add_argument("--revoke", action="store_true", help="take the trust back")
+    parser.add_argument("--show", action="store_true", help="only print the state")
+    parser.add_argument("--revoke", action="store_true", help="revoke the trust")
     parser.add_argument("--json", action="store_true", help="with --show: print a JSON object")
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Trust, show or revoke."""
-    _refuse_contradictions(options)
-    workspace = workspace_of(options.workspace or options.directory)
-    with opened() as (home, journal):
+    _require_consistent_options(options)
+    workspace = workspace_path(options.workspace or options.directory)
+    with open_journal() as (home, journal):
         if options.show:
-            _show(journal, workspace, console, as_json=options.json)
-            return DONE
+            _print_trust(journal, workspace, console, as_json=options.json)
+            return EXIT_OK
         refuse_inside_agents(journal, home, "change the trust in a workspace")
         console.say(
-            _revoked(journal, workspace) if options.revoke else _trusted(journal, workspace, options.read)
+            _revoke_trust(journal, workspace)
+            if options.revoke
+            else _grant_trust(journal, workspace, options.read)
         )
-    return DONE
+    return EXIT_OK
 
 
-def _refuse_contradictions(options: Namespace) -> None:
+def _require_consistent_options(options: Namespace) -> None:
     if options.workspace and options.directory:
-        raise Misuse("nothing was trusted", "DIR and -C both name a folder", "name it once")
+        raise UsageError("nothing was trusted", "DIR and -C both name a folder", "name it once")
     if options.revoke and (options.read or options.show):
-        raise Misuse("nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them")
+        raise UsageError(
+            "nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them"
+        )
     if options.json and not options.show:
-        raise Misuse("nothing was trusted", "--json goes with --show", "add --show")
+        raise UsageError("nothing was trusted", "--json goes with --show", "add --show")
 
 
-def _trusted(journal: Journal, workspace: str, read: bool) -> str:
-    grant(journal, workspace, read, person())
-    files = _files(governing_files(workspace))
+def _grant_trust(journal: Journal, workspace: str, read: bool) -> str:
+    grant_trust(journal, workspace, read, user_actor())
+    files = _governing_files_line(governing_files(workspace))
     reads = "Agents read here without asking." if read else "Agents ask before they read."
     return f"Trusted: {workspace}\n{files}\n{reads}"
 
 
-def _revoked(journal: Journal, workspace: str) -> str:
-    if not revoke(journal, workspace, person()):
+def _revoke_trust(journal: Journal, workspace: str) -> str:
+    if not revoke_trust(journal, workspace, user_actor()):
         return f"Nothing to take back: {workspace} is not trusted."
     return f"Not trusted any more: {workspace}. What governs it only narrows from now on."
 
 
-def _show(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
-    row, holds = journal.trust(workspace), state(journal, workspace)
+def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
+    row, holds = journal.trust(workspace), trust_state(journal, workspace)
     try:
-        content = described(journal, workspace)
+        content = read_governing_content(journal, workspace)
         files, summary, problem = content.files, content.summary, ""
     except TrustRefused as error:
         files, summary, problem = (), TrustSummary(), str(error)
-    facts = trust_facts(workspace, row, holds.is_trusted, files)
+    facts = trust_json(workspace, row, holds.is_trusted, files)
     facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
     if as_json:
         console.json(facts)
         return
-    console.say(_state(facts))
+    console.say(_trust_line(facts))
     if problem:
         console.say(f"It cannot be trusted as it is: {problem}.")
         return
-    console.say(_files(files))
+    console.say(_governing_files_line(files))
     for sentence in summary.sentences():
         console.say(sentence)
 
 
-def trust_facts(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> Facts:
+def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:
     """Return the trust in a workspace as JSON."""
     return {
         "workspace": workspace,
         "trusted": is_current,
         "read_grant": bool(row and row.read_grant and is_current),
-        "decided_at": moment(row.decided_at) if row else None,
+        "decided_at": iso_time(row.decided_at) if row else None,
         "by": row.decided_by if row else None,
-        "revoked_at": moment(row.revoked_at) if row else None,
+        "revoked_at": iso_time(row.revoked_at) if row else None,
         "content_hash": row.content_hash if row else None,
         "governing_files": list(files),
     }
 
 
-def _state(facts: Facts) -> str:
+def _trust_line(facts: JsonFields) -> str:
     workspace = facts["workspace"]
     if facts["trusted"]:
         reads = "read without asking" if facts["read_grant"] else "ask before they read"
@@ -115,5 +120,5 @@ def _state(facts: Facts) -> str:
     return f"Not trusted: {workspace}. What governs it only narrows."
 
 
-def _files(files: tuple[str, ...]) -> str:
+def _governing_files_line(files: tuple[str, ...]) -> str:
     return "Governing files: " + (", ".join(files) if files else "none")

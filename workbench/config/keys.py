@@ -1,46 +1,65 @@
-"""The table of all keys: kind, default, meaning, and what a workspace may do with one before it is trusted.
-
-Owns every default and every bound. Nothing else may hold a second copy of one; documentation, the
-example and the schema are made from here.
-"""
+"""The table of configuration keys: kind, default, meaning, and what an untrusted workspace may set."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
-from workbench.config.kinds import (
-    Choice,
-    Field,
-    Flag,
-    Kind,
-    ListOf,
-    Number,
-    Record,
-    Text,
-    TextMap,
-    Time,
-    Url,
-    Whole,
+from msgspec import Struct
+
+from workbench.config.types import (
+    ChoiceKind,
+    FlagKind,
+    IntegerKind,
+    ListKind,
+    NumberKind,
+    RecordField,
+    RecordKind,
+    TextKind,
+    TextMapKind,
+    TimeKind,
+    UrlKind,
+    ValueKind,
 )
-from workbench.records import dataclass
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
 CONFIG_VERSION = 1
-PROVIDER_KINDS = ("recorded", "openai-compatible", "ollama", "azure-openai", "anthropic")
-DEFAULT_BASE_URLS = {"ollama": "http://localhost:11434", "anthropic": "https://api.anthropic.com"}
-
-Narrows = Callable[[object, object], bool]
+PROVIDER_NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+"""What a provider may be called."""
+AllowsLess = Callable[[object, object], bool]
 """Given a new and the present value: does the new one allow less?"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class ProviderKind(Struct, frozen=True, kw_only=True):
+    """A kind of provider as the configuration knows it; `providers.registry` makes its clients."""
+
+    name: str
+    has_server: bool = True
+    """It asks a server; otherwise it plays a recording."""
+    default_base_url: str | None = None
+    api_path: str = ""
+    """Path of the interface, added to an address that has none."""
+
+    def server_url(self, base_url: str) -> str:
+        """Return the address with the path of the interface, without a slash at its end."""
+        base_url = base_url.rstrip("/")
+        return base_url if urlsplit(base_url).path else base_url + self.api_path
+
+
+OPENAI_COMPATIBLE = ProviderKind(name="openai-compatible")
+OLLAMA = ProviderKind(name="ollama", default_base_url="http://localhost:11434", api_path="/v1")
+RECORDED = ProviderKind(name="recorded", has_server=False)
+PROVIDER_KINDS = {kind.name: kind for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA)}
+
+
+class ConfigKey(Struct, frozen=True, kw_only=True):
     """One setting."""
 
     path: str
     """Dotted."""
-    kind: Kind
+    kind: ValueKind
     default: object
     meaning: str
     """One sentence."""
-    narrows: Narrows | None = None
+    narrows: AllowsLess | None = None
     """Whether an untrusted workspace may set it so; None: never."""
     is_strict: bool = False
     """A value that cannot be read is fatal: with the default less would be denied."""
@@ -48,11 +67,11 @@ class Key:
     """A list to which every layer adds."""
 
 
-def _smaller(new: object, present: object) -> bool:
+def _is_smaller(new: object, present: object) -> bool:
     return isinstance(new, int | float) and isinstance(present, int | float) and new <= present
 
 
-def _is(value: object) -> Narrows:
+def _equals(value: object) -> AllowsLess:
     def narrows(new: object, present: object) -> bool:
         del present
         return new == value
@@ -60,377 +79,374 @@ def _is(value: object) -> Narrows:
     return narrows
 
 
-def _always(new: object, present: object) -> bool:
+def _always_allows_less(new: object, present: object) -> bool:
     del new, present
     return True
 
 
-_GLOB = Text('a pattern such as "Bash(git push*)"')
-_LARGEST = 1 << 40
-
-_RULE = Record(
+_PATTERN_KIND = TextKind('a pattern such as "Bash(git push*)"')
+_LARGEST_INTEGER = 1 << 40
+_RULE_KIND = RecordKind(
     "a rule {id, tool_name, param_pattern, description}",
     {
-        "id": Field(Text(), True, "Name of the rule; any text that no other rule has."),
-        "tool_name": Field(Text(), True, "The tool whose calls it may allow."),
-        "param_pattern": Field(
-            Text("a regular expression"),
+        "id": RecordField(TextKind(), True, "Name of the rule; any text that no other rule has."),
+        "tool_name": RecordField(TextKind(), True, "The tool whose calls it may allow."),
+        "param_pattern": RecordField(
+            TextKind("a regular expression"),
             True,
             "Regular expression searched in the canonical JSON of the parameters.",
         ),
-        "description": Field(Text(), True, "What the rule allows, in words."),
-        "created_at": Field(Time(), False, "When it was made."),
-        "last_used_at": Field(Time(), False, "When it was last used before this file was read."),
-        "use_count": Field(Whole(0, _LARGEST), False, "How often it was used before this file was read."),
+        "description": RecordField(TextKind(), True, "What the rule allows, in words."),
+        "created_at": RecordField(TimeKind(), False, "When it was made."),
+        "last_used_at": RecordField(TimeKind(), False, "When it was last used before this file was read."),
+        "use_count": RecordField(
+            IntegerKind(0, _LARGEST_INTEGER), False, "How often it was used before this file was read."
+        ),
     },
 )
-_HOOK = Record(
+_HOOK_KIND = RecordKind(
     "a hook {matcher, command}",
     {
-        "matcher": Field(_GLOB, True, "Pattern of the calls that it is run for."),
-        "command": Field(
-            Text("a shell command"), True, "Shell command; a failing PreToolUse command denies."
+        "matcher": RecordField(_PATTERN_KIND, True, "Pattern of the calls that it is run for."),
+        "command": RecordField(
+            TextKind("a shell command"), True, "Shell command; a failing PreToolUse command denies."
         ),
     },
 )
-_PRICES = Record(
+_PRICES_KIND = RecordKind(
     "prices {input_per_million, output_per_million}",
     {
-        "input_per_million": Field(
-            Number(0, 1e6, includes_low=True), True, "Price of a million tokens sent."
+        "input_per_million": RecordField(
+            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens sent."
         ),
-        "output_per_million": Field(
-            Number(0, 1e6, includes_low=True), True, "Price of a million tokens received."
+        "output_per_million": RecordField(
+            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens received."
         ),
     },
 )
-
-KEYS: tuple[Key, ...] = (
-    Key(
+CONFIG_KEYS: tuple[ConfigKey, ...] = (
+    ConfigKey(
         path="config_version",
-        kind=Whole(1, CONFIG_VERSION),
+        kind=IntegerKind(1, CONFIG_VERSION),
         default=CONFIG_VERSION,
         meaning="Version of this form.",
     ),
-    Key(
+    ConfigKey(
         path="default_model",
-        kind=Text(),
+        kind=TextKind(),
         default=None,
         meaning="Model of a new session; unset, the provider's own.",
     ),
-    Key(
+    ConfigKey(
         path="default_provider",
-        kind=Text(),
+        kind=TextKind(),
         default=None,
         meaning="Provider of a new session; unset, the only one there is.",
     ),
-    Key(
+    ConfigKey(
         path="api_timeout_seconds",
-        kind=Whole(5, 300),
+        kind=IntegerKind(5, 300),
         default=30,
         meaning="How long a provider may take to connect or to list its models, in seconds; replies have "
         "first_token_seconds and silence_seconds.",
     ),
-    Key(
+    ConfigKey(
         path="max_session_messages",
-        kind=Whole(10, 1000),
+        kind=IntegerKind(10, 1000),
         default=100,
         meaning="How many messages of a session a model is shown; none is deleted.",
     ),
-    Key(
+    ConfigKey(
         path="output_format",
-        kind=Choice(("human", "json")),
+        kind=ChoiceKind(("human", "json")),
         default="human",
         meaning="Form of what commands print.",
     ),
-    Key(
+    ConfigKey(
         path="auto_approval_rules",
-        kind=ListOf(_RULE, "rules"),
+        kind=ListKind(_RULE_KIND, "rules"),
         default=(),
         meaning="Rules that approve calls.",
     ),
-    Key(
+    ConfigKey(
         path="approvals.window_minutes",
-        kind=Number(0, 1440, "a number of minutes"),
-        default=15,
+        kind=NumberKind(0, 1440, "a number of minutes"),
+        default=DEFAULT_APPROVAL_MINUTES,
         meaning="How long a question waits before it expires, in minutes.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(
+    ConfigKey(
         path="approvals.read_only",
-        kind=Choice(("ask", "auto")),
+        kind=ChoiceKind(("ask", "auto")),
         default="ask",
         meaning="Whether reading inside the workspace asks.",
-        narrows=_is("ask"),
+        narrows=_equals("ask"),
     ),
-    Key(
+    ConfigKey(
         path="approvals.allow",
-        kind=ListOf(_GLOB, "patterns"),
+        kind=ListKind(_PATTERN_KIND, "patterns"),
         default=(),
         meaning="Calls that are allowed without asking; only in your own configuration.",
     ),
-    Key(
+    ConfigKey(
         path="approvals.deny",
-        kind=ListOf(_GLOB, "patterns"),
+        kind=ListKind(_PATTERN_KIND, "patterns"),
         default=(),
         meaning="Calls that are never made; every layer adds to them.",
-        narrows=_always,
+        narrows=_always_allows_less,
         is_strict=True,
         is_united=True,
     ),
-    Key(
+    ConfigKey(
         path="approvals.on_expiry",
-        kind=Choice(("pause", "continue")),
+        kind=ChoiceKind(("pause", "continue")),
         default="pause",
         meaning="What a session does when nobody answered.",
-        narrows=_is("pause"),
+        narrows=_equals("pause"),
     ),
-    Key(
+    ConfigKey(
         path="approvals.require_seen",
-        kind=Flag(),
+        kind=FlagKind(),
         default=True,
         meaning="Whether all that is taken is shown before a approves it; if not, the record says so.",
-        narrows=_is(True),
+        narrows=_equals(True),
     ),
-    Key(
+    ConfigKey(
         path="limits.tool_output_bytes",
-        kind=Whole(256, _LARGEST),
+        kind=IntegerKind(256, _LARGEST_INTEGER),
         default=10_240,
         meaning="How much of a tool's output a model is shown, in bytes.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(
+    ConfigKey(
         path="limits.context_file_bytes",
-        kind=Whole(256, _LARGEST),
+        kind=IntegerKind(256, _LARGEST_INTEGER),
         default=102_400,
         meaning="How much of a file a model is shown, in bytes.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(
+    ConfigKey(
         path="limits.command_seconds",
-        kind=Whole(1, 86_400),
+        kind=IntegerKind(1, 86_400),
         default=60,
         meaning="How long a command may run, in seconds.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(
+    ConfigKey(
         path="limits.output_blob_bytes",
-        kind=Whole(1_024, _LARGEST),
+        kind=IntegerKind(1_024, _LARGEST_INTEGER),
         default=104_857_600,
         meaning="How much output of a call is kept, in bytes.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(
+    ConfigKey(
         path="limits.max_turns",
-        kind=Whole(1, 10_000),
+        kind=IntegerKind(1, 10_000),
         default=50,
         meaning="How many model calls one prompt may lead to.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
-    Key(path="ui.theme", kind=Text(limit=64), default="workbench-dark", meaning="Colours of the screen."),
-    Key(
+    ConfigKey(
+        path="ui.theme", kind=TextKind(limit=64), default="workbench-dark", meaning="Colours of the screen."
+    ),
+    ConfigKey(
         path="ui.density",
-        kind=Choice(("normal", "compact")),
+        kind=ChoiceKind(("normal", "compact")),
         default="normal",
         meaning="Whether blank rows and single tool rows are folded.",
     ),
-    Key(
+    ConfigKey(
         path="ui.glyphs",
-        kind=Choice(("auto", "unicode", "ascii")),
+        kind=ChoiceKind(("auto", "unicode", "ascii")),
         default="auto",
         meaning="Signs to draw with.",
     ),
-    Key(
+    ConfigKey(
         path="ui.motion",
-        kind=Choice(("normal", "none")),
+        kind=ChoiceKind(("normal", "none")),
         default="normal",
         meaning="Whether changed rows flash and countdowns show seconds.",
     ),
-    Key(
+    ConfigKey(
         path="ui.keymap",
-        kind=TextMap("an object of action ids and keys", Text("an action id"), Text('keys such as "ctrl+a"')),
+        kind=TextMapKind(
+            "an object of action ids and keys", TextKind("an action id"), TextKind('keys such as "ctrl+a"')
+        ),
         default={},
         meaning="Keys of your own, by action id.",
     ),
-    Key(
+    ConfigKey(
         path="ui.notify.bell",
-        kind=Flag(),
+        kind=FlagKind(),
         default=True,
         meaning="Whether the terminal bell rings when something waits.",
     ),
-    Key(
+    ConfigKey(
         path="ui.notify.title",
-        kind=Flag(),
+        kind=FlagKind(),
         default=True,
         meaning="Whether the window title says how much waits.",
     ),
-    Key(
+    ConfigKey(
         path="ui.notify.desktop",
-        kind=Choice(("off", "away", "always")),
+        kind=ChoiceKind(("off", "away", "always")),
         default="off",
         meaning="When a desktop notification is sent.",
     ),
-    Key(
+    ConfigKey(
         path="hooks.PreToolUse",
-        kind=ListOf(_HOOK, "hooks"),
+        kind=ListKind(_HOOK_KIND, "hooks"),
         default=(),
         meaning="Commands that run before a call and can deny it. A relative program or script is looked for "
         "in the folder of the file that names it.",
         is_strict=True,
         is_united=True,
     ),
-    Key(
+    ConfigKey(
         path="hooks.PostToolUse",
-        kind=ListOf(_HOOK, "hooks"),
+        kind=ListKind(_HOOK_KIND, "hooks"),
         default=(),
         meaning="Commands that run after a call. A relative program or script is looked for in the folder of "
         "the file that names it.",
         is_strict=True,
         is_united=True,
     ),
-    Key(
+    ConfigKey(
         path="fetch.allow_loopback",
-        kind=Flag(),
+        kind=FlagKind(),
         default=False,
         meaning="Whether fetch_webpage may reach this machine.",
-        narrows=_is(False),
+        narrows=_equals(False),
     ),
-    Key(
+    ConfigKey(
         path="fetch.allowed_hosts",
-        kind=ListOf(Text("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
+        kind=ListKind(TextKind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
         default=(),
         meaning="Hosts that fetch_webpage may reach, names in whole; empty: any public one.",
     ),
-    Key(
+    ConfigKey(
         path="retention.sealed_days",
-        kind=Whole(0, 36_500),
+        kind=IntegerKind(0, 36_500),
         default=30,
         meaning="How long exact bytes are kept after a session ended, in days.",
     ),
-    Key(
+    ConfigKey(
         path="pipelines.max_concurrent_workers",
-        kind=Whole(1, 64),
+        kind=IntegerKind(1, 64),
         default=5,
         meaning="How many steps of a pipeline run at once.",
-        narrows=_smaller,
+        narrows=_is_smaller,
     ),
 )
 """Every key outside `providers`."""
-
-PROVIDER_KEYS: tuple[Key, ...] = (
-    Key(path="kind", kind=Choice(PROVIDER_KINDS), default=None, meaning="How the provider is spoken to."),
-    Key(
+PROVIDER_KEYS: tuple[ConfigKey, ...] = (
+    ConfigKey(
+        path="kind",
+        kind=ChoiceKind(tuple(PROVIDER_KINDS)),
+        default=None,
+        meaning="How the provider is spoken to.",
+    ),
+    ConfigKey(
         path="base_url",
-        kind=Url(),
+        kind=UrlKind(),
         default=None,
-        meaning="Where it answers; ollama and anthropic have a default.",
+        meaning="Where it answers; ollama has a default.",
     ),
-    Key(path="model", kind=Text(), default=None, meaning="Model that is used when none is named."),
-    Key(
-        path="api_version",
-        kind=Text(limit=64),
-        default=None,
-        meaning="Version of the interface (azure-openai, anthropic).",
-    ),
-    Key(
-        path="deployment",
-        kind=Text(limit=256),
-        default=None,
-        meaning="Name of the deployment (azure-openai).",
-    ),
-    Key(
+    ConfigKey(path="model", kind=TextKind(), default=None, meaning="Model that is used when none is named."),
+    ConfigKey(
         path="key_env",
-        kind=Text("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256),
+        kind=TextKind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256),
         default=None,
         meaning="Environment variable that holds the key.",
     ),
-    Key(
+    ConfigKey(
         path="key_command",
-        kind=Text("a shell command"),
+        kind=TextKind("a shell command"),
         default=None,
         meaning="Shell command that prints the key; it runs in the folder of the file that names it.",
     ),
-    Key(
+    ConfigKey(
         path="headers",
-        kind=TextMap(
+        kind=TextMapKind(
             "an object of header names and values",
-            Text("a header name", "[A-Za-z0-9-]+", 128),
-            Text("a header value"),
+            TextKind("a header name", "[A-Za-z0-9-]+", 128),
+            TextKind("a header value"),
         ),
         default={},
         meaning="Headers sent with each request.",
     ),
-    Key(
+    ConfigKey(
         path="num_ctx",
-        kind=Whole(256, 100_000_000),
+        kind=IntegerKind(256, 100_000_000),
         default=None,
-        meaning="Size of the context window, in tokens (ollama).",
+        meaning="Size of the model's context window, in tokens: how full a step of a pipeline may make it.",
     ),
-    Key(
+    ConfigKey(
         path="max_tokens",
-        kind=Whole(1, 10_000_000),
+        kind=IntegerKind(1, 10_000_000),
         default=None,
         meaning="How many tokens one reply may have; unset, as many as the server gives.",
     ),
-    Key(
+    ConfigKey(
         path="temperature",
-        kind=Number(0, 2, includes_low=True),
+        kind=NumberKind(0, 2, includes_low=True),
         default=None,
         meaning="How freely the model chooses its words; unset, the server's own.",
     ),
-    Key(
+    ConfigKey(
         path="seed",
-        kind=Whole(0, (1 << 53) - 1),
+        kind=IntegerKind(0, (1 << 53) - 1),
         default=None,
         meaning="Start of the model's random numbers, where the server takes one.",
     ),
-    Key(
+    ConfigKey(
         path="stop",
-        kind=ListOf(Text(limit=256), "texts"),
+        kind=ListKind(TextKind(limit=256), "texts"),
         default=(),
         meaning="Texts at which the model stops.",
     ),
-    Key(
+    ConfigKey(
         path="tool_choice",
-        kind=Choice(("auto", "required", "none")),
+        kind=ChoiceKind(("auto", "required", "none")),
         default=None,
         meaning="Whether the model may, must or must not call tools; unset, the server's own (auto).",
     ),
-    Key(
+    ConfigKey(
         path="first_token_seconds",
-        kind=Whole(1, 86_400),
+        kind=IntegerKind(1, 86_400),
         default=None,
         meaning="How long a reply may take to begin, in seconds; unset, 600: a server may load its model.",
     ),
-    Key(
+    ConfigKey(
         path="silence_seconds",
-        kind=Whole(1, 86_400),
+        kind=IntegerKind(1, 86_400),
         default=None,
         meaning="How long a reply that has begun may pause, in seconds; unset, 180.",
     ),
-    Key(
+    ConfigKey(
         path="reply_seconds",
-        kind=Whole(1, 86_400),
+        kind=IntegerKind(1, 86_400),
         default=None,
         meaning="How long a whole reply may take, in seconds; unset, 3600. What came until then is kept.",
     ),
-    Key(path="prices", kind=_PRICES, default=None, meaning="Prices; without them no money is shown."),
+    ConfigKey(
+        path="prices", kind=_PRICES_KIND, default=None, meaning="Prices; without them no money is shown."
+    ),
 )
 """Keys of one provider, below `providers.NAME`."""
-
-BY_PATH = {key.path: key for key in KEYS}
-PROVIDER_BY_PATH = {key.path: key for key in PROVIDER_KEYS}
-SECTIONS = frozenset(
-    key.path.rsplit(".", depth)[0] for key in KEYS for depth in range(1, key.path.count(".") + 1)
+KEYS_BY_PATH = {key.path: key for key in CONFIG_KEYS}
+PROVIDER_KEYS_BY_PATH = {key.path: key for key in PROVIDER_KEYS}
+SECTION_PATHS = frozenset(
+    key.path.rsplit(".", depth)[0] for key in CONFIG_KEYS for depth in range(1, key.path.count(".") + 1)
 )
 """Dotted names of objects that hold keys: `approvals`, `ui`, `ui.notify`."""
-ALIASES = {"ollama_base_url": "providers.ollama.base_url"}
+KEY_ALIASES = {"ollama_base_url": "providers.ollama.base_url"}
 """Keys of other programs, and what they are here."""
 
 
-def key_at(path: str) -> Key | None:
+def config_key_at(path: str) -> ConfigKey | None:
     """Return the key of a dotted path, below a provider too; None for what is none."""
     parts = path.split(".")
     if parts[0] == "providers":
-        return PROVIDER_BY_PATH.get(parts[-1]) if len(parts) >= 3 else None
-    return BY_PATH.get(path)
+        return PROVIDER_KEYS_BY_PATH.get(parts[-1]) if len(parts) >= 3 else None
+    return KEYS_BY_PATH.get(path)

@@ -1,124 +1,212 @@
-"""Puts the layers over each other: defaults, the user's file, the workspace's, environment, options.
+"""Fold the layers into one Config: defaults, the user's file, the workspace's, environment, options.
 
-Owns precedence and what a workspace may say before it is trusted: only what allows less. It must never
-let a layer take away a denial or a hook of another, and never let a workspace grant.
+A layer never takes away a denial or a hook of another; an untrusted workspace only narrows.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import cast
+from typing import Any, cast
 
-from workbench.config.building import build, provider_of
-from workbench.config.keys import BY_PATH, KEYS, PROVIDER_KINDS, Key, key_at
-from workbench.config.reading import Found, LayerRead, problems_of, read_object, read_setting
-from workbench.config.sources import Setting, Unreadable, from_environment, from_options, read_file
-from workbench.config.values import DEFAULT, AutoApprovalRule, Ignored, Layer, Loaded, Problem, Provider
+from workbench.config.keys import (
+    CONFIG_KEYS,
+    CONFIG_VERSION,
+    KEYS_BY_PATH,
+    PROVIDER_KEYS,
+    PROVIDER_KINDS,
+    ConfigKey,
+    config_key_at,
+)
+from workbench.config.layer_reader import (
+    LayerRead,
+    LayerValue,
+    SingleSetting,
+    UnreadableFile,
+    collected_problems,
+    read_config_file,
+    read_layer_object,
+    read_layer_setting,
+    settings_from_environment,
+    settings_from_options,
+)
+from workbench.config.types import (
+    DEFAULT_ORIGIN,
+    ApprovalSettings,
+    AutoApprovalRule,
+    Config,
+    ConfigProblem,
+    FetchSettings,
+    IgnoredValue,
+    LayerName,
+    LimitSettings,
+    LoadedConfig,
+    NotifySettings,
+    PipelineSettings,
+    ProviderSettings,
+    RetentionSettings,
+    ToolHooks,
+    UiSettings,
+)
 
-USER_FILE = "config.json"
-WORKSPACE_FILE = ".workbench.json"
+
+def build_config(values: Mapping[str, Any], providers: Mapping[str, ProviderSettings]) -> Config:
+    """Build the configuration from the values by dotted key."""
+    ui: dict[str, Any] = {**_section_values(values, "ui"), "keymap": MappingProxyType(values["ui.keymap"])}
+    return Config(
+        config_version=CONFIG_VERSION,
+        default_model=values["default_model"],
+        default_provider=values["default_provider"],
+        api_timeout_seconds=values["api_timeout_seconds"],
+        max_session_messages=values["max_session_messages"],
+        output_format=values["output_format"],
+        auto_approval_rules=values["auto_approval_rules"],
+        providers=providers,
+        approvals=ApprovalSettings(**_section_values(values, "approvals")),
+        limits=LimitSettings(**_section_values(values, "limits")),
+        ui=UiSettings(**ui, notify=NotifySettings(**_section_values(values, "ui.notify"))),
+        hooks=ToolHooks(pre_tool_use=values["hooks.PreToolUse"], post_tool_use=values["hooks.PostToolUse"]),
+        fetch=FetchSettings(**_section_values(values, "fetch")),
+        retention=RetentionSettings(**_section_values(values, "retention")),
+        pipelines=PipelineSettings(**_section_values(values, "pipelines")),
+    )
 
 
-def load(
+def build_provider(name: str, fields: Mapping[str, LayerValue]) -> ProviderSettings | ConfigProblem:
+    """Build a provider; where its fields do not go together, say so."""
+    values: dict[str, Any] = {key.path: key.default for key in PROVIDER_KEYS}
+    values |= {field: layer_value.value for field, layer_value in fields.items()}
+    first = fields.get("kind") or next(iter(fields.values()))
+    if values["kind"] is None and name in PROVIDER_KINDS:
+        values["kind"] = name
+    kind = PROVIDER_KINDS.get(str(values["kind"]))
+    values["base_url"] = values["base_url"] or (kind.default_base_url if kind else None)
+    values["headers"] = MappingProxyType(values["headers"])
+    wrong = _provider_problem(values)
+    if wrong is None:
+        return ProviderSettings(name=name, **values, origin=first.origin)
+    return ConfigProblem(
+        file=first.origin.file or first.origin.layer,
+        line=first.origin.line,
+        column=None,
+        key=f"providers.{name}",
+        message=f"The provider {name} cannot be used: {wrong[0]}",
+        remedy=wrong[1],
+        fatal=False,
+    )
+
+
+def _provider_problem(values: Mapping[str, Any]) -> tuple[str, str] | None:
+    if values["kind"] is None:
+        return "it has no kind.", f"Add kind: {', '.join(PROVIDER_KINDS)}."
+    if PROVIDER_KINDS[values["kind"]].has_server and values["base_url"] is None:
+        return "it has no base_url.", 'Add base_url, such as "http://localhost:8080/v1".'
+    if values["key_env"] is not None and values["key_command"] is not None:
+        return "it has both key_env and key_command.", "Keep one of them."
+    return None
+
+
+def _section_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    start = f"{name}."
+    return {
+        path.removeprefix(start): value
+        for path, value in values.items()
+        if path.startswith(start) and "." not in path.removeprefix(start)
+    }
+
+
+USER_CONFIG_FILE = "config.json"
+WORKSPACE_CONFIG_FILE = ".workbench.json"
+
+
+def load_config(
     home: Path,
     workspace: Path | None,
     *,
     trusted: bool,
     env: Mapping[str, str],
     options: Mapping[str, object],
-) -> Loaded:
-    """Read all layers and fold them.
+) -> LoadedConfig:
+    """Read all layers and fold them; whether the result may be used is `LoadedConfig.is_usable`.
 
-    Args:
-        home: The data home, where the user's config.json is.
-        workspace: The workspace, where .workbench.json may be.
-        trusted: Whether the user trusts the workspace as it is now.
-        env: The environment; variables that are no settings are left alone.
-        options: Settings of the command line by dotted key; None for what was not given.
-
-    Returns:
-        A configuration that can be used in any case; whether it may be is `Loaded.is_usable`.
+    `home` holds the user's file, `workspace` may hold its own; an option that is None was not given.
     """
-    user = _file_layer("user", home / USER_FILE, is_binding=True)
+    user = _read_file_layer("user", home / USER_CONFIG_FILE, is_binding=True)
     files = [user]
     if workspace is not None:
-        files.append(_file_layer("workspace", workspace / WORKSPACE_FILE, is_binding=trusted))
-    settings = _setting_layers([*from_environment(env), *from_options(options)])
-    folding = _Folding(trusted)
+        files.append(_read_file_layer("workspace", workspace / WORKSPACE_CONFIG_FILE, is_binding=trusted))
+    settings = _read_setting_layers([*settings_from_environment(env), *settings_from_options(options)])
+    folding = _LayerFold(trusted)
     for read in [*files, *settings]:
         folding.add(read)
     return folding.result([*files, *settings])
 
 
-def _file_layer(layer: Layer, path: Path, *, is_binding: bool) -> LayerRead:
+def _read_file_layer(layer: LayerName, path: Path, *, is_binding: bool) -> LayerRead:
     read = LayerRead(layer=layer, file=str(path), is_binding=is_binding)
     try:
-        root = read_file(path, may_be_link=layer == "user")
-    except Unreadable as error:
-        place = (error.line or 0, error.column or 0)
+        root = read_config_file(path, may_be_link=layer == "user")
+    except UnreadableFile as error:
+        position = (error.line or 0, error.column or 0)
         message = f"The file is not used: {error.reason}"
-        read.report("", place, message, error.remedy, fatal=True)
+        read.report("", position, message, error.remedy, fatal=True)
         return read
     if root is not None:
-        read_object(read, root)
+        read_layer_object(read, root)
     return read
 
 
-def _setting_layers(settings: Iterable[Setting]) -> list[LayerRead]:
+def _read_setting_layers(settings: Iterable[SingleSetting]) -> list[LayerRead]:
     reads: list[LayerRead] = []
     for setting in settings:
         read = LayerRead(layer=setting.layer, file=setting.name, is_binding=True)
-        read_setting(read, setting)
+        read_layer_setting(read, setting)
         reads.append(read)
     return reads
 
 
-class _Folding:
-    """The layers put over each other so far."""
-
+class _LayerFold:
     def __init__(self, trusted: bool) -> None:
         self.trusted = trusted
-        self.values = {key.path: Found(value=key.default, origin=DEFAULT) for key in KEYS}
-        self.providers: dict[str, dict[str, Found]] = {}
-        self.ignored: list[Ignored] = []
-        self.problems: list[Problem] = []
+        self.values = {key.path: LayerValue(value=key.default, origin=DEFAULT_ORIGIN) for key in CONFIG_KEYS}
+        self.providers: dict[str, dict[str, LayerValue]] = {}
+        self.ignored: list[IgnoredValue] = []
+        self.problems: list[ConfigProblem] = []
 
     def add(self, read: LayerRead) -> None:
-        """Put one more layer on top."""
         replaced: set[str] = set()
-        for path, found in read.found.items():
-            reason = self._refusal(read.layer, path, found)
+        for path, layer_value in read.found.items():
+            reason = self._refusal(read.layer, path, layer_value)
             if reason is not None:
-                line = found.origin.line
-                self.ignored.append(Ignored(key=path, file=read.file, line=line, reason=reason))
+                line = layer_value.origin.line
+                self.ignored.append(IgnoredValue(key=path, file=read.file, line=line, reason=reason))
             elif path.startswith("providers."):
-                self._add_provider(read.layer, path, found, replaced)
+                self._add_provider(read.layer, path, layer_value, replaced)
             else:
-                self._add_value(BY_PATH[path], found)
+                self._add_value(KEYS_BY_PATH[path], layer_value)
 
-    def _refusal(self, layer: Layer, path: str, found: Found) -> str | None:
+    def _refusal(self, layer: LayerName, path: str, layer_value: LayerValue) -> str | None:
         if layer != "workspace":
             return None
         if path == "approvals.allow":
             return "Only your own configuration can allow calls."
         if self.trusted:
             return None
-        key = key_at(path)
+        key = config_key_at(path)
         if key is None or key.narrows is None:
             return "The workspace is not trusted."
-        if not key.narrows(found.value, self.values[path].value):
+        if not key.narrows(layer_value.value, self.values[path].value):
             return "The workspace is not trusted, and this would allow more than now."
         return None
 
-    def _add_value(self, key: Key, found: Found) -> None:
+    def _add_value(self, key: ConfigKey, layer_value: LayerValue) -> None:
         if key.is_united:
             earlier = cast("tuple[object, ...]", self.values[key.path].value)
-            merged = earlier + cast("tuple[object, ...]", found.value)
-            found = Found(value=merged, origin=found.origin)
-        self.values[key.path] = found
+            merged = earlier + cast("tuple[object, ...]", layer_value.value)
+            layer_value = LayerValue(value=merged, origin=layer_value.origin)
+        self.values[key.path] = layer_value
 
-    def _add_provider(self, layer: Layer, path: str, found: Found, replaced: set[str]) -> None:
+    def _add_provider(self, layer: LayerName, path: str, layer_value: LayerValue, replaced: set[str]) -> None:
         """Add one field of a provider; a workspace replaces a provider as a whole.
 
         Otherwise a workspace could send the key that the user named to an address of its own.
@@ -128,67 +216,70 @@ class _Folding:
         if layer == "workspace" and name not in replaced:
             replaced.add(name)
             self.providers[name] = {}
-        self.providers.setdefault(name, {})[field] = found
+        self.providers.setdefault(name, {})[field] = layer_value
 
     def _known_name(self, name: str) -> str:
         """Find the provider that a variable means: variables have no small letters and no dash."""
         folded = name.replace("-", "_").lower()
         known = [*self.providers, *PROVIDER_KINDS]
-        return next((one for one in known if one.replace("-", "_").lower() == folded), name)
+        return next((provider for provider in known if provider.replace("-", "_").lower() == folded), name)
 
-    def result(self, reads: list[LayerRead]) -> Loaded:
-        """Build the configuration and everything that is to be said about it."""
+    def result(self, reads: list[LayerRead]) -> LoadedConfig:
         providers = self._providers()
         self._check_default_provider(providers)
         self._drop_repeated_rules()
-        origins = {path: found.origin for path, found in self.values.items()}
+        origins = {path: layer_value.origin for path, layer_value in self.values.items()}
         for name, fields in self.providers.items():
-            origins |= {f"providers.{name}.{field}": found.origin for field, found in fields.items()}
-        values = {path: found.value for path, found in self.values.items()}
-        return Loaded(
-            config=build(values, MappingProxyType(providers)),
+            origins |= {
+                f"providers.{name}.{field}": layer_value.origin for field, layer_value in fields.items()
+            }
+        values = {path: layer_value.value for path, layer_value in self.values.items()}
+        return LoadedConfig(
+            config=build_config(values, MappingProxyType(providers)),
             origins=MappingProxyType(origins),
-            problems=tuple(self._completed(problem) for problem in [*problems_of(reads), *self.problems]),
+            problems=tuple(
+                self._completed(problem) for problem in [*collected_problems(reads), *self.problems]
+            ),
             ignored=tuple(self.ignored),
             notes=tuple(note for read in reads for note in read.notes),
         )
 
-    def _providers(self) -> dict[str, Provider]:
-        providers: dict[str, Provider] = {}
+    def _providers(self) -> dict[str, ProviderSettings]:
+        providers: dict[str, ProviderSettings] = {}
         for name, fields in self.providers.items():
-            made = provider_of(name, fields)
-            if isinstance(made, Problem):
-                self.problems.append(made)
+            provider = build_provider(name, fields)
+            if isinstance(provider, ConfigProblem):
+                self.problems.append(provider)
             else:
-                providers[name] = made
+                providers[name] = provider
         return providers
 
-    def _check_default_provider(self, providers: Mapping[str, Provider]) -> None:
-        found = self.values["default_provider"]
-        if found.value is None or found.value in providers or found.value in PROVIDER_KINDS:
+    def _check_default_provider(self, providers: Mapping[str, ProviderSettings]) -> None:
+        default = self.values["default_provider"]
+        if default.value is None or default.value in providers or default.value in PROVIDER_KINDS:
             return
         known = ", ".join(sorted(providers)) or "none"
-        message = f'"default_provider" names {found.value}, which is not among the providers.'
-        self._note(found, "default_provider", message, f"There are: {known}.")
+        message = f'"default_provider" names {default.value}, which is not among the providers.'
+        self._note(default, "default_provider", message, f"There are: {known}.")
 
     def _drop_repeated_rules(self) -> None:
-        found = self.values["auto_approval_rules"]
+        rules = self.values["auto_approval_rules"]
         kept: dict[str, AutoApprovalRule] = {}
-        for rule in cast("tuple[AutoApprovalRule, ...]", found.value):
+        for rule in cast("tuple[AutoApprovalRule, ...]", rules.value):
             if rule.id in kept:
                 message = f"The rule {rule.id} is there twice; the second is not used."
                 self._note(
-                    Found(value=None, origin=rule.origin),
+                    LayerValue(value=None, origin=rule.origin),
                     "auto_approval_rules",
                     message,
                     "Give it another id.",
                 )
             kept.setdefault(rule.id, rule)
-        self.values["auto_approval_rules"] = Found(value=tuple(kept.values()), origin=found.origin)
+        self.values["auto_approval_rules"] = LayerValue(value=tuple(kept.values()), origin=rules.origin)
 
-    def _note(self, found: Found, key: str, message: str, remedy: str) -> None:
-        origin = found.origin
-        problem = Problem(
+    def _note(self, layer_value: LayerValue, key: str, message: str, remedy: str) -> None:
+        origin = layer_value.origin
+        problem = ConfigProblem(
             file=origin.file or origin.layer,
             line=origin.line,
             column=None,
@@ -199,7 +290,7 @@ class _Folding:
         )
         self.problems.append(problem)
 
-    def _completed(self, problem: Problem) -> Problem:
+    def _completed(self, problem: ConfigProblem) -> ConfigProblem:
         """Add what holds instead of a value that was not taken, where nobody said anything better."""
         if problem.remedy:
             return problem
@@ -208,8 +299,8 @@ class _Folding:
         elif problem.key not in self.values:
             remedy = "It has no effect."
         else:
-            remedy = _instead(self.values[problem.key])
-        return Problem(
+            remedy = _replacement_words(self.values[problem.key])
+        return ConfigProblem(
             file=problem.file,
             line=problem.line,
             column=problem.column,
@@ -220,9 +311,9 @@ class _Folding:
         )
 
 
-def _instead(found: Found) -> str:
-    if found.origin.layer != "default":
-        return f"The value of {found.origin.where()} is used."
-    if not found.value and not isinstance(found.value, bool | int):
+def _replacement_words(layer_value: LayerValue) -> str:
+    if layer_value.origin.layer != "default":
+        return f"The value of {layer_value.origin.where()} is used."
+    if not layer_value.value and not isinstance(layer_value.value, bool | int):
         return "None is used."
-    return f"The default ({json.dumps(found.value)}) is used."
+    return f"The default ({json.dumps(layer_value.value)}) is used."

@@ -1,5 +1,5 @@
-"""What things are: values, events, rows, their state machines, the fold and the codec.
+"""Values, events, rows, state machines, the fold and the codec.
 
-Pure by rule: no input or output, no clock, no randomness. Everything that happens in the program is
-one of the events defined here, and everything it shows is a fold of them.
+Pure: no input or output, no clock, no randomness. Everything that happens is an event of this package, and
+everything shown is a fold of events.
 """

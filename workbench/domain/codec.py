@@ -1,50 +1,87 @@
-"""Events as text and back: one definition, two doors.
+"""Events as JSON text and back.
 
-`parse` validates what comes from outside and what a host appends, through pydantic, which is loaded at
-its first use. `trusted` builds from what our own journal returned and checks nothing. Both keep what
-they do not know: an unknown kind becomes `Unknown`, an unknown field keeps the stored text in `Event.raw`.
+Events from outside and events of our own before an append are validated. What our journal stored is read
+even where it breaks a rule of this version. An unknown kind becomes `Unknown`; an unknown field keeps the
+stored text in `Event.raw`.
 """
 
-import dataclasses
 import functools
 import json
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo
+
 from workbench.domain.events import (
-    BY_KIND,
     ActionApproved,
+    ActionBecameStale,
+    ActionCancelled,
+    ActionExpired,
     ActionOpened,
-    Body,
+    ActionRejected,
+    ActionSuperseded,
+    AnswerRefused,
+    ArtifactStored,
     CallExecuting,
     CallFinished,
     CallProposed,
+    ContinueRequested,
+    ContractChecked,
+    ErrorRaised,
     Event,
     FileChanged,
+    ForkRequested,
+    HookRan,
+    InterruptRequested,
+    LeaseReleased,
+    LeaseTaken,
+    MarkAdded,
+    OutputStreamed,
+    ProcessStarted,
+    ProgressReported,
     PromptSubmitted,
+    RefreshRequested,
     ReplyCompleted,
+    RuleAdded,
+    RuleRevoked,
+    RuleUsed,
+    RunCancelRequested,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    SecurityNoted,
+    SessionChanged,
     SessionCreated,
+    SessionDeleted,
+    SessionStatusChanged,
+    StepChanged,
+    StepRetryRequested,
+    TextStreamed,
+    ThinkingStreamed,
+    TurnEnded,
+    TurnStarted,
+    UndoRequested,
     Unknown,
+    WorkspaceTrusted,
+    WorkspaceTrustRevoked,
 )
-from workbench.domain.runs import ArtifactStored, RunRequested, RunStarted, StepChanged
-from workbench.domain.values import Actor, BlobRef, FilePlan, Json, PlanStep
-from workbench.records import dataclass, field_types
-from workbench.text.human import iso, parse_iso
-from workbench.text.safe import escaped_json
+from workbench.domain.values import Actor, BlobRef, Body, FilePlan, Json, PlannedWrite
+from workbench.text.human import iso_time, parse_iso_time
+from workbench.text.safe import escape_json
 
-EVENTS_VERSION = 2
+EVENT_FORMAT_VERSION = 2
 """The version of the vocabulary of events, in the first line of a session's file."""
-
-TIMES = frozenset({"at", "created_at", "expires_at", "approved_until", "recorded_at"})
+TIME_FIELDS = frozenset({"at", "created_at", "expires_at", "approved_until", "recorded_at"})
 """Fields that hold microseconds inside and ISO 8601 in lines."""
-
 _ENVELOPE = (
     "position", "id", "session_id", "sequence_number", "at", "recorded_at", "actor",
     "turn_id", "call_id", "action_id", "step",
 )  # fmt: skip
-
 # `json.dumps` makes an encoder at every call that wants other separators, a third of the time of one event.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -59,14 +96,14 @@ class MalformedEventError(ValueError):
 # --- out ---------------------------------------------------------------------------------------
 
 
-def plain(value: object) -> Json:
-    """Return a dataclass, tuple or mapping as JSON values, every field named."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in _field_names(type(value))}
+def to_json_value(value: object) -> Json:
+    """Return a Struct, tuple or mapping as JSON values, every field named."""
+    if isinstance(value, Struct):
+        return {name: to_json_value(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple | list):
-        return [plain(item) for item in typing.cast("tuple[object, ...]", value)]
+        return [to_json_value(item) for item in typing.cast("tuple[object, ...]", value)]
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in typing.cast("Mapping[str, object]", value).items()}
+        return {key: to_json_value(item) for key, item in typing.cast("Mapping[str, object]", value).items()}
     return value
 
 
@@ -74,37 +111,40 @@ def body_json(event: Event) -> str:
     """Return the body as the journal stores it; what was not understood is returned as it came."""
     if event.raw is not None:
         return event.raw
-    content = event.body.content if isinstance(event.body, Unknown) else _sparse(event.body)
+    content = event.body.content if isinstance(event.body, Unknown) else _without_defaults(event.body)
     return _encode(content)
 
 
-def to_object(event: Event) -> dict[str, Json]:
+def event_to_object(event: Event) -> dict[str, Json]:
     """Return an event as `stream-json` prints it: ISO times, absent fields left out."""
     line: dict[str, Json] = {}
     for name in _ENVELOPE:
         value = getattr(event, name)
         if value is not None:
-            line[name] = _sparse(value) if isinstance(value, Actor) else value
-    line["at"] = iso(event.at)
+            line[name] = _without_defaults(value) if isinstance(value, Actor) else value
+    line["at"] = iso_time(event.at)
     if event.recorded_at is not None:
-        line["recorded_at"] = iso(event.recorded_at)
+        line["recorded_at"] = iso_time(event.recorded_at)
     line["kind"] = event.kind
     line["body"] = _with_iso_times(json.loads(body_json(event)))
     return line
 
 
-def to_line(event: Event) -> str:
+def event_to_line(event: Event) -> str:
     """Return an event as one line of JSON without line end; nothing in it steers a terminal."""
-    line = json.dumps(to_object(event), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return escaped_json(line)
+    line = json.dumps(event_to_object(event), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return escape_json(line)
 
 
-def _sparse(value: object) -> dict[str, Json]:
-    """Return a dataclass as an object without the fields that have their default value."""
+def _without_defaults(value: object) -> dict[str, Json]:
+    """Return a Struct as an object without the fields that have their default value.
+
+    `omit_defaults` of msgspec compares by identity, so it would keep an empty tuple that was computed.
+    """
     return {
-        name: found if type(found) in _SCALARS else plain(found)
+        name: content if type(content) in _SCALARS else to_json_value(content)
         for name, default in _defaults(type(value))
-        if (found := getattr(value, name)) != default
+        if (content := getattr(value, name)) != default
     }
 
 
@@ -112,7 +152,7 @@ def _with_iso_times(body: Json) -> Json:
     if not isinstance(body, dict):
         return body
     return {
-        key: iso(item) if key in TIMES and isinstance(item, int) else item
+        key: iso_time(item) if key in TIME_FIELDS and isinstance(item, int) else item
         for key, item in typing.cast("dict[str, Json]", body).items()
     }
 
@@ -120,113 +160,108 @@ def _with_iso_times(body: Json) -> Json:
 # --- in, from our own journal ------------------------------------------------------------------------
 
 
-def trusted_body(kind: str, text: str) -> tuple[Body, str | None]:
+def decode_stored_body(kind: str, text: str) -> tuple[Body, str | None]:
     """Build a body from stored text; the second value is the text when not all of it was understood."""
-    content = _scan(text, 0)[0]
-    flat = _flat(kind)
-    if flat is not None:
-        try:
-            return flat(**content), None
-        except TypeError:
-            pass
-    cls = BY_KIND.get(kind)
-    if cls is None:
-        return Unknown(original_kind=kind, content=content), None
-    lost: list[str] = []
-    body = _build(cls, content, lost)
-    return body, text if lost else None
+    decode = _body_decoder(kind)
+    if decode is None:
+        return Unknown(original_kind=kind, content=_scan(text, 0)[0]), None
+    try:
+        return decode(text), None
+    except (ValueError, RecursionError):
+        lost: list[str] = []
+        body = _plain_struct(BODY_BY_KIND[kind], _scan(text, 0)[0], lost)
+        return body, text if lost else None
 
 
-def build(cls: type[Any], content: Mapping[str, Json]) -> Any:
-    """Build any dataclass of the domain from JSON values, ignoring fields that it does not have."""
-    return _build(cls, content, [])
-
-
-def reader(hint: Any) -> Callable[[str], Any]:
+def json_decoder(hint: Any) -> Callable[[str], Any]:
     """Return what builds a value of an annotation from its JSON, ignoring fields that it does not have."""
-    convert = _converter(hint)
+    decode = msgspec.json.Decoder[Any](hint).decode
 
     def read(text: str) -> Any:
-        value = _scan(text, 0)[0]
-        return value if convert is None or value is None else convert(value, [])
+        try:
+            return decode(text)
+        except (ValueError, RecursionError):
+            return _plain_value(hint, _scan(text, 0)[0], [], _plain_struct)
 
     return read
 
 
-def _build(cls: type[Any], content: Mapping[str, Json], lost: list[str]) -> Any:
-    plan = _plan(cls)
-    given: dict[str, Any] = {}
-    for key, value in content.items():
-        if key not in plan:
-            lost.append(key)
-            continue
-        convert = plan[key]
-        given[key] = value if convert is None or value is None else convert(value, lost)
-    return cls(**given)
-
-
-_Convert = Callable[[Any, list[str]], Any]
-
-
 @functools.cache
-def _plan(cls: type[Any]) -> dict[str, _Convert | None]:
-    hints = field_types(cls)
-    if not all(map(_is_whole, hints.values())):
-        known = typing.get_type_hints(cls)
-        hints = {name: known[name] for name in hints}
-    return {name: _converter(hint) for name, hint in hints.items()}
+def _body_decoder(kind: str) -> Callable[[str], Body] | None:
+    """Return the decoder of a kind: it accepts what this version knows in full, and nothing else."""
+    cls = BODY_BY_KIND.get(kind)
+    return None if cls is None else msgspec.json.Decoder(cls).decode
 
 
-def _is_whole(hint: Any) -> bool:
-    """Return whether an annotation names no type by a string: looking those up takes longer than decoding."""
-    if isinstance(hint, str | typing.ForwardRef):
-        return False
-    return typing.get_origin(hint) is typing.Literal or all(map(_is_whole, typing.get_args(hint)))
+# --- in, member by member: slower, and it takes whatever msgspec refuses --------------------------------
+
+_Build = Callable[[type[Struct], Any, list[str]], Any]
+"""Takes a class, the JSON of one value and a list that gets the names of unknown members."""
 
 
-def _converter(hint: Any) -> _Convert | None:
-    origin = typing.get_origin(hint)
+def _plain_struct(cls: type[Struct], content: Any, lost: list[str]) -> Any:
+    """Build a Struct from its known members without checking them."""
+    return cls(**_known_members(cls, content, lost, _plain_struct))
+
+
+def _pruned(cls: type[Struct], content: Any, lost: list[str]) -> Any:
+    """Return the JSON of a Struct with its known members only."""
+    if not isinstance(content, dict):
+        return content
+    return _known_members(cls, typing.cast("dict[str, Any]", content), lost, _pruned)
+
+
+def _known_members(
+    cls: type[Struct], content: dict[str, Any], lost: list[str], build: _Build
+) -> dict[str, Any]:
+    hints = _hints(cls)
+    lost += [name for name in content if name not in hints]
+    return {
+        name: _plain_value(hint, content[name], lost, build)
+        for name, hint in hints.items()
+        if name in content
+    }
+
+
+def _plain_value(hint: Any, value: Any, lost: list[str], build: _Build) -> Any:
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if value is None:
+        return None
     if origin in (typing.Union, types.UnionType):
-        found = [_converter(part) for part in typing.get_args(hint) if part is not type(None)]
-        return next((convert for convert in found if convert), None)
-    if origin is typing.Annotated:
-        return _converter(typing.get_args(hint)[0])
-    if dataclasses.is_dataclass(hint):
-        return functools.partial(_build, typing.cast("type[Any]", hint))
-    if origin is tuple:
-        return _tuple_converter(typing.get_args(hint))
-    return None
-
-
-def _tuple_converter(args: tuple[Any, ...]) -> _Convert:
-    inner = _converter(args[0]) if len(args) == 2 and args[1] is Ellipsis else None
-    if inner is None:
-        return lambda value, _lost: tuple(value)
-    return lambda value, lost: tuple(inner(item, lost) for item in value)
+        hint = next(part for part in parts if part is not type(None))
+        return _plain_value(hint, value, lost, build)
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        return build(hint, value, lost)
+    if origin is tuple and isinstance(value, list):
+        items = typing.cast("list[Any]", value)
+        return tuple(_plain_value(parts[0], item, lost, build) for item in items)
+    return value
 
 
 @functools.cache
-def _flat(kind: str) -> type[Body] | None:
-    """Return the class of a kind whose stored values are its fields as they are."""
-    cls = BY_KIND.get(kind)
-    return cls if cls is not None and not any(_plan(cls).values()) else None
+def _hints(cls: type[Struct]) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {name: hints[name] for name in cls.__struct_fields__}
 
 
 @functools.lru_cache(maxsize=4096)
-def trusted_actor(text: str) -> Actor:
+def decode_stored_actor(text: str) -> Actor:
     """Build an actor from stored text; actors repeat, so they are kept."""
-    return typing.cast("Actor", build(Actor, _scan(text, 0)[0]))
+    return _ACTOR_DECODER(text)
+
+
+_ACTOR_DECODER: Final = json_decoder(Actor)
 
 
 def actor_json(actor: Actor) -> str:
     """Return an actor as the journal stores it."""
-    return json.dumps(_sparse(actor), separators=(",", ":"))
+    return json.dumps(_without_defaults(actor), separators=(",", ":"))
 
 
 # --- in, from outside --------------------------------------------------------------------------------
 
 
-def parse_line(text: str | bytes) -> Event:
+def event_from_line(text: str | bytes) -> Event:
     """Read one line as `to_line` wrote it, validating every field.
 
     Raises:
@@ -238,10 +273,10 @@ def parse_line(text: str | bytes) -> Event:
         raise MalformedEventError(f"not JSON: {error}") from None
     if not isinstance(line, dict):
         raise MalformedEventError("not a JSON object")
-    return parse(typing.cast("dict[str, Json]", line))
+    return event_from_object(typing.cast("dict[str, Json]", line))
 
 
-def parse(line: Mapping[str, Json]) -> Event:
+def event_from_object(line: Mapping[str, Json]) -> Event:
     """Validate an event that came from outside.
 
     Raises:
@@ -255,30 +290,33 @@ def parse(line: Mapping[str, Json]) -> Event:
     for key in ("at", "recorded_at"):
         if key in envelope:
             envelope[key] = _micros(key, envelope[key])
-    envelope["body"] = {}
-    checked = _validated(_Envelope, json.dumps(envelope))
+    checked = _converted(_Envelope, envelope)
     known: dict[str, Any] = {name: getattr(checked, name) for name in _ENVELOPE}
     return Event(body=body, raw=raw, **known)
 
 
-def validate(event: Event) -> Event:
-    """Check an event of our own making by the same door; hosts do this before every append.
+def validate_event(event: Event) -> Event:
+    """Check an event of our own making by the same rules; hosts do this before every append.
+
+    Constructing a Struct checks nothing, so the body is encoded and decoded.
 
     Raises:
         MalformedEventError: A field has a wrong type or value; names it.
     """
     if not isinstance(event.body, Unknown):
-        _validated(type(event.body), body_json(event))
+        try:
+            text = body_json(event)
+        except (ValueError, TypeError) as error:
+            raise MalformedEventError(f"body: {error}") from None
+        _checked_body(event.kind, text)
     return event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Envelope:
+class _Envelope(Struct, frozen=True, kw_only=True):
     id: str
     session_id: str
     at: int
     actor: Actor
-    body: dict[str, Any]
     position: int = 0
     sequence_number: int = 0
     turn_id: str | None = None
@@ -289,32 +327,34 @@ class _Envelope:
 
 
 def _parse_body(kind: str, content: Json) -> tuple[Body, str | None]:
-    cls = BY_KIND.get(kind)
-    if cls is None:
+    try:
+        text = _encode(content)
+    except ValueError as error:  # NaN and infinity, which JSON does not have
+        raise MalformedEventError(f"body: {error}") from None
+    if kind not in BODY_BY_KIND:
         return Unknown(original_kind=kind, content=content), None
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    body = _validated(cls, text)
-    return body, None if _covers(plain(body), content) else text
+    body, is_understood = _checked_body(kind, text)
+    return body, None if is_understood else text
 
 
-def _covers(known: Json, given: Json) -> bool:
-    """Return whether every key of `given`, at any depth, is one that was understood."""
-    if isinstance(given, dict) and isinstance(known, dict):
-        mine = typing.cast("dict[str, Json]", known)
-        return all(
-            key in mine and _covers(mine[key], item)
-            for key, item in typing.cast("dict[str, Json]", given).items()
-        )
-    if isinstance(given, list) and isinstance(known, list):
-        return all(map(_covers, typing.cast("list[Json]", known), typing.cast("list[Json]", given)))
-    return True
+def _checked_body(kind: str, text: str) -> tuple[Body, bool]:
+    """Return a validated body, and whether every member of its JSON, at any depth, is known."""
+    decode = typing.cast("Callable[[str], Body]", _body_decoder(kind))
+    try:
+        return decode(text), True
+    except msgspec.ValidationError:
+        lost: list[str] = []
+        cls = BODY_BY_KIND[kind]
+        return _converted(cls, _pruned(cls, json.loads(text), lost)), not lost
+    except ValueError as error:
+        raise MalformedEventError(f"body: {error}") from None
 
 
 def _without_iso_times(content: Json) -> Json:
     if not isinstance(content, dict):
         return content
     return {
-        key: _micros(key, item) if key in TIMES and isinstance(item, str) else item
+        key: _micros(key, item) if key in TIME_FIELDS and isinstance(item, str) else item
         for key, item in typing.cast("dict[str, Json]", content).items()
     }
 
@@ -323,27 +363,29 @@ def _micros(key: str, value: Json) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
-        return parse_iso(str(value))
+        return parse_iso_time(str(value))
     except ValueError as error:
         raise MalformedEventError(f"{key}: {error}") from None
 
 
-def _validated(cls: type[Any], text: str) -> Any:
-    import pydantic
-
+def _converted(cls: type[Any], content: Any) -> Any:
     try:
-        return _adapter(cls).validate_json(text, strict=True)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "body"
-        raise MalformedEventError(f"{where}: {first['msg']}") from None
+        return msgspec.convert(content, cls)
+    except msgspec.ValidationError as error:
+        raise MalformedEventError(_with_field_first(str(error))) from None
 
 
-@functools.cache
-def _adapter(cls: type[Any]) -> Any:
-    import pydantic
+def _with_field_first(complaint: str) -> str:
+    """Turn "Expected `int` - at `$.hunks[0].index`" into "hunks.0.index: Expected `int`"."""
+    problem, _, path = complaint.partition(" - at `$")
+    names = re.findall(r"\w+", path)
+    missing = _MISSING_FIELD.fullmatch(problem)
+    if missing:
+        names, problem = [*names, missing[1]], "missing"
+    return f"{'.'.join(names) or 'body'}: {problem}"
 
-    return pydantic.TypeAdapter(cls)
+
+_MISSING_FIELD: Final = re.compile(r"Object missing required field `(\w+)`")
 
 
 # --- what an event holds -----------------------------------------------------------------------------
@@ -351,12 +393,12 @@ def _adapter(cls: type[Any]) -> Any:
 
 def blob_refs(body: Body) -> Iterator[BlobRef]:
     """Yield the blobs that an event keeps alive."""
-    for ref in _candidates(body):
+    for ref in _possible_refs(body):
         if ref is not None:
             yield ref
 
 
-def _candidates(body: Body) -> Iterator[BlobRef | None]:
+def _possible_refs(body: Body) -> Iterator[BlobRef | None]:
     match body:
         case SessionCreated():
             yield body.system_prompt_ref
@@ -380,10 +422,10 @@ def _candidates(body: Body) -> Iterator[BlobRef | None]:
         case CallFinished():
             yield from (body.result_ref, body.output_ref)
         case _:
-            yield from _run_candidates(body)
+            yield from _possible_run_refs(body)
 
 
-def _run_candidates(body: Body) -> Iterator[BlobRef | None]:
+def _possible_run_refs(body: Body) -> Iterator[BlobRef | None]:
     match body:
         case RunRequested():
             yield body.input_ref
@@ -398,7 +440,7 @@ def _run_candidates(body: Body) -> Iterator[BlobRef | None]:
             return
 
 
-def _plan_refs(files: tuple[FilePlan | PlanStep, ...]) -> Iterator[BlobRef | None]:
+def _plan_refs(files: tuple[FilePlan | PlannedWrite, ...]) -> Iterator[BlobRef | None]:
     for plan in files:
         yield plan.base_ref
         if isinstance(plan, FilePlan):
@@ -406,16 +448,23 @@ def _plan_refs(files: tuple[FilePlan | PlanStep, ...]) -> Iterator[BlobRef | Non
 
 
 @functools.cache
-def _field_names(cls: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cls))
+def _defaults(cls: type[Struct]) -> tuple[tuple[str, object], ...]:
+    return tuple((field.name, _default(field)) for field in msgspec.structs.fields(cls))
 
 
-@functools.cache
-def _defaults(cls: type[Any]) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, _default(field)) for field in dataclasses.fields(cls))
+def _default(field: FieldInfo) -> object:
+    return field.default if field.default_factory is NODEFAULT else field.default_factory()
 
 
-def _default(field: "dataclasses.Field[Any]") -> object:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+EVENT_BODIES: tuple[type[Body], ...] = (
+    SessionCreated, SessionStatusChanged, SessionChanged, SessionDeleted, LeaseTaken, LeaseReleased,
+    PromptSubmitted, InterruptRequested, ContinueRequested, RefreshRequested, UndoRequested, MarkAdded,
+    TurnStarted, TextStreamed, ThinkingStreamed, ReplyCompleted, TurnEnded, ProgressReported, ErrorRaised,
+    HookRan, CallProposed, CallExecuting, ProcessStarted, OutputStreamed, FileChanged, CallFinished,
+    ActionOpened, ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled,
+    ActionBecameStale, AnswerRefused, RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted,
+    WorkspaceTrustRevoked, SecurityNoted, ForkRequested, RunRequested, RunCancelRequested,
+    StepRetryRequested, RunStarted, RunChanged, StepChanged, ContractChecked, ArtifactStored,
+)  # fmt: skip
+"""Every known kind but `unknown`."""
+BODY_BY_KIND: dict[str, type[Body]] = {body.KIND: body for body in EVENT_BODIES}

@@ -1,33 +1,26 @@
-"""Every kind of event, as one frozen dataclass each, and the envelope they travel in.
+"""Every kind of event, one class each, and the envelope they travel in.
 
-The storage name of a kind is past tense and dotted (`action.approved`), its class CamelCase
-(`ActionApproved`). The table of who appends what is JOURNAL section 1, with this project's additions
-in ARCHITECTURE.md. Bodies hold recorded (scrubbed) text only; exact bytes stay behind `*_ref` fields.
+The stored name of a kind is dotted and in past tense (`action.approved`), its class is CamelCase
+(`ActionApproved`). Bodies hold scrubbed text only; exact bytes are behind `*_ref` fields. Events of a
+pipeline run name the step in the envelope.
 """
 
-from dataclasses import field
 from typing import Annotated, ClassVar, Literal
 
-from workbench.domain.body import Body
-from workbench.domain.bounds import AtLeast, AtMost
-from workbench.domain.machines import CallState, PauseReason, SessionStatus
-from workbench.domain.runs import (
-    ArtifactStored,
-    ContractChecked,
-    RunCancelRequested,
-    RunChanged,
-    RunRequested,
-    RunStarted,
-    StepChanged,
-    StepRetryRequested,
-)
+from msgspec import Meta, Struct, field
+
+from workbench.domain.machines import CallState, PauseReason, RunStatus, SessionStatus, StepStateName
 from workbench.domain.values import (
     ActionKind,
     Actor,
+    ArtifactKind,
     BlobRef,
+    Body,
     Choice,
+    ContractOutcome,
     Count,
     FilePlan,
+    GateVerdict,
     Guards,
     Hunk,
     Json,
@@ -35,24 +28,22 @@ from workbench.domain.values import (
     Micros,
     Milliseconds,
     PatternKind,
-    PlanStep,
+    PlannedWrite,
     ReplyCall,
     RuleEffect,
     RuleOrigin,
     RuleScope,
-    SeenBy,
+    SeenExtent,
+    SelectedHunk,
     SessionKind,
-    Taken,
+    StepPlan,
     Usage,
-    Verdict,
 )
-from workbench.records import dataclass
 
 # --- sessions ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionCreated(Body):
+class SessionCreated(Body, frozen=True, kw_only=True):
     """A session began to exist; its system prompt never changes after this (S4)."""
 
     KIND: ClassVar[str] = "session.created"
@@ -72,8 +63,7 @@ class SessionCreated(Body):
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStatusChanged(Body):
+class SessionStatusChanged(Body, frozen=True, kw_only=True):
     """The session moved to another status; `reason` is set when it paused."""
 
     KIND: ClassVar[str] = "session.status_changed"
@@ -82,8 +72,7 @@ class SessionStatusChanged(Body):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionChanged(Body):
+class SessionChanged(Body, frozen=True, kw_only=True):
     """A human changed how a session is filed, or how it goes on; None leaves a field as it was."""
 
     KIND: ClassVar[str] = "session.changed"
@@ -97,39 +86,35 @@ class SessionChanged(Body):
     """Members that replace those of the session's configuration; null takes one away."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionDeleted(Body):
+class SessionDeleted(Body, frozen=True, kw_only=True):
     """The tombstone of a deleted session, kept in the session `system`."""
 
     KIND: ClassVar[str] = "session.deleted"
     deleted_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseTaken(Body):
+class LeaseTaken(Body, frozen=True, kw_only=True):
     """A driver owns the session from here on; its epoch fences everyone before it."""
 
     KIND: ClassVar[str] = "lease.taken"
     host_id: str
-    epoch: Annotated[int, AtLeast(1)]
+    epoch: Annotated[int, Meta(ge=1)]
     pid: int
     driver: Literal["host", "run"] = "host"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseReleased(Body):
+class LeaseReleased(Body, frozen=True, kw_only=True):
     """The driver gave the session back in order."""
 
     KIND: ClassVar[str] = "lease.released"
     host_id: str
-    epoch: Annotated[int, AtLeast(1)]
+    epoch: Annotated[int, Meta(ge=1)]
 
 
 # --- what a human asks for -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptSubmitted(Body):
+class PromptSubmitted(Body, frozen=True, kw_only=True):
     """A human said something to the agent."""
 
     KIND: ClassVar[str] = "prompt.submitted"
@@ -137,8 +122,7 @@ class PromptSubmitted(Body):
     text_ref: BlobRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InterruptRequested(Body):
+class InterruptRequested(Body, frozen=True, kw_only=True):
     """A human wants the running turn to stop, or its driver does because its time is over."""
 
     KIND: ClassVar[str] = "interrupt.requested"
@@ -147,40 +131,35 @@ class InterruptRequested(Body):
     """Empty for a human's wish; else what limit was reached, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContinueRequested(Body):
+class ContinueRequested(Body, frozen=True, kw_only=True):
     """A human lets a paused session go on."""
 
     KIND: ClassVar[str] = "continue.requested"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefreshRequested(Body):
+class RefreshRequested(Body, frozen=True, kw_only=True):
     """A human wants a stale action proposed anew (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "refresh.requested"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoRequested(Body):
+class UndoRequested(Body, frozen=True, kw_only=True):
     """A human wants an applied change taken back (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "undo.requested"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForkRequested(Body):
+class ForkRequested(Body, frozen=True, kw_only=True):
     """A human wants to go on from an earlier moment of this session, in a session of its own."""
 
     KIND: ClassVar[str] = "fork.requested"
-    at_sequence: Annotated[int, AtLeast(1)]
+    at_sequence: Annotated[int, Meta(ge=1)]
     """The last event of this session that the fork takes over."""
     folder: str = ""
     """Where the files of that moment are to be put; empty leaves them out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkAdded(Body):
+class MarkAdded(Body, frozen=True, kw_only=True):
     """A human marked a moment of the session."""
 
     KIND: ClassVar[str] = "mark.added"
@@ -190,18 +169,16 @@ class MarkAdded(Body):
 # --- turns -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted(Body):
+class TurnStarted(Body, frozen=True, kw_only=True):
     """The model is about to be called; one turn may hold several calls of it (`round`)."""
 
     KIND: ClassVar[str] = "turn.started"
     provider: str
     model: str
-    round: Annotated[int, AtLeast(1)] = 1
+    round: Annotated[int, Meta(ge=1)] = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextStreamed(Body):
+class TextStreamed(Body, frozen=True, kw_only=True):
     """A piece of the reply. `offset` counts characters from the start of its block."""
 
     KIND: ClassVar[str] = "text.streamed"
@@ -211,8 +188,7 @@ class TextStreamed(Body):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThinkingStreamed(Body):
+class ThinkingStreamed(Body, frozen=True, kw_only=True):
     """A piece of the model's thinking. `offset` counts characters from the start of its block."""
 
     KIND: ClassVar[str] = "thinking.streamed"
@@ -222,8 +198,7 @@ class ThinkingStreamed(Body):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyCompleted(Body):
+class ReplyCompleted(Body, frozen=True, kw_only=True):
     """The whole reply: it replaces every delta of its turn and round in every fold."""
 
     KIND: ClassVar[str] = "reply.completed"
@@ -235,11 +210,10 @@ class ReplyCompleted(Body):
     model: str = ""
     exchange: int | None = None
     """Which exchange of a recording this was; folds tell which are used."""
-    round: Annotated[int, AtLeast(1)] = 1
+    round: Annotated[int, Meta(ge=1)] = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnEnded(Body):
+class TurnEnded(Body, frozen=True, kw_only=True):
     """The turn is over; nothing of it will be called or run any more."""
 
     KIND: ClassVar[str] = "turn.ended"
@@ -247,18 +221,16 @@ class TurnEnded(Body):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressReported(Body):
+class ProgressReported(Body, frozen=True, kw_only=True):
     """Something moved on; S2 Progress."""
 
     KIND: ClassVar[str] = "progress.reported"
     DURABLE: ClassVar[bool] = False
     message: str
-    percentage: Annotated[float, AtLeast(0), AtMost(100)] | None = None
+    percentage: Annotated[float, Meta(ge=0, le=100)] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRaised(Body):
+class ErrorRaised(Body, frozen=True, kw_only=True):
     """Something did not happen: what, why and what to do about it."""
 
     KIND: ClassVar[str] = "error.raised"
@@ -274,8 +246,7 @@ class ErrorRaised(Body):
 # --- calls -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookRan(Body):
+class HookRan(Body, frozen=True, kw_only=True):
     """A hook of the configuration ran for a call; failure of a Pre hook blocks it."""
 
     KIND: ClassVar[str] = "hook.ran"
@@ -288,13 +259,12 @@ class HookRan(Body):
     duration_ms: Milliseconds = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallProposed(Body):
+class CallProposed(Body, frozen=True, kw_only=True):
     """The gate has spoken about a call; `replaces` names a stale call it stands in for."""
 
     KIND: ClassVar[str] = "call.proposed"
     tool: str
-    verdict: Verdict
+    verdict: GateVerdict
     parameters: JsonObject = field(default_factory=dict[str, Json])
     parameters_ref: BlobRef | None = None
     provider_call_id: str = ""
@@ -306,17 +276,15 @@ class CallProposed(Body):
     """The plan of an allowed call; an asked one carries it in its action."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallExecuting(Body):
+class CallExecuting(Body, frozen=True, kw_only=True):
     """The call is consumed: from here it runs at most once, whatever dies."""
 
     KIND: ClassVar[str] = "call.executing"
     digest: str = ""
-    plan: tuple[PlanStep, ...] = ()
+    plan: tuple[PlannedWrite, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessStarted(Body):
+class ProcessStarted(Body, frozen=True, kw_only=True):
     """A command's process exists and waits for the byte that lets it run."""
 
     KIND: ClassVar[str] = "process.started"
@@ -326,8 +294,7 @@ class ProcessStarted(Body):
     mark: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputStreamed(Body):
+class OutputStreamed(Body, frozen=True, kw_only=True):
     """A piece of a command's output. `offset` counts characters from its start."""
 
     KIND: ClassVar[str] = "output.streamed"
@@ -336,8 +303,7 @@ class OutputStreamed(Body):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChanged(Body):
+class FileChanged(Body, frozen=True, kw_only=True):
     """A file was written or removed. Digests are keyed; refs are sealed images."""
 
     KIND: ClassVar[str] = "file.changed"
@@ -354,8 +320,7 @@ class FileChanged(Body):
     """What changed, where no action showed it: of imported sessions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFinished(Body):
+class CallFinished(Body, frozen=True, kw_only=True):
     """How a call ended; S0 ToolResult. `preview` is what a model sees, scrubbed for the record."""
 
     KIND: ClassVar[str] = "call.finished"
@@ -381,8 +346,7 @@ class CallFinished(Body):
 # --- actions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionOpened(Body):
+class ActionOpened(Body, frozen=True, kw_only=True):
     """A row of the queue: exactly what would be done, waiting for a human."""
 
     KIND: ClassVar[str] = "action.opened"
@@ -412,25 +376,23 @@ class ActionOpened(Body):
     """What a trust, gate or finding row is about."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionApproved(Body):
+class ActionApproved(Body, frozen=True, kw_only=True):
     """A human said yes to the bytes that `digest` names."""
 
     KIND: ClassVar[str] = "action.approved"
     digest: str
     approved_until: Micros
     result_digest: str
-    selection: tuple[Taken, ...] | None = None
+    selection: tuple[SelectedHunk, ...] | None = None
     edited: dict[str, BlobRef] | None = None
     reason: str | None = None
     choice: str | None = None
     text: str | None = None
-    seen: SeenBy | None = None
+    seen: SeenExtent | None = None
     """How much of it was drawn before; absent in journals of older versions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionRejected(Body):
+class ActionRejected(Body, frozen=True, kw_only=True):
     """A human said no."""
 
     KIND: ClassVar[str] = "action.rejected"
@@ -438,15 +400,13 @@ class ActionRejected(Body):
     choice: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionExpired(Body):
+class ActionExpired(Body, frozen=True, kw_only=True):
     """Nobody answered in time."""
 
     KIND: ClassVar[str] = "action.expired"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionSuperseded(Body):
+class ActionSuperseded(Body, frozen=True, kw_only=True):
     """Another action stands in for this one: other bytes, or another window."""
 
     KIND: ClassVar[str] = "action.superseded"
@@ -454,24 +414,21 @@ class ActionSuperseded(Body):
     why: Literal["extended", "refreshed", "restacked"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionCancelled(Body):
+class ActionCancelled(Body, frozen=True, kw_only=True):
     """The question was withdrawn."""
 
     KIND: ClassVar[str] = "action.cancelled"
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionBecameStale(Body):
+class ActionBecameStale(Body, frozen=True, kw_only=True):
     """The base moved while the question waits; it can only be rejected or refreshed."""
 
     KIND: ClassVar[str] = "action.became_stale"
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerRefused(Body):
+class AnswerRefused(Body, frozen=True, kw_only=True):
     """An answer came that could not count, and why."""
 
     KIND: ClassVar[str] = "answer.refused"
@@ -488,8 +445,7 @@ class AnswerRefused(Body):
 # --- rules, trust, security ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleAdded(Body):
+class RuleAdded(Body, frozen=True, kw_only=True):
     """A rule or grant exists from here on; S0 ApprovalRule."""
 
     KIND: ClassVar[str] = "rule.added"
@@ -509,24 +465,21 @@ class RuleAdded(Body):
     external_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleUsed(Body):
+class RuleUsed(Body, frozen=True, kw_only=True):
     """A rule let a call pass."""
 
     KIND: ClassVar[str] = "rule.used"
     rule: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleRevoked(Body):
+class RuleRevoked(Body, frozen=True, kw_only=True):
     """A human took a rule back."""
 
     KIND: ClassVar[str] = "rule.revoked"
     rule: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceTrusted(Body):
+class WorkspaceTrusted(Body, frozen=True, kw_only=True):
     """A human answered the trust question for these governing files."""
 
     KIND: ClassVar[str] = "workspace.trusted"
@@ -537,16 +490,14 @@ class WorkspaceTrusted(Body):
     """What of these files stood in the way of calls; None where it was not noted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceTrustRevoked(Body):
+class WorkspaceTrustRevoked(Body, frozen=True, kw_only=True):
     """A human took the trust in a workspace back."""
 
     KIND: ClassVar[str] = "workspace.trust_revoked"
     workspace: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecurityNoted(Body):
+class SecurityNoted(Body, frozen=True, kw_only=True):
     """Somebody tried what the program refuses: who, and from which processes."""
 
     KIND: ClassVar[str] = "security.noted"
@@ -555,8 +506,7 @@ class SecurityNoted(Body):
     ancestry: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown(Body):
+class Unknown(Body, frozen=True, kw_only=True):
     """An event of a kind that this version does not know, kept verbatim."""
 
     KIND: ClassVar[str] = "unknown"
@@ -564,23 +514,7 @@ class Unknown(Body):
     content: Json = None
 
 
-BODIES: tuple[type[Body], ...] = (
-    SessionCreated, SessionStatusChanged, SessionChanged, SessionDeleted, LeaseTaken, LeaseReleased,
-    PromptSubmitted, InterruptRequested, ContinueRequested, RefreshRequested, UndoRequested, MarkAdded,
-    TurnStarted, TextStreamed, ThinkingStreamed, ReplyCompleted, TurnEnded, ProgressReported, ErrorRaised,
-    HookRan, CallProposed, CallExecuting, ProcessStarted, OutputStreamed, FileChanged, CallFinished,
-    ActionOpened, ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled,
-    ActionBecameStale, AnswerRefused, RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted,
-    WorkspaceTrustRevoked, SecurityNoted, ForkRequested, RunRequested, RunCancelRequested,
-    StepRetryRequested, RunStarted, RunChanged, StepChanged, ContractChecked, ArtifactStored,
-)  # fmt: skip
-"""Every known kind but `unknown`."""
-
-BY_KIND: dict[str, type[Body]] = {body.KIND: body for body in BODIES}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """The envelope. `position` and `sequence_number` are 0 until the journal took the event."""
 
     id: str
@@ -604,3 +538,149 @@ class Event:
         """Return the storage name of the kind."""
         body = self.body
         return body.original_kind if isinstance(body, Unknown) else body.KIND
+
+
+# --- what a human asks for -----------------------------------------------------------------------
+
+
+class RunRequested(Body, frozen=True, kw_only=True):
+    """A human wants a pipeline run; it stands in the session of that run, right after its creation."""
+
+    KIND: ClassVar[str] = "run.requested"
+    pipeline: str
+    """`metadata.name` of the pipeline."""
+    file: str = ""
+    """Where it is, relative to the workspace."""
+    manifest: str = ""
+    input: str = ""
+    input_ref: BlobRef | None = None
+    """The exact input, when the recorded one differs from it."""
+    grants: tuple[str, ...] = ()
+    """Permission patterns that the human granted for this run, as they were listed to them."""
+    from_step: str = ""
+    """Begin with this step and what depends on it; everything else is taken from `from_run`."""
+    from_run: str = ""
+    recordings: str = ""
+    """Folder with one recording a step (`STEP.json`); empty asks the personas' providers."""
+    depth: Count = 0
+    """How many runs stand above this one."""
+
+
+class RunCancelRequested(Body, frozen=True, kw_only=True):
+    """A human wants the run to end; what runs is ended, what waits is withdrawn."""
+
+    KIND: ClassVar[str] = "run.cancel_requested"
+    reason: str = ""
+
+
+class StepRetryRequested(Body, frozen=True, kw_only=True):
+    """A human wants a step of an ended run done again, with everything that depends on it."""
+
+    KIND: ClassVar[str] = "step.retry_requested"
+
+
+# --- what the coordinator says ---------------------------------------------------------------------
+
+
+class RunStarted(Body, frozen=True, kw_only=True):
+    """The run begins (round 1) or goes on after it had ended or lost its coordinator (later rounds)."""
+
+    KIND: ClassVar[str] = "run.started"
+    pipeline: str
+    steps: tuple[StepPlan, ...]
+    round: Annotated[int, Meta(ge=1)] = 1
+    definition_digest: str = ""
+    """Keyed digest of pipeline, manifest, prompts and schemas as they were read at round 1."""
+    definition_ref: BlobRef | None = None
+    """Those bytes, sealed: a file that changes later changes nothing of this run."""
+    reset: tuple[str, ...] = ()
+    """Steps that begin anew in this round; all others keep their state."""
+    kept: tuple[str, ...] = ()
+    """Steps of round 1 that count as completed because `from_run` completed them."""
+    from_run: str = ""
+    returned_by: str = ""
+    """The gate or route that leads back and so begins this round; empty where a human did."""
+    workers: Annotated[int, Meta(ge=1)] = 1
+    """How many steps may run at once."""
+    workspace_root: str = ""
+    trace: str = ""
+    """Path of the audit trace; empty if none is kept."""
+
+
+class RunChanged(Body, frozen=True, kw_only=True):
+    """The run as a whole moved to another status."""
+
+    KIND: ClassVar[str] = "run.changed"
+    status: RunStatus
+    detail: str = ""
+    """Why: the failed step, the limit, who cancelled."""
+    duration_ms: Milliseconds = 0
+    """Working time since the run was first started."""
+    usage: Usage = Usage()
+
+
+class StepChanged(Body, frozen=True, kw_only=True):
+    """A step, or one item of a matrix, moved to another state (S1 StepState)."""
+
+    KIND: ClassVar[str] = "step.changed"
+    state: StepStateName
+    attempt: Annotated[int, Meta(ge=1)] = 1
+    detail: str = ""
+    """Why it failed, is tried again, waits, was skipped; scrubbed."""
+    is_warned: bool = False
+    """It counts as completed although it failed: `on_failure` was warn or continue."""
+    has_failed: bool = False
+    """It failed and counts as completed for the route that takes its failure, and for nothing else."""
+    duration_ms: Milliseconds = 0
+    """Working time of this attempt so far."""
+    session_id: str | None = None
+    """The child session of an agent step's attempt, or the child run of a pipeline step."""
+    workspace: str = ""
+    matrix: str = ""
+    """The matrix step that this is an item of."""
+    item: Json = None
+    items: tuple[str, ...] | None = None
+    """Ids of the items, once a matrix step knows them."""
+    exit_code: int | None = None
+    usage: Usage = Usage()
+    output: str = ""
+    """The end of what a command printed, at most 2 KB, scrubbed."""
+    output_ref: BlobRef | None = None
+    """All that was kept of it: the first and the last part."""
+    output_bytes: Count = 0
+
+
+class ContractChecked(Body, frozen=True, kw_only=True):
+    """What a step hands over was checked against its contract (S1 HandoverConfig)."""
+
+    KIND: ClassVar[str] = "contract.checked"
+    contract: str
+    """Its type: `json_schema`, `test_suite`, `typescript_interface` …"""
+    outcome: ContractOutcome
+    attempt: Annotated[int, Meta(ge=1)] = 1
+    source: str = ""
+    """The file that was checked, or the command that checked."""
+    problems: tuple[str, ...] = ()
+    """Every failing path with what is wrong there, or the end of the command's output; scrubbed."""
+    is_blocking: bool = True
+
+
+class ArtifactStored(Body, frozen=True, kw_only=True):
+    """A step produced an artifact; later steps get exactly these bytes."""
+
+    KIND: ClassVar[str] = "artifact.stored"
+    name: str
+    artifact_kind: ArtifactKind
+    digest: str
+    """Keyed digest of the bytes; of a folder, over the paths and digests of its files."""
+    path: str = ""
+    """Where it was found, relative to the step's workspace."""
+    type: str = ""
+    """`json`, `markdown`, … as the pipeline declares it."""
+    content_ref: BlobRef | None = None
+    """The sealed bytes; of a folder, a sealed JSON object of path to sealed bytes."""
+    member_refs: tuple[BlobRef, ...] = ()
+    """Of a folder: the sealed bytes of its files."""
+    size_bytes: Count = 0
+    files: Count = 1
+    attempt: Annotated[int, Meta(ge=1)] = 1

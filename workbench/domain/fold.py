@@ -1,12 +1,14 @@
-"""From events to rows: the one `apply` that the index tables, the views and every test use.
+"""From events to rows: `apply_event`, used by the index tables, the views and the tests.
 
-Total and pure: `apply(event, look)` never raises on any event in any state and never looks at a clock.
-A move that a machine does not allow leaves the row as it was; refusing it is the journal's work.
+Total and pure: never raises on any event in any state. An illegal move leaves the row unchanged; the journal
+refuses it before it is stored.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
 from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.domain.events import (
     ActionApproved,
@@ -16,7 +18,6 @@ from workbench.domain.events import (
     ActionOpened,
     ActionRejected,
     ActionSuperseded,
-    Body,
     CallExecuting,
     CallFinished,
     CallProposed,
@@ -43,12 +44,11 @@ from workbench.domain.machines import (
     may_move,
 )
 from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust
-from workbench.domain.run_fold import RUN_HANDLERS, RunLookup
-from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, Verdict
-from workbench.records import dataclass, replace
+from workbench.domain.run_fold import RUN_HANDLERS, RunRowLookup
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Body, GateVerdict, ReplyCall
 
 
-class Lookup(RunLookup, Protocol):
+class RowLookup(RunRowLookup, Protocol):
     """The rows as they stand before an event."""
 
     def call(self, key: str) -> Call | None:
@@ -68,8 +68,7 @@ class Lookup(RunLookup, Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Tables:
+class MemoryTables(Struct):
     """Rows in memory: a Lookup that views, tests and the rebuild check fold into."""
 
     sessions: dict[str, Session] = field(default_factory=dict[str, Session])
@@ -126,32 +125,38 @@ class Tables:
             case StepState():
                 self.step_states[row.key] = row
 
-    def fold(self, events: Iterable[Event]) -> "Tables":
+    def fold(self, events: Iterable[Event]) -> "MemoryTables":
         """Apply events in order and return self."""
         for event in events:
-            for row in apply(event, self):
+            for row in apply_event(event, self):
                 self.put(row)
         return self
 
 
-REACHING: tuple[type[Body], ...] = (RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
+CROSS_SESSION_EVENTS: tuple[type[Body], ...] = (
+    RuleAdded,
+    RuleUsed,
+    RuleRevoked,
+    WorkspaceTrusted,
+    WorkspaceTrustRevoked,
+)
 """What reaches beyond its session; of an imported one it is kept and shown, and grants nothing here."""
 
 
-def apply(event: Event, look: Lookup) -> tuple[Row, ...]:
+def apply_event(event: Event, look: RowLookup) -> tuple[Row, ...]:
     """Return the rows that an event changes, as they stand after it."""
     if not event.body.DURABLE:
         return ()
-    handler = None if _reaches_out(event) else _HANDLERS.get(type(event.body))
+    handler = None if _is_foreign_grant(event) else _HANDLERS.get(type(event.body))
     rows = handler(event, look) if handler else ()
     if any(isinstance(row, Session) for row in rows):
         return rows
-    return (*rows, *_touched(event, look))
+    return (*rows, *_touch_session(event, look))
 
 
-def _reaches_out(event: Event) -> bool:
+def _is_foreign_grant(event: Event) -> bool:
     is_imported = event.recorded_at is not None and event.session_id != SYSTEM_SESSION
-    return is_imported and isinstance(event.body, REACHING)
+    return is_imported and isinstance(event.body, CROSS_SESSION_EVENTS)
 
 
 def describe_actor(actor: Actor) -> str:
@@ -160,14 +165,14 @@ def describe_actor(actor: Actor) -> str:
     return f"{actor.kind} ({', '.join(facts)})" if facts else actor.kind
 
 
-def _touched(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _touch_session(event: Event, look: RowLookup) -> tuple[Row, ...]:
     session = look.session(event.session_id)
     if session is None or event.at <= session.updated_at:
         return ()
     return (replace(session, updated_at=event.at),)
 
 
-def _on_session(event: Event, look: Lookup, change: Callable[[Session], Session]) -> tuple[Row, ...]:
+def _on_session(event: Event, look: RowLookup, change: Callable[[Session], Session]) -> tuple[Row, ...]:
     session = look.session(event.session_id)
     if session is None:
         return ()
@@ -178,7 +183,7 @@ def _on_session(event: Event, look: Lookup, change: Callable[[Session], Session]
 # --- sessions ---------------------------------------------------------------------------------
 
 
-def _session_created(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _session_created(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, SessionCreated)
     if look.session(event.session_id) is not None:
@@ -195,7 +200,7 @@ def _session_created(event: Event, look: Lookup) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _status_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _status_changed(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, SessionStatusChanged)
 
@@ -207,7 +212,7 @@ def _status_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
     return _on_session(event, look, change)
 
 
-def _session_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _session_changed(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, SessionChanged)
     names = ("title", "tags", "archived", "provider", "model")
@@ -223,19 +228,19 @@ def _session_changed(event: Event, look: Lookup) -> tuple[Row, ...]:
     return _on_session(event, look, changed)
 
 
-def _prompt_submitted(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _prompt_submitted(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
 
 
-def _turn_started(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _turn_started(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
 
 
-def _turn_ended(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _turn_ended(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return _on_session(event, look, lambda s: replace(s, open_turn=None))
 
 
-def _reply_completed(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _reply_completed(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ReplyCompleted)
     calls = tuple(
@@ -257,7 +262,7 @@ def _new_call(event: Event, call: ReplyCall, ordinal: int) -> Call:
 # --- calls -------------------------------------------------------------------------------------
 
 
-def _call_proposed(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _call_proposed(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, CallProposed)
     if event.call_id is None:
@@ -285,7 +290,7 @@ _VERDICT_STATES: dict[str, CallState] = {
 }
 
 
-def _approval_method(verdict: Verdict) -> ApprovalMethod | None:
+def _approval_method(verdict: GateVerdict) -> ApprovalMethod | None:
     if verdict.outcome != "allowed":
         return None
     return "config_rule" if verdict.rule else "auto"
@@ -302,21 +307,21 @@ def _unannounced_call(event: Event, body: CallProposed, replaced: Call | None) -
     )  # fmt: skip
 
 
-def _moved(call: Call | None, state: CallState) -> Call | None:
+def _moved_call(call: Call | None, state: CallState) -> Call | None:
     if call is None or not may_move(CALL_MOVES, call.state, state):
         return None
     return replace(call, state=state)
 
 
-def _call_executing(event: Event, look: Lookup) -> tuple[Row, ...]:
-    call = _moved(look.call(event.call_id or ""), "executing")
+def _call_executing(event: Event, look: RowLookup) -> tuple[Row, ...]:
+    call = _moved_call(look.call(event.call_id or ""), "executing")
     return (replace(call, started_at=event.at),) if call else ()
 
 
-def _call_finished(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _call_finished(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, CallFinished)
-    call = _moved(look.call(event.call_id or ""), body.state)
+    call = _moved_call(look.call(event.call_id or ""), body.state)
     if call is None:
         return ()
     return (
@@ -330,7 +335,7 @@ def _call_finished(event: Event, look: Lookup) -> tuple[Row, ...]:
 # --- actions -----------------------------------------------------------------------------------
 
 
-def _action_opened(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _action_opened(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionOpened)
     if event.action_id is None or look.action(event.action_id) is not None:
@@ -347,7 +352,7 @@ def _action_opened(event: Event, look: Lookup) -> tuple[Row, ...]:
     return (action, replace(call, action_id=action.id)) if call else (action,)
 
 
-def _decided(event: Event, look: Lookup, state: ActionState, **facts: object) -> Action | None:
+def _decided_action(event: Event, look: RowLookup, state: ActionState, **facts: object) -> Action | None:
     action = look.action(event.action_id or "")
     if action is None or not may_move(ACTION_MOVES, action.state, state):
         return None
@@ -355,10 +360,12 @@ def _decided(event: Event, look: Lookup, state: ActionState, **facts: object) ->
     return replace(action, state=state, decided_at=event.at, decided_by=who, **facts)  # type: ignore[arg-type]
 
 
-def _with_call(action: Action | None, look: Lookup, event: Event, state: CallState) -> tuple[Row, ...]:
+def _action_with_call(
+    action: Action | None, look: RowLookup, event: Event, state: CallState
+) -> tuple[Row, ...]:
     if action is None:
         return ()
-    call = _moved(look.call(action.call_id or ""), state)
+    call = _moved_call(look.call(action.call_id or ""), state)
     if call is None:
         return (action,)
     if state == "approved":
@@ -366,43 +373,43 @@ def _with_call(action: Action | None, look: Lookup, event: Event, state: CallSta
     return action, replace(call, finished_at=event.at, error=action.reason or "", detail=state)
 
 
-def _action_approved(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _action_approved(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionApproved)
-    action = _decided(
+    action = _decided_action(
         event, look, "approved", reason=body.reason, approved_until=body.approved_until,
         result_digest=body.result_digest, selection=body.selection, edited=body.edited,
         choice=body.choice, text=body.text, seen=body.seen,
     )  # fmt: skip
-    return _with_call(action, look, event, "approved")
+    return _action_with_call(action, look, event, "approved")
 
 
-def _action_rejected(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _action_rejected(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionRejected)
-    action = _decided(event, look, "rejected", reason=body.reason, choice=body.choice)
-    return _with_call(action, look, event, "rejected")
+    action = _decided_action(event, look, "rejected", reason=body.reason, choice=body.choice)
+    return _action_with_call(action, look, event, "rejected")
 
 
-def _action_expired(event: Event, look: Lookup) -> tuple[Row, ...]:
-    return _with_call(_decided(event, look, "expired"), look, event, "expired")
+def _action_expired(event: Event, look: RowLookup) -> tuple[Row, ...]:
+    return _action_with_call(_decided_action(event, look, "expired"), look, event, "expired")
 
 
-def _action_superseded(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _action_superseded(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionSuperseded)
-    action = _decided(event, look, "superseded", successor=body.successor, reason=body.why)
+    action = _decided_action(event, look, "superseded", successor=body.successor, reason=body.why)
     return (action,) if action else ()
 
 
-def _action_cancelled(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _action_cancelled(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionCancelled)
-    action = _decided(event, look, "cancelled", reason=body.why)
+    action = _decided_action(event, look, "cancelled", reason=body.why)
     return (action,) if action else ()
 
 
-def _became_stale(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _became_stale(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, ActionBecameStale)
     action = look.action(event.action_id or "")
@@ -415,7 +422,7 @@ def _became_stale(event: Event, look: Lookup) -> tuple[Row, ...]:
 # --- rules and trust -------------------------------------------------------------------------------
 
 
-def _rule_added(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _rule_added(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, RuleAdded)
     if look.rule(body.rule) is not None:
@@ -430,7 +437,7 @@ def _rule_added(event: Event, look: Lookup) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _rule_used(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _rule_used(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, RuleUsed)
     rule = look.rule(body.rule)
@@ -440,14 +447,14 @@ def _rule_used(event: Event, look: Lookup) -> tuple[Row, ...]:
     return (replace(rule, use_count=rule.use_count + 1, last_used_at=last),)
 
 
-def _rule_revoked(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _rule_revoked(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, RuleRevoked)
     rule = look.rule(body.rule)
     return (replace(rule, revoked_at=event.at),) if rule and rule.revoked_at is None else ()
 
 
-def _workspace_trusted(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _workspace_trusted(event: Event, look: RowLookup) -> tuple[Row, ...]:
     del look
     body = event.body
     assert isinstance(body, WorkspaceTrusted)
@@ -459,15 +466,14 @@ def _workspace_trusted(event: Event, look: Lookup) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _trust_revoked(event: Event, look: Lookup) -> tuple[Row, ...]:
+def _trust_revoked(event: Event, look: RowLookup) -> tuple[Row, ...]:
     body = event.body
     assert isinstance(body, WorkspaceTrustRevoked)
     row = look.trust(body.workspace)
     return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
 
 
-_Handler = Callable[[Event, Lookup], tuple[Row, ...]]
-
+_Handler = Callable[[Event, RowLookup], tuple[Row, ...]]
 _HANDLERS: dict[type[Body], _Handler] = {
     SessionCreated: _session_created,
     SessionStatusChanged: _status_changed,

@@ -1,7 +1,4 @@
-"""The state machines: session, call, action, pipeline run and step, as tables of legal moves.
-
-Owns which state may follow which. Never looks at anything but two state names.
-"""
+"""State machines of session, call, action, pipeline run and step, as tables of legal moves."""
 
 from typing import Final, Literal, get_args
 
@@ -33,11 +30,8 @@ StepStateName = Literal[
     "skipped",
     "cancelled",
 ]
-
 Moves = dict[str, frozenset[str]]
-
 _LIVE = {"created", "initializing", "ready", "processing", "paused"}
-
 SESSION_MOVES: Final[Moves] = {
     "created": frozenset({"initializing", "terminated"}),
     "initializing": frozenset({"ready", "failed", "terminated"}),
@@ -49,7 +43,6 @@ SESSION_MOVES: Final[Moves] = {
     "terminated": frozenset(),
 }
 """S2 AgentSession with S0's pause; a pause may change its reason."""
-
 CALL_MOVES: Final[Moves] = {
     "pending": frozenset({"approved", "rejected", "expired", "cancelled"}),
     "approved": frozenset({"executing", "cancelled"}),
@@ -62,7 +55,6 @@ CALL_MOVES: Final[Moves] = {
     "interrupted": frozenset(),
 }
 """A call cancelled because its base moved is followed by a new call under the same provider call id."""
-
 ACTION_MOVES: Final[Moves] = {
     "pending": frozenset({"approved", "rejected", "expired", "cancelled", "superseded"}),
     "approved": frozenset(),
@@ -71,7 +63,6 @@ ACTION_MOVES: Final[Moves] = {
     "cancelled": frozenset(),
     "superseded": frozenset(),
 }
-
 RUN_MOVES: Final[Moves] = {
     "queued": frozenset({"running", "failed", "cancelled"}),
     "running": frozenset({"waiting", "completed", "failed", "cancelled"}),
@@ -81,7 +72,6 @@ RUN_MOVES: Final[Moves] = {
     "cancelled": frozenset(),
 }
 """S1 PipelineState. `run.started` of a later round begins a failed or cancelled run anew; no move does."""
-
 STEP_MOVES: Final[Moves] = {
     "pending": frozenset({"running", "skipped", "cancelled"}),
     "running": frozenset({"waiting", "completed", "completed_empty", "failed", "retrying", "cancelled"}),
@@ -94,13 +84,12 @@ STEP_MOVES: Final[Moves] = {
     "cancelled": frozenset(),
 }
 """S1 StepState. What is left to do is `pending` again after the `run.started` of a later round."""
-
-ENDED_RUNS: Final = frozenset({"completed", "failed", "cancelled"})
-DONE_STEPS: Final = frozenset({"completed", "completed_empty"})
-ENDED_STEPS: Final = DONE_STEPS | {"failed", "skipped", "cancelled"}
-TERMINAL_SESSIONS: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
-SETTLED_CALLS: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
-OPEN_CALLS: Final = frozenset({"pending", "approved", "executing"})
+ENDED_RUN_STATES: Final = frozenset({"completed", "failed", "cancelled"})
+COMPLETED_STEP_STATES: Final = frozenset({"completed", "completed_empty"})
+ENDED_STEP_STATES: Final = COMPLETED_STEP_STATES | {"failed", "skipped", "cancelled"}
+TERMINAL_SESSION_STATES: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
+SETTLED_CALL_STATES: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
+OPEN_CALL_STATES: Final = frozenset({"pending", "approved", "executing"})
 
 
 class IllegalMoveError(ValueError):

@@ -1,23 +1,23 @@
-"""What goes to a model and what comes back, in no provider's own words.
+"""Messages between components that are never recorded as they are.
 
-A `ModelRequest` is made by the turn machine from events; a provider turns it into its wire format and
-yields `ReplyPart`s. Nothing here is recorded as it stands: texts may hold what the record scrubs.
+They pass between agent and model provider, and between coordinator and step executor. They are independent of
+any provider's wire format, and their texts may hold what the journal scrubs.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
-from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
+from msgspec import Meta, Struct, field
+
+from workbench.domain.events import ArtifactStored
+from workbench.domain.values import BlobRef, Count, Json, JsonObject, StepKind, ToolDescriptor, Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
-
 ResultOutcome = Literal[
     "succeeded", "failed", "rejected", "partial", "expired", "denied", "refused", "cancelled", "interrupted"
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageCall:
+class MessageCall(Struct, frozen=True, kw_only=True):
     """A tool call inside an assistant message."""
 
     id: str
@@ -27,8 +27,7 @@ class MessageCall:
     arguments: JsonObject = field(default_factory=dict[str, Json])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """One message of a conversation; S0 Message."""
 
     role: Role
@@ -39,8 +38,7 @@ class Message:
     """How the call of a tool message ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """Everything a provider needs for one reply."""
 
     session_id: str
@@ -52,22 +50,19 @@ class ModelRequest:
     used_exchanges: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPart:
+class TextPart(Struct, frozen=True, kw_only=True):
     """More text of the reply."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThinkingPart:
+class ThinkingPart(Struct, frozen=True, kw_only=True):
     """More of the model's thinking."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallPart:
+class ToolCallPart(Struct, frozen=True, kw_only=True):
     """A whole tool call. `arguments` is the text as the model wrote it."""
 
     id: str
@@ -75,29 +70,25 @@ class ToolCallPart:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsagePart:
+class UsagePart(Struct, frozen=True, kw_only=True):
     """Tokens of this reply."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangePart:
+class ExchangePart(Struct, frozen=True, kw_only=True):
     """Which exchange of a recording answers; comes first."""
 
     exchange: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopPart:
+class StopPart(Struct, frozen=True, kw_only=True):
     """The reply was cut short: by a limit of tokens, a filter of the provider, or a bound of this program."""
 
     reason: Literal["length", "filtered", "calls", "size", "time"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailurePart:
+class FailurePart(Struct, frozen=True, kw_only=True):
     """The provider failed; nothing follows."""
 
     code: str
@@ -109,3 +100,87 @@ class FailurePart:
 
 
 ReplyPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | ExchangePart | FailurePart
+
+
+# --- the four types of the executor's protocol (DESIGN section 10) -----------------------------------
+
+
+class StepId(Struct, frozen=True, kw_only=True):
+    """Names one attempt at a step; running the same id again goes on where it was."""
+
+    run: str
+    step: str
+    attempt: Annotated[int, Meta(ge=1)] = 1
+
+    def __str__(self) -> str:
+        return f"{self.run}/{self.step}/{self.attempt}"
+
+
+class StepSpec(Struct, frozen=True, kw_only=True):
+    """All that an executor needs to run one attempt, wherever it runs."""
+
+    id: StepId
+    kind: StepKind
+    title: str = ""
+    """`nightly #41 · tests`: what queue and telemetry show beside its calls."""
+    source: str = ""
+    """The prompt, the shell command, or the name of the pipeline, with nothing left to fill in."""
+    workspace: str = ""
+    """Real path of the folder that it works in."""
+    session_id: str | None = None
+    """The child session of an agent step; made together with the step's move to running."""
+    adapter: JsonObject = field(default_factory=dict[str, Json])
+    """Empty for the built-in agent; else how to start the command line of another one."""
+    persona: JsonObject = field(default_factory=dict[str, Json])
+    """Name, prompt, provider, model, temperature, permissions and hooks."""
+    grants: tuple[str, ...] = ()
+    environment: JsonObject = field(default_factory=dict[str, Json])
+    """Variables added to the scrubbed ones."""
+    keeps_output: bool = False
+    """Whether the exact output is wanted as an artifact."""
+    timeout_seconds: float | None = None
+    """Working time that is left of this attempt."""
+    relay_percent: int = 0
+    """Of the context that an agent may use before its conversation is full; 0 is no limit."""
+    context_window: int = 0
+    """Tokens of that context; 0 takes what is known of the model."""
+    part: str = ""
+    """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
+
+
+class StepEvent(Struct, frozen=True, kw_only=True):
+    """Something of a running step that the coordinator records."""
+
+    kind: Literal["process", "output", "progress"]
+    text: str = ""
+    offset: Count = 0
+    pid: int = 0
+    group: int = 0
+    start_time: str = ""
+    mark: str = ""
+
+
+class StepOutcome(Struct, frozen=True, kw_only=True):
+    """How a call of `run` ended: completed, failed, parked (it asks and holds no slot) or cancelled."""
+
+    state: Literal["completed", "failed", "parked", "cancelled"]
+    reason: str = ""
+    is_retryable: bool = True
+    action_ids: tuple[str, ...] = ()
+    exit_code: int | None = None
+    usage: Usage = Usage()
+    output: str = ""
+    output_ref: BlobRef | None = None
+    stdout_ref: BlobRef | None = None
+    """The exact bytes of its standard output, sealed; None if they were too many."""
+    stdout_bytes: Count = 0
+    """How many it printed there."""
+    output_bytes: Count = 0
+    reply: str = ""
+    """The last words of an agent, scrubbed."""
+    artifacts: tuple[ArtifactStored, ...] = ()
+    """What a run below hands on."""
+    is_full: bool = False
+    """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
+    transcript_ref: BlobRef | None = None
+    """That conversation as text, sealed."""

@@ -1,11 +1,12 @@
-"""Rows of the index tables: what the journal knows at a moment, one frozen dataclass a table.
+"""Rows of the index tables, one class a table, and the facts and counts that are read from them.
 
-They hold nothing that the events do not (`fold.apply` makes them), so they can be thrown away and
-rebuilt at any time. Leases and hosts are the exception: they are about processes, not history.
+Rows hold nothing that the events do not (`fold.apply_event` makes them) and can be rebuilt at any time.
+Leases and hosts are the exception: they describe processes.
 """
 
-from dataclasses import field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from workbench.domain.machines import (
     ActionState,
@@ -15,11 +16,11 @@ from workbench.domain.machines import (
     SessionStatus,
     StepStateName,
 )
-from workbench.domain.runs import ContractOutcome, StepKind
 from workbench.domain.values import (
     ActionKind,
     ApprovalMethod,
     BlobRef,
+    ContractOutcome,
     FilePlan,
     Json,
     JsonObject,
@@ -27,16 +28,16 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
-    SeenBy,
+    SeenExtent,
+    SelectedHunk,
     SessionKind,
-    Taken,
+    StepKind,
     Usage,
 )
-from workbench.records import dataclass
+from workbench.text.safe import one_line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """A session as it stands; S0 Session, S2 AgentSession and S4 Assistant Session in one."""
 
     id: str
@@ -71,8 +72,7 @@ class Session:
         return "every" if found == "every" else "reads" if found == "reads" else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A tool call as it stands; S0 ToolCall with ToolResult, S4 ToolInvocationRecord."""
 
     id: str
@@ -104,8 +104,7 @@ class Call:
     replaced_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """A row of the queue as it stands; S4 PendingAction with its decision."""
 
     id: str
@@ -135,19 +134,18 @@ class Action:
     reason: str | None = None
     approved_until: int | None = None
     result_digest: str | None = None
-    selection: tuple[Taken, ...] | None = None
+    selection: tuple[SelectedHunk, ...] | None = None
     edited: JsonObject | None = None
     choice: str | None = None
     text: str | None = None
     files: tuple[FilePlan, ...] = ()
     choices: tuple[str, ...] = ()
     subject: JsonObject = field(default_factory=dict[str, Json])
-    seen: SeenBy | None = None
+    seen: SeenExtent | None = None
     """How much of an approved one was drawn before; None where nobody noted it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """A rule or grant as it stands; S0 ApprovalRule."""
 
     id: str
@@ -168,8 +166,7 @@ class Rule:
     revoked_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(Struct, frozen=True, kw_only=True):
     """What a human last said about a workspace."""
 
     workspace: str
@@ -180,8 +177,7 @@ class Trust:
     revoked_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineState:
+class PipelineState(Struct, frozen=True, kw_only=True):
     """A pipeline run as it stands; S1 PipelineState. Its id is that of the run's session."""
 
     pipeline_id: str
@@ -205,8 +201,7 @@ class PipelineState:
     usage: Usage = Usage()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepState:
+class StepState(Struct, frozen=True, kw_only=True):
     """A step of a run, or one item of a matrix, as it stands; S1 StepState."""
 
     key: str
@@ -248,8 +243,7 @@ def step_key(run: str, step: str) -> str:
 Row = Session | Call | Action | Rule | Trust | PipelineState | StepState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class Lease(Struct, frozen=True, kw_only=True):
     """Who drives a session. A lease is live while its driver's lock is held."""
 
     session_id: str
@@ -261,8 +255,7 @@ class Lease:
     released: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(Struct, frozen=True, kw_only=True):
     """A process that drives sessions, with the names of the provider variables it was started with."""
 
     id: str
@@ -274,3 +267,96 @@ class Host:
     schema: int
     variables: tuple[str, ...] = ()
     ended_at: int | None = None
+
+
+UnaskedReason = Literal["", "rule", "grant", "refused"]
+"""A rule let a call pass; so did a pattern of the configuration, a trust or a tool that asks nobody; or the
+gate did not allow it."""
+
+
+class CallFact(Struct, frozen=True, kw_only=True):
+    """A tool call that has ended, or waits."""
+
+    tool: str
+    state: CallState
+    run_ms: int | None
+    """How long it ran; None if it never did."""
+    waited_ms: int | None
+    """How long its questions waited for a human, all of them together; None if it asked nothing."""
+    unasked: UnaskedReason = ""
+    """Who decided it without a question; empty where one was asked, or nothing is decided or known."""
+
+
+class ActionFact(Struct, frozen=True, kw_only=True):
+    """A question that was decided, expired, withdrawn or replaced by another one."""
+
+    state: ActionState
+    is_partly: bool
+    took_ms: int | None
+    """From the question to a human's answer; None where no human answered or the times are foreign."""
+    tool: str | None = None
+    """Whose call asked; None for gates and the like."""
+    asked_at: int = 0
+    """Microseconds."""
+
+
+class SessionFact(Struct, frozen=True, kw_only=True):
+    """What a session used."""
+
+    status: SessionStatus
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    updated_at: int
+    spent: tuple[tuple[int, int], ...] = ()
+    """Of one that went on over midnight: quarters of an hour and the tokens of each; empty for all others."""
+
+
+class FileFact(Struct, frozen=True, kw_only=True):
+    """A file of a workspace, over all sessions."""
+
+    path: str
+    times: int
+    added: int
+    removed: int
+
+
+class SessionCounts(Struct, frozen=True):
+    """What a list says of a session beside its title."""
+
+    rejected: int = 0
+    expired: int = 0
+    failed: int = 0
+    """Calls that ran and failed."""
+    turns: int = 0
+    """Those that have ended."""
+    files: int = 0
+    """Times that a file was changed."""
+    added: int = 0
+    removed: int = 0
+
+
+class DeletionExtent(Struct, frozen=True):
+    """What goes when a session is deleted."""
+
+    events: int
+    calls: int
+    actions: int
+    kept: int
+    """Outputs and images of files."""
+    steps: int
+    """Sessions of a pipeline run that go with it."""
+
+
+class ActivitySpans(Struct, frozen=True, kw_only=True):
+    """When a session worked and when its questions waited: beginnings and ends, in microseconds."""
+
+    turns: tuple[tuple[int, int], ...]
+    waits: tuple[tuple[int, int], ...]
+
+
+def run_title(run: PipelineState) -> str:
+    """Return `nightly #41`."""
+    name = one_line(run.pipeline_name, 120)
+    return name if run.number is None else f"{name} #{run.number}"

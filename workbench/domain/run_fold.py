@@ -1,29 +1,26 @@
-"""From events of pipeline runs to their rows; `fold.apply` calls it, nothing else does.
-
-Total and pure like all of the fold: a move that a machine does not allow leaves the row as it was.
-"""
+"""From events of pipeline runs to rows; called by `fold.apply_event` only."""
 
 from collections.abc import Callable
 from typing import Protocol
 
-from workbench.domain.body import Body
-from workbench.domain.events import Event
-from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, ENDED_STEPS, RUN_MOVES, STEP_MOVES, may_move
-from workbench.domain.rows import PipelineState, Session, StepState, step_key
-from workbench.domain.runs import (
-    ContractChecked,
-    RunChanged,
-    RunRequested,
-    RunStarted,
-    StepChanged,
-    StepPlan,
+from msgspec.structs import replace
+
+from workbench.domain.events import ContractChecked, Event, RunChanged, RunRequested, RunStarted, StepChanged
+from workbench.domain.machines import (
+    COMPLETED_STEP_STATES,
+    ENDED_RUN_STATES,
+    ENDED_STEP_STATES,
+    RUN_MOVES,
+    STEP_MOVES,
+    may_move,
 )
-from workbench.records import replace
+from workbench.domain.rows import PipelineState, Session, StepState, step_key
+from workbench.domain.values import Body, StepPlan
 
 RunRow = PipelineState | StepState
 
 
-class RunLookup(Protocol):
+class RunRowLookup(Protocol):
     """The rows of runs as they stand before an event."""
 
     def session(self, key: str) -> Session | None:
@@ -39,7 +36,7 @@ class RunLookup(Protocol):
         ...
 
 
-def _requested(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
+def _run_requested(event: Event, look: RunRowLookup) -> tuple[RunRow, ...]:
     body = event.body
     assert isinstance(body, RunRequested)
     if look.pipeline_state(event.session_id) is not None:
@@ -54,7 +51,7 @@ def _requested(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
     )  # fmt: skip
 
 
-def _started(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
+def _run_started(event: Event, look: RunRowLookup) -> tuple[RunRow, ...]:
     body = event.body
     assert isinstance(body, RunStarted)
     run = look.pipeline_state(event.session_id)
@@ -68,16 +65,18 @@ def _started(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
         started_at=event.at if run.started_at is None else run.started_at, error_message="",
         duration_ms=run.duration_ms + worked,
     )  # fmt: skip
-    steps = (_begun(event, body, plan, ordinal, look) for ordinal, plan in enumerate(body.steps))
-    items = (_item_begun(event, key, look) for key in body.reset if "[" in key)
+    steps = (_step_of_round(event, body, plan, ordinal, look) for ordinal, plan in enumerate(body.steps))
+    items = (_reset_item(event, key, look) for key in body.reset if "[" in key)
     return (now, *(step for step in (*steps, *items) if step is not None))
 
 
-def _begun(event: Event, body: RunStarted, plan: StepPlan, ordinal: int, look: RunLookup) -> StepState | None:
+def _step_of_round(
+    event: Event, body: RunStarted, plan: StepPlan, ordinal: int, look: RunRowLookup
+) -> StepState | None:
     key = step_key(event.session_id, plan.id)
     known = look.step_state(key)
     if known is not None:
-        return _anew(known, event.at) if plan.id in body.reset else None
+        return _reset_step(known, event.at) if plan.id in body.reset else None
     is_kept = plan.id in body.kept
     return StepState(
         key=key, pipeline_id=event.session_id, step_id=plan.id, ordinal=ordinal, kind=plan.kind,
@@ -86,19 +85,19 @@ def _begun(event: Event, body: RunStarted, plan: StepPlan, ordinal: int, look: R
     )  # fmt: skip
 
 
-def _item_begun(event: Event, step: str, look: RunLookup) -> StepState | None:
+def _reset_item(event: Event, step: str, look: RunRowLookup) -> StepState | None:
     known = look.step_state(step_key(event.session_id, step))
-    return _anew(known, event.at) if known is not None and known.matrix else None
+    return _reset_step(known, event.at) if known is not None and known.matrix else None
 
 
-def _anew(step: StepState, at: int) -> StepState:
+def _reset_step(step: StepState, at: int) -> StepState:
     return replace(
         step, state="pending", moved_at=at, completed_at=None, error_message="", is_warned=False,
         contract=None, duration_ms=0, exit_code=None, action_id=None,
     )  # fmt: skip
 
 
-def _run_changed(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
+def _run_changed(event: Event, look: RunRowLookup) -> tuple[RunRow, ...]:
     body = event.body
     assert isinstance(body, RunChanged)
     run = look.pipeline_state(event.session_id)
@@ -108,13 +107,13 @@ def _run_changed(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
         replace(
             run, status=body.status, updated_at=event.at, moved_at=event.at,
             duration_ms=body.duration_ms, usage=body.usage,
-            finished_at=event.at if body.status in ENDED_RUNS else None,
+            finished_at=event.at if body.status in ENDED_RUN_STATES else None,
             error_message=body.detail if body.status in ("failed", "cancelled") else "",
         ),
     )  # fmt: skip
 
 
-def _step_changed(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
+def _step_changed(event: Event, look: RunRowLookup) -> tuple[RunRow, ...]:
     body = event.body
     assert isinstance(body, StepChanged)
     if event.step is None:
@@ -124,10 +123,10 @@ def _step_changed(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
         return ()
     run = look.pipeline_state(event.session_id)
     touched = (replace(run, updated_at=event.at),) if run else ()
-    return (_moved(step, event, body), *touched)
+    return (_moved_step(step, event, body), *touched)
 
 
-def _new_item(event: Event, body: StepChanged, look: RunLookup) -> StepState | None:
+def _new_item(event: Event, body: StepChanged, look: RunRowLookup) -> StepState | None:
     """Make the row of a matrix item, which nobody knew when the run was started."""
     of = look.step_state(step_key(event.session_id, body.matrix)) if body.matrix else None
     if of is None or event.step is None:
@@ -138,36 +137,36 @@ def _new_item(event: Event, body: StepChanged, look: RunLookup) -> StepState | N
     )  # fmt: skip
 
 
-def _moved(step: StepState, event: Event, body: StepChanged) -> StepState:
+def _moved_step(step: StepState, event: Event, body: StepChanged) -> StepState:
     is_begun = body.state == "running" and body.attempt != step.attempt
     is_failure = body.state in ("failed", "retrying", "skipped", "cancelled") or body.is_warned
     # `waiting` has usage only where a step goes over from a full conversation to the next.
-    is_counted = body.state in (*ENDED_STEPS, "retrying", "waiting")
+    is_counted = body.state in (*ENDED_STEP_STATES, "retrying", "waiting")
     usage = step.usage.plus(body.usage) if is_counted else step.usage
     return replace(
         step, state=body.state, attempt=body.attempt, moved_at=event.at, duration_ms=body.duration_ms,
         retry_count=step.retry_count + (body.state == "retrying"), is_warned=body.is_warned,
         contract=None if is_begun else step.contract,
         started_at=event.at if is_begun or step.started_at is None else step.started_at,
-        completed_at=event.at if body.state in ENDED_STEPS else None,
+        completed_at=event.at if body.state in ENDED_STEP_STATES else None,
         workspace_path=body.workspace or step.workspace_path, session_id=body.session_id or step.session_id,
         action_id=event.action_id if body.state == "waiting" else step.action_id,
         exit_code=body.exit_code, error_message=body.detail if is_failure else "", usage=usage,
     )  # fmt: skip
 
 
-def _contract_checked(event: Event, look: RunLookup) -> tuple[RunRow, ...]:
+def _contract_checked(event: Event, look: RunRowLookup) -> tuple[RunRow, ...]:
     body = event.body
     assert isinstance(body, ContractChecked)
     step = look.step_state(step_key(event.session_id, event.step or ""))
-    if step is None or step.state in DONE_STEPS:
+    if step is None or step.state in COMPLETED_STEP_STATES:
         return ()
     return (replace(step, contract=body.outcome),)
 
 
-RUN_HANDLERS: dict[type[Body], Callable[[Event, RunLookup], tuple[RunRow, ...]]] = {
-    RunRequested: _requested,
-    RunStarted: _started,
+RUN_HANDLERS: dict[type[Body], Callable[[Event, RunRowLookup], tuple[RunRow, ...]]] = {
+    RunRequested: _run_requested,
+    RunStarted: _run_started,
     RunChanged: _run_changed,
     StepChanged: _step_changed,
     ContractChecked: _contract_checked,

@@ -1,41 +1,35 @@
-"""Plain values shared by events and rows: actors, hunks, plans, choices, verdicts, usage.
+"""Plain values shared by events and rows: actors, hunks, plans, decisions, usage, tool descriptors.
 
-Nothing here has behaviour beyond deriving one value from another. Times are microseconds since the
-epoch in UTC; durations are milliseconds unless a name says otherwise.
+Also the base class of event bodies and the number bounds used in annotations. Times are microseconds since
+the epoch in UTC; durations are milliseconds unless the name says otherwise.
 """
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from workbench.domain.bounds import AtLeast
-from workbench.records import dataclass
+from msgspec import Meta, Struct, field
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict of these."""
-
 JsonObject = Mapping[str, Json]
-Micros = Annotated[int, AtLeast(0)]
-Count = Annotated[int, AtLeast(0)]
-Milliseconds = Annotated[int, AtLeast(0)]
+
+
+Micros = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[int, Meta(ge=0)]
 BlobRef = str
 """Names stored bytes: `sealed:<hex>` or `recorded:<hex>`, the hex being their keyed digest."""
-
 SYSTEM_SESSION = "system"
 """Owns what belongs to no session: rules, trust, hosts, tombstones."""
-
 UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
-
-DEFAULT_WINDOW_MINUTES = 15
+DEFAULT_APPROVAL_MINUTES = 15
 """S4 PendingAction: how long an action waits for its human."""
-
 MAX_EXTENSIONS = 4
-
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
 SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]
 ActionKind = Literal["tool", "gate", "question", "trust", "finding"]
-Approval = Literal["approve", "reject"]
+DecisionVerdict = Literal["approve", "reject"]
 RuleEffect = Literal["allow", "ask", "deny"]
 Guards = Literal["hooks", "denials", "none"]
 """What the files of a workspace put in the way of calls: hooks, deny patterns only, or nothing."""
@@ -49,8 +43,7 @@ GateStep = Literal["schema", "paths", "deny", "ceiling", "hooks", "grants", "ask
 ApprovalMethod = Literal["manual", "auto", "config_rule"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
+class Actor(Struct, frozen=True, kw_only=True):
     """Who made an event; for users `via` says from where (`screen` or `cli`)."""
 
     kind: ActorKind
@@ -58,11 +51,10 @@ class Actor:
     via: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One numbered piece of a change, counted from 1 over all files of an action."""
 
-    index: Annotated[int, AtLeast(1)]
+    index: Annotated[int, Meta(ge=1)]
     path: str
     old_start: Count
     old_count: Count
@@ -72,16 +64,14 @@ class Hunk:
     """(sign, text) with sign one of space, `-`, `+`, and `\\` for a missing newline at the end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class SelectedHunk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A hunk that was taken; `lines` counts its changed lines from 1, None takes all of them."""
 
-    hunk: Annotated[int, AtLeast(1)]
+    hunk: Annotated[int, Meta(ge=1)]
     lines: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePlan:
+class FilePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an action would do to one file; base and after are keyed digests, None means no file."""
 
     path: str
@@ -92,16 +82,14 @@ class FilePlan:
     after_ref: BlobRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer that a gate, a question or a trust row offers."""
 
     key: str
     label: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the gate said of a call, at which step, and who spoke."""
 
     outcome: GateOutcome
@@ -113,8 +101,7 @@ class Verdict:
     rule: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Tokens of one reply or the sum of a session; S2 TokenUsage, so it never falls."""
 
     input_tokens: Count = 0
@@ -133,18 +120,17 @@ class Usage:
         )
 
 
-SeenBy = Literal["all", "part", "by_id"]
+SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """A human's answer to an action; S4 PendingAction, DESIGN section 4."""
 
     action_id: str
-    verdict: Approval
+    verdict: DecisionVerdict
     reason: str | None = None
-    selection: tuple[Taken, ...] | None = None
+    selection: tuple[SelectedHunk, ...] | None = None
     """None takes every hunk."""
     edited: Mapping[str, BlobRef] | None = None
     """Path to the sealed bytes of a proposal that the user changed."""
@@ -152,12 +138,11 @@ class Decision:
     text: str | None = None
     result_digest: str | None = None
     """Digest of the action with the after bytes of the selection; None means as shown."""
-    seen: SeenBy | None = None
+    seen: SeenExtent | None = None
     """How much of it was in front of whoever approved; None where nobody noted it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyCall:
+class ReplyCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A tool call in a model's reply. `arguments` is scrubbed and cut for the record."""
 
     call_id: str
@@ -170,8 +155,7 @@ class ReplyCall:
     """Why the arguments could not be read as a JSON object."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanStep:
+class PlannedWrite(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file of an execution as committed before the first byte is written."""
 
     path: str
@@ -181,16 +165,14 @@ class PlanStep:
     base_ref: BlobRef | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class ToolExample(Struct, frozen=True, kw_only=True):
     """An example invocation shown by `tools schema`; its parameters satisfy the schema."""
 
     description: str
     parameters: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolDescriptor:
+class ToolDescriptor(Struct, frozen=True, kw_only=True):
     """Describe a tool to models, humans and the gate; S0 Tool and S4 ToolDescriptor in one."""
 
     id: str
@@ -210,4 +192,42 @@ class ToolDescriptor:
     url_parameter: str | None = None
     target_parameter: str | None = None
     """The parameter that names what is acted on, shown in lists."""
-    examples: tuple[Example, ...] = ()
+    examples: tuple[ToolExample, ...] = ()
+
+
+class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What happened. Subclasses name their kind and whether it must survive a power loss."""
+
+    KIND: ClassVar[str] = ""
+    DURABLE: ClassVar[bool] = True
+
+
+StepKind = Literal["prompt", "command", "gate", "pipeline", "route", "aggregate"]
+"""What runs: an agent, a shell command, nothing (a human answers), another pipeline; or nothing but a choice
+of the way on, or files put together."""
+ContractOutcome = Literal["passed", "failed", "warned", "not_checked"]
+"""`warned` failed without blocking; `not_checked` had nothing to check with and is never a pass."""
+ArtifactKind = Literal["file", "folder", "stdout"]
+
+
+class StepPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A step as the run was started with it: all that a picture of the run needs."""
+
+    id: str
+    kind: StepKind = "prompt"
+    needs: tuple[str, ...] = ()
+    """Ids of the steps that end before this one begins."""
+    name: str = ""
+    persona: str = ""
+    attempts: Annotated[int, Meta(ge=1)] = 1
+    """How often it may be tried in all."""
+    contract: str = ""
+    """Type of its contract; empty without one."""
+    is_matrix: bool = False
+    """It runs once for each item of a list."""
+    item_count: Count = 0
+    """Items of a list that stands in the file; 0 where it is known only when the step begins."""
+    returns: tuple[str, ...] = ()
+    """Ids of earlier steps that its failure sends the run back to (rework)."""
+    timeout_ms: Milliseconds = 0
+    """Working time that one attempt may take; 0 is no limit."""

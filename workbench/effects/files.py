@@ -1,8 +1,6 @@
-"""Files of a workspace, reached only through descriptors beneath its root.
+"""Files of a workspace by descriptors beneath its root, and the program's own private files.
 
-Owns reading, staging, comparing, renaming and removing inside one folder, and the names that others use
-for the program's own files. It never follows a link, never leaves the root, never waits for a pipe or a
-device, and never decides whether a path may be touched: that is the gate.
+`Root` refuses links and files that changed meanwhile. Private files are this user's, replaced atomically.
 """
 
 import contextlib
@@ -14,50 +12,39 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Self
 
-from workbench.effects import temporary
-from workbench.effects.descent import (
-    FOLDER,
-    LARGEST,
-    TEMPORARY,
-    Kind,
-    components,
+from msgspec import Struct
+
+from workbench.effects import file_primitives
+from workbench.effects.file_primitives import (
+    FOLDER_FLAGS,
+    LARGEST_FILE,
+    READ_FLAGS,
+    TEMPORARY_NAME,
+    BaseMoved,
+    FileKind,
+    FileMissing,
+    FileRefused,
+    FileStamp,
+    NotDurable,
     file_components,
-    folder,
+    file_stamp,
     kind_of,
-    open_file,
+    open_folder,
+    open_regular_file,
+    path_components,
     read_all,
     require_regular,
-    sync,
+    stat_name,
+    sync_to_disk,
+    translated_os_errors,
 )
-from workbench.effects.private import open_append, private_folder, read_bounded, write_atomic
-from workbench.effects.refusal import BaseMoved, FileRefused, NotDurable, NothingThere, refusing
-from workbench.effects.temporary import Stamp, look, stamp
-from workbench.records import dataclass
 
-__all__ = [
-    "BaseMoved",
-    "Entry",
-    "FileImage",
-    "FileRefused",
-    "FileStat",
-    "Kind",
-    "NotDurable",
-    "NothingThere",
-    "Root",
-    "Staged",
-    "open_append",
-    "private_folder",
-    "read_bounded",
-    "write_atomic",
-]
-
-Expect = Callable[[bytes | None], bool]
+ExpectedContent = Callable[[bytes | None], bool]
 Names = list[str]
 _MOST_ENTRIES: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileImage:
+class FileImage(Struct, frozen=True, kw_only=True):
     """A regular file as it was read."""
 
     data: bytes
@@ -69,30 +56,27 @@ class FileImage:
     """Names of the file; more than 1 means that writing in place would change it elsewhere too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStat:
+class FileStat(Struct, frozen=True, kw_only=True):
     """What is at a path; `kind` None and zeros if nothing."""
 
-    kind: Kind | None
+    kind: FileKind | None
     size: int = 0
     mode: int = 0
     links: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class FolderEntry(Struct, frozen=True, kw_only=True):
     """One name in a folder."""
 
     name: str
-    kind: Kind
+    kind: FileKind
     size: int
 
 
-Entries = list[Entry]
+FolderEntries = list[FolderEntry]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Staged:
+class StagedFile(Struct, frozen=True, kw_only=True):
     """New bytes that wait beside their target."""
 
     path: str
@@ -103,7 +87,7 @@ class Staged:
     """Folders that were missing, outermost first."""
     folder: tuple[int, int]
     """Device and inode of the folder, which must still be the one at this path."""
-    file: Stamp
+    file: FileStamp
     """The temporary file, which must still be the one that was written."""
 
 
@@ -111,15 +95,11 @@ class Root:
     """A folder by descriptor; every path below is relative to it and stays beneath it."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Open a folder.
-
-        Raises:
-            FileRefused: It is missing, no folder, or may not be entered.
-        """
+        """Open a folder. Raises FileRefused: it is missing, no folder, or may not be entered."""
         self.path = str(Path(path).resolve())
         """The real path."""
-        with refusing(self.path):
-            self._folder = os.open(self.path, FOLDER)
+        with translated_os_errors(self.path):
+            self._folder = os.open(self.path, FOLDER_FLAGS)
 
     def close(self) -> None:
         """Give the descriptor back; twice is harmless."""
@@ -141,166 +121,125 @@ class Root:
         self.close()
 
     def image(self, rel: str, limit: int | None = None) -> FileImage | None:
-        """Read a regular file.
+        """Read a regular file of `limit` bytes at most (256 MiB if not given); None if nothing is there.
 
-        Args:
-            rel: Relative path.
-            limit: Most bytes; 256 MiB if not given.
-
-        Returns:
-            None if there is nothing at this path (a missing folder on the way included).
-
-        Raises:
-            FileRefused: It is or lies behind a link, is no regular file, too large, or cannot be read.
+        Raises FileRefused: it is or lies behind a link, is no regular file, too large, or cannot be read.
         """
-        with contextlib.suppress(NothingThere), self._at(rel) as (here, name):
-            return _read(here, name, rel, LARGEST if limit is None else limit)[0]
+        with contextlib.suppress(FileMissing), self._at(rel) as (here, name):
+            return _read_image(here, name, rel, LARGEST_FILE if limit is None else limit)[0]
         return None
 
     def open_read(self, rel: str) -> BinaryIO:
-        """Open a regular file for reading in parts, after the same checks.
-
-        Raises:
-            NothingThere: There is none.
-            FileRefused: As `image`.
-        """
+        """Open a regular file to read it in parts. Raises FileMissing, and FileRefused as `image`."""
         with self._at(rel) as (here, name):
-            return os.fdopen(open_file(here, name, rel), "rb")
+            return os.fdopen(open_regular_file(here, name, rel), "rb")
 
-    def stage(self, rel: str, data: bytes, mode: int) -> Staged:
+    def stage(self, rel: str, data: bytes, mode: int) -> StagedFile:
         """Write the bytes to a temporary file beside the target; missing folders are created.
 
-        Args:
-            rel: The target; it need not exist, and must be a regular file if it does.
-            data: All bytes of the new file.
-            mode: Its permission bits; set-id bits are dropped.
-
-        Raises:
-            FileRefused: Nothing is left of it, created folders included.
+        The target is a regular file or nothing; set-id bits of `mode` are dropped. Raises FileRefused:
+        nothing is left of it, created folders included.
         """
         parts = file_components(rel)
-        if TEMPORARY.fullmatch(parts[-1]):
+        if TEMPORARY_NAME.fullmatch(parts[-1]):
             raise FileRefused(rel, "names of this form are kept for temporary files", "choose another name")
-        made: list[str] = []
+        created: list[str] = []
         try:
-            with self._below(parts[:-1], rel, made) as here, refusing(rel):
-                return _stage(here, parts[-1], rel, data, mode, made)
+            with self._below(parts[:-1], rel, created) as here, translated_os_errors(rel):
+                return _stage_file(here, parts[-1], rel, data, mode, created)
         except BaseException:
-            self._unmake(made)
+            self._unmake(created)
             raise
 
-    def commit(self, staged: Staged, expect: Expect) -> None:
-        """Rename staged bytes into place if the target is still what it should be.
+    def commit(self, staged: StagedFile, expect: ExpectedContent) -> None:
+        """Rename staged bytes into place if `expect`, given the target's bytes (None: no file), says so.
 
-        Args:
-            staged: From `stage`, not committed before.
-            expect: Is given the target's bytes (None = no file) and says whether they may be replaced.
-
-        Raises:
-            BaseMoved: They may not, or the folder was exchanged; the temporary file is removed.
-            NotDurable: The file is in place, but syncing the folder failed.
-            FileRefused: It was not renamed; the temporary file is removed.
+        Raises BaseMoved if it does not or the folder was exchanged, NotDurable if the file is in place but
+        the folder was not synced, FileRefused if it was not renamed. The temporary file is gone afterwards.
         """
         try:
             with self._at(staged.path) as (here, name):
-                _commit(here, name, staged, expect)
-                _confirm(here, staged.path)
+                _commit_file(here, name, staged, expect)
+                _confirm_durable(here, staged.path)
         except NotDurable:
             raise
         except BaseException:
             self.discard(staged)
             raise
 
-    def discard(self, staged: Staged) -> None:
+    def discard(self, staged: StagedFile) -> None:
         """Remove the temporary file and those created folders that are empty; twice is harmless.
 
-        Several that were staged are discarded in reverse order, so that folders are empty in time. Also
-        of use after a committed file was removed again: then only folders are left to remove.
+        Discard several in reverse order, so that folders are empty in time.
         """
         with contextlib.suppress(FileRefused), self._at(staged.path) as (here, _):
-            found = look(here, staged.temporary)
-            if found and (found.st_dev, found.st_ino) == (staged.file.device, staged.file.inode):
-                temporary.remove(here, staged.temporary)
+            status = stat_name(here, staged.temporary)
+            if status and (status.st_dev, status.st_ino) == (staged.file.device, staged.file.inode):
+                file_primitives.remove_file(here, staged.temporary)
         self._unmake(staged.created)
 
-    def remove(self, rel: str, expect: Expect) -> None:
-        """Remove a file if it is still what it should be.
-
-        Raises:
-            BaseMoved: It is not.
-            NotDurable: It is removed, but syncing the folder failed.
-            FileRefused: It is no regular file, or cannot be removed.
-        """
+    def remove(self, rel: str, expect: ExpectedContent) -> None:
+        """Remove a file if `expect` accepts its bytes. Raises as `commit`."""
         with self._at(rel) as (here, name):
-            if (found := _compare(here, name, rel, expect)) is None:
+            if (stamp := _compare_file(here, name, rel, expect)) is None:
                 return
-            with refusing(rel):
-                _require_same(here, name, rel, found)
-                temporary.remove(here, name)
-            _confirm(here, rel)
+            with translated_os_errors(rel):
+                _require_same(here, name, rel, stamp)
+                file_primitives.remove_file(here, name)
+            _confirm_durable(here, rel)
 
     def make_directory(self, rel: str) -> Names:
-        """Create a folder and those on the way to it.
+        """Create a folder and those on the way; return the created paths, outermost first.
 
-        Returns:
-            The paths that were created, outermost first; none if it was there.
-
-        Raises:
-            FileRefused: Nothing was created.
+        Raises FileRefused: nothing was created.
         """
-        made: list[str] = []
+        created: list[str] = []
         try:
-            with self._below(components(rel), rel, made):
-                return made
+            with self._below(path_components(rel), rel, created):
+                return created
         except BaseException:
-            self._unmake(made)
+            self._unmake(created)
             raise
 
     def stat(self, rel: str) -> FileStat:
-        """Say what is at a path without following or opening it.
-
-        Raises:
-            FileRefused: It lies behind a link or something that is no folder.
-        """
-        parts = components(rel)
+        """Say what is at a path without following it. Raises FileRefused: it lies behind a link."""
+        parts = path_components(rel)
         try:
-            with self._below(parts[:-1], rel) as here, refusing(rel):
-                found = look(here, parts[-1] if parts else ".")
-        except NothingThere:
-            found = None
-        if found is None:
+            with self._below(parts[:-1], rel) as here, translated_os_errors(rel):
+                status = stat_name(here, parts[-1] if parts else ".")
+        except FileMissing:
+            status = None
+        if status is None:
             return FileStat(kind=None)
-        mode = stat.S_IMODE(found.st_mode)
-        return FileStat(kind=kind_of(found.st_mode), size=found.st_size, mode=mode, links=found.st_nlink)
+        mode = stat.S_IMODE(status.st_mode)
+        return FileStat(kind=kind_of(status.st_mode), size=status.st_size, mode=mode, links=status.st_nlink)
 
     def sweep(self, folders: Iterable[str], older_than: float) -> Names:
-        """Remove temporary files that a dead process left.
+        """Remove temporary files of dead processes, older than so many seconds (0: all); return their paths.
 
-        Args:
-            folders: Relative paths; what is missing or refused is passed over.
-            older_than: Age in seconds; 0 removes all.
-
-        Returns:
-            The paths that were removed.
+        Folders that are missing or refused are passed over.
         """
         before = time.time() - older_than if older_than > 0 else float("inf")
         removed: list[str] = []
         for rel in folders:
-            with contextlib.suppress(FileRefused), self._below(components(rel), rel) as here, refusing(rel):
-                removed += ["/".join((*components(rel), name)) for name in _sweep(here, before)]
+            with (
+                contextlib.suppress(FileRefused),
+                self._below(path_components(rel), rel) as here,
+                translated_os_errors(rel),
+            ):
+                removed += ["/".join((*path_components(rel), name)) for name in _sweep_folder(here, before)]
         return removed
 
-    def list(self, rel: str) -> Entries:
-        """List a folder by name; links are listed as links.
-
-        Raises:
-            NothingThere: There is no such folder.
-            FileRefused: It is no folder, lies behind a link, or has more than 100,000 names.
-        """
-        with self._below(components(rel), rel) as here, refusing(rel), os.scandir(here) as found:
-            entries: Entries = []
-            for item in found:
-                entries += _entry(item)
+    def list(self, rel: str) -> FolderEntries:
+        """List a folder by name, links as links. Raises FileMissing; FileRefused: over 100,000 names."""
+        with (
+            self._below(path_components(rel), rel) as here,
+            translated_os_errors(rel),
+            os.scandir(here) as items,
+        ):
+            entries: FolderEntries = []
+            for item in items:
+                entries += _folder_entry(item)
                 if len(entries) > _MOST_ENTRIES:
                     raise FileRefused(
                         rel, f"it has more than {_MOST_ENTRIES} names", "name a folder below it"
@@ -309,25 +248,20 @@ class Root:
 
     @contextlib.contextmanager
     def folder(self, rel: str) -> Generator[tuple[int, str], None, None]:
-        """Open a folder for as long as the block lasts: its descriptor, and its path without `.`.
-
-        Raises:
-            NothingThere: There is no such folder.
-            FileRefused: It is no folder or lies behind a link.
-        """
-        parts = components(rel)
+        """Give a folder's descriptor, and its path without `.`. Raises FileMissing, FileRefused."""
+        parts = path_components(rel)
         with self._below(parts, rel) as here:
             yield here, "/".join(parts)
 
     @contextlib.contextmanager
     def _below(
-        self, parts: tuple[str, ...], rel: str, made: Names | None = None
+        self, parts: tuple[str, ...], rel: str, created: Names | None = None
     ) -> Generator[int, None, None]:
         if self._folder < 0:
             raise ValueError("this root is closed")
         with contextlib.ExitStack() as stack:
-            with refusing(rel):
-                here = stack.enter_context(folder(self._folder, parts, made))
+            with translated_os_errors(rel):
+                here = stack.enter_context(open_folder(self._folder, parts, created))
             yield here
 
     @contextlib.contextmanager
@@ -336,84 +270,164 @@ class Root:
         with self._below(parts[:-1], rel) as here:
             yield here, parts[-1]
 
-    def _unmake(self, made: Iterable[str]) -> None:
-        for rel in reversed(tuple(made)):
+    def _unmake(self, created: Iterable[str]) -> None:
+        for rel in reversed(tuple(created)):
             with contextlib.suppress(OSError, FileRefused), self._at(rel) as (here, name):
                 os.rmdir(name, dir_fd=here)
 
 
-def _read(here: int, name: str, rel: str, limit: int) -> tuple[FileImage, Stamp]:
-    file = open_file(here, name, rel)
+def _read_image(here: int, name: str, rel: str, limit: int) -> tuple[FileImage, FileStamp]:
+    file = open_regular_file(here, name, rel)
     try:
         data = read_all(file, rel, limit)
-        found = os.fstat(file)
+        status = os.fstat(file)
     finally:
         os.close(file)
-    mode = stat.S_IMODE(found.st_mode)
-    return FileImage(data=data, mode=mode, size=len(data), links=found.st_nlink), stamp(found)
+    mode = stat.S_IMODE(status.st_mode)
+    return FileImage(data=data, mode=mode, size=len(data), links=status.st_nlink), file_stamp(status)
 
 
-def _stage(here: int, name: str, rel: str, data: bytes, mode: int, made: Names) -> Staged:
-    target = look(here, name)
+def _stage_file(here: int, name: str, rel: str, data: bytes, mode: int, created: Names) -> StagedFile:
+    target = stat_name(here, name)
     if target is not None:
         require_regular(target.st_mode, rel)
-    new, written = temporary.write(here, data, mode, like=None if target is None else name)
-    place = os.fstat(here)
-    return Staged(
-        path=rel, temporary=new, created=tuple(made), folder=(place.st_dev, place.st_ino), file=written
+    new, written = file_primitives.write_temporary(here, data, mode, like=None if target is None else name)
+    folder = os.fstat(here)
+    return StagedFile(
+        path=rel, temporary=new, created=tuple(created), folder=(folder.st_dev, folder.st_ino), file=written
     )
 
 
-def _commit(here: int, name: str, staged: Staged, expect: Expect) -> None:
-    place = os.fstat(here)
-    if (place.st_dev, place.st_ino) != staged.folder:
+def _commit_file(here: int, name: str, staged: StagedFile, expect: ExpectedContent) -> None:
+    folder = os.fstat(here)
+    if (folder.st_dev, folder.st_ino) != staged.folder:
         raise BaseMoved(staged.path, "its folder was exchanged for another")
-    found = _compare(here, name, staged.path, expect)
-    with refusing(staged.path):
-        new = look(here, staged.temporary)
-        if new is None or stamp(new) != staged.file or new.st_nlink != 1:
+    stamp = _compare_file(here, name, staged.path, expect)
+    with translated_os_errors(staged.path):
+        new = stat_name(here, staged.temporary)
+        if new is None or file_stamp(new) != staged.file or new.st_nlink != 1:
             raise FileRefused(staged.path, "its temporary file was changed by somebody else", "do it again")
-        _require_same(here, name, staged.path, found)
+        _require_same(here, name, staged.path, stamp)
         try:
-            put = temporary.put_new if found is None else temporary.replace
+            put = file_primitives.put_new_file if stamp is None else file_primitives.replace_file
             put(here, staged.temporary, name)
         except FileExistsError:
             raise BaseMoved(staged.path) from None
 
 
-def _compare(here: int, name: str, rel: str, expect: Expect) -> Stamp | None:
-    image, found = None, None
-    with contextlib.suppress(NothingThere):
-        image, found = _read(here, name, rel, LARGEST)
+def _compare_file(here: int, name: str, rel: str, expect: ExpectedContent) -> FileStamp | None:
+    image, stamp = None, None
+    with contextlib.suppress(FileMissing):
+        image, stamp = _read_image(here, name, rel, LARGEST_FILE)
     if not expect(image.data if image else None):
         raise BaseMoved(rel)
-    return found
+    return stamp
 
 
-def _require_same(here: int, name: str, rel: str, found: Stamp | None) -> None:
-    now = look(here, name)
-    if (stamp(now) if now else None) != found:
+def _require_same(here: int, name: str, rel: str, stamp: FileStamp | None) -> None:
+    now = stat_name(here, name)
+    if (file_stamp(now) if now else None) != stamp:
         raise BaseMoved(rel)
 
 
-def _confirm(here: int, rel: str) -> None:
+def _confirm_durable(here: int, rel: str) -> None:
     try:
-        sync(here)
+        sync_to_disk(here)
     except OSError as error:
         why = f"it is in place, but the disk did not confirm it ({os.strerror(error.errno or errno.EIO)})"
         raise NotDurable(rel, why, "check the disk", error.errno) from error
 
 
-def _sweep(here: int, before: float) -> Iterator[str]:
-    for name in sorted(filter(TEMPORARY.fullmatch, os.listdir(here))):
-        found = look(here, name)
-        if found and temporary.is_leftover(found, before) and temporary.remove(here, name):
+def _sweep_folder(here: int, before: float) -> Iterator[str]:
+    for name in sorted(filter(TEMPORARY_NAME.fullmatch, os.listdir(here))):
+        status = stat_name(here, name)
+        if (
+            status
+            and file_primitives.is_leftover_temporary(status, before)
+            and file_primitives.remove_file(here, name)
+        ):
             yield name
 
 
-def _entry(item: os.DirEntry[str]) -> Entries:
+def _folder_entry(item: os.DirEntry[str]) -> FolderEntries:
     try:
-        found = item.stat(follow_symlinks=False)
+        status = item.stat(follow_symlinks=False)
     except FileNotFoundError:
         return []
-    return [Entry(name=item.name, kind=kind_of(found.st_mode), size=found.st_size)]
+    return [FolderEntry(name=item.name, kind=kind_of(status.st_mode), size=status.st_size)]
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder private, or an existing one so; return its real path. Raises FileRefused."""
+    name = str(path)
+    with translated_os_errors(name):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A link somewhere else is the user's own choice only if the link is the user's.
+        _require_own(path.lstat(), name)
+        file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            status = os.fstat(file)
+            _require_own(status, name)
+            if stat.S_IMODE(status.st_mode) & 0o777 != 0o700:
+                os.fchmod(file, 0o700)
+        finally:
+            os.close(file)
+        return path.resolve()
+
+
+def _require_own(status: os.stat_result, path: str) -> None:
+    if status.st_uid != os.geteuid():
+        why = f"it belongs to user {status.st_uid}, this is user {os.geteuid()}"
+        raise FileRefused(path, why, "run as its owner or choose another folder")
+
+
+def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace a file so that its name shows all old or all new bytes. Raises FileRefused: it is as it was."""
+    with translated_os_errors(str(path)):
+        here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _write_and_sync(here, path.name, data, mode)
+        finally:
+            os.close(here)
+
+
+def _write_and_sync(here: int, name: str, data: bytes, mode: int) -> None:
+    new, _ = file_primitives.write_temporary(here, data, mode)
+    try:
+        file_primitives.replace_file(here, new, name)
+    except BaseException:
+        file_primitives.remove_file(here, new)
+        raise
+    sync_to_disk(here)
+
+
+def read_bounded(path: Path, limit: int = LARGEST_FILE) -> bytes | None:
+    """Read a regular file by its full path; links are followed, nothing is waited for; None if there is none.
+
+    Raises FileRefused: it is larger than `limit`, no regular file, or cannot be read.
+    """
+    with translated_os_errors(str(path)):
+        try:
+            file = os.open(path, READ_FLAGS)
+        except FileNotFoundError:
+            return None
+        try:
+            require_regular(os.fstat(file).st_mode, str(path))
+            return read_all(file, str(path), limit)
+        finally:
+            os.close(file)
+
+
+def open_append(path: Path) -> BinaryIO:
+    """Open a private file (0600) to append to, unbuffered. Raises FileRefused: a link or no regular file."""
+    flags = (
+        os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    )
+    with translated_os_errors(str(path)):
+        file = os.open(path, flags, 0o600)
+        try:
+            require_regular(os.fstat(file).st_mode, str(path))
+            return os.fdopen(file, "wb", buffering=0)
+        except BaseException:
+            os.close(file)
+            raise

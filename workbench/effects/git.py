@@ -1,28 +1,20 @@
-"""git as this program calls it: an index of its own where it needs one, and nothing that runs other programs.
-
-Owns how git is started and its scratch files. Whoever made a repository may have named programs in its
-configuration: hooks, a file system monitor, pagers, drivers of diffs, filters, helpers of protocols. All of
-them are off here, in our own calls only; a file that a filter keeps in another form (git-lfs) stays as git
-stores it. The user's index and working tree are never touched, and nothing is pushed.
-"""
+"""Run git without a repository's hooks, filters or other programs, with its own index if needed."""
 
 import contextlib
 import os
 import tempfile
 from collections.abc import Container, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from workbench.effects.environment import scrubbed_environment
-from workbench.effects.hook import HookExit, run_hook
-from workbench.effects.spawn import NotStarted
+from msgspec import Struct
+
+from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook, scrubbed_environment
 
 MOST_SECONDS: Final = 60.0
-LARGEST: Final = 64 * 1024 * 1024
+LARGEST_OUTPUT: Final = 64 * 1024 * 1024
 """Bytes of one answer."""
 WORKTREE_SECONDS: Final = 120.0
-
 _SETTINGS: Final = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0",
     "maintenance.auto=false", "protocol.allow=never", "credential.helper=", "i18n.commitEncoding=UTF-8",
@@ -32,21 +24,19 @@ _ENVIRONMENT: Final = {
     "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1", "GIT_PAGER": "cat", "GIT_ALLOW_PROTOCOL": "",
 }  # fmt: skip
-_READING: Final = frozenset({
+_READING_COMMANDS: Final = frozenset({
     "cat-file", "check-attr", "check-ignore", "check-ref-format", "ls-tree", "merge-file",
     "rev-parse",
 })  # fmt: skip
 """Commands that neither convert a file nor run a hook: what the repository names for these is not asked."""
-_DIFFS: Final = frozenset({"diff", "diff-files", "diff-index", "diff-tree", "log", "show", "format-patch"})
+_DIFF_COMMANDS: Final = frozenset(
+    {"diff", "diff-files", "diff-index", "diff-tree", "log", "show", "format-patch"}
+)
 _MOST_DRIVERS: Final = 200
 
 
 class GitFailed(Exception):
-    """git did not do something; the message is what it said.
-
-    Attributes:
-        code: The exit code; None where there is none.
-    """
+    """git did not do something; the message is what it said, `code` its exit code if it has one."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
         super().__init__(message)
@@ -61,43 +51,31 @@ def run_git(
     seconds: float = MOST_SECONDS,
     own: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git and return what it printed: the one door of every call of ours.
+    """Run git in a folder and return what it printed: the one door of every call of ours.
 
-    Args:
-        folder: Where to.
-        words: The command and what follows it.
-        environment: Of this process or one already scrubbed; what of it steers git is left out.
-        stdin: Written to it.
-        seconds: Time it may take.
-        own: Variables for git that the caller sets.
-
-    Raises:
-        GitFailed: With what git said; also where it is missing or takes too long.
+    What of `environment` steers git is left out; variables in `own` are set. Raises GitFailed: with what git
+    said; also where it is missing or takes too long.
     """
-    passed = {**_passed(environment), **_ENVIRONMENT, **(own or {})}
-    settings = _SETTINGS if words[0] in _READING else (*_SETTINGS, *_drivers_off(folder, passed))
-    plain = ("--no-ext-diff", "--no-textconv") if words[0] in _DIFFS else ()
-    end, said = _ended(folder, settings, (words[0], *plain, *words[1:]), passed, stdin, seconds)
-    if len(end.output) > LARGEST:
-        raise GitFailed(f"git {words[0]} printed more than {LARGEST} bytes")
+    passed = {**_git_environment(environment), **_ENVIRONMENT, **(own or {})}
+    settings = (
+        _SETTINGS if words[0] in _READING_COMMANDS else (*_SETTINGS, *_disabled_drivers(folder, passed))
+    )
+    plain = ("--no-ext-diff", "--no-textconv") if words[0] in _DIFF_COMMANDS else ()
+    end, message = _run_to_end(folder, settings, (words[0], *plain, *words[1:]), passed, stdin, seconds)
+    if len(end.output) > LARGEST_OUTPUT:
+        raise GitFailed(f"git {words[0]} printed more than {LARGEST_OUTPUT} bytes")
     if end.timed_out:
         raise GitFailed(f"git {words[0]} took longer than {seconds:g} s")
     if end.code != 0:
-        raise GitFailed(said or f"git {words[0]} ended with {end.code}", end.code)
+        raise GitFailed(message or f"git {words[0]} ended with {end.code}", end.code)
     return end.output
 
 
 def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str, str]) -> None:
     """Add a worktree with the files of its commit as git stores them: no filter changes them.
 
-    Args:
-        folder: In the repository.
-        target: The new folder.
-        words: What stands between `git worktree add` and the end but the folder, in which it is `{}`.
-        environment: As of `run_git`.
-
-    Raises:
-        GitFailed: Nothing of it is left.
+    `words` follow `git worktree add`; `{}` stands for the new folder. Raises GitFailed: nothing of it is
+    left.
     """
     filled = [target if word == "{}" else word for word in words]
     run_git(folder, "worktree", "add", "--no-checkout", *filled, environment=environment,
@@ -112,7 +90,7 @@ def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str
         raise
 
 
-def _passed(environment: Mapping[str, str]) -> dict[str, str]:
+def _git_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without what steers git, and without folders that depend on where one stands."""
     scrubbed = scrubbed_environment(environment)
     kept = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
@@ -120,12 +98,11 @@ def _passed(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PATH": os.pathsep.join(folders)}
 
 
-def _drivers_off(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the settings that switch off every filter and every hook that the configuration here names."""
+def _disabled_drivers(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:
     words = ("config", "--null", "--name-only", "--get-regexp", r"^(filter|hook)\.")
-    end, said = _ended(folder, _SETTINGS, words, passed, b"", MOST_SECONDS)
+    end, message = _run_to_end(folder, _SETTINGS, words, passed, b"", MOST_SECONDS)
     if end.code not in (0, 1) or end.timed_out:
-        raise GitFailed(said or f"git config ended with {end.code}", end.code)
+        raise GitFailed(message or f"git config ended with {end.code}", end.code)
     names = {
         name.rpartition(".")[0]
         for name in end.output.decode("utf-8", "surrogateescape").split("\0")
@@ -133,10 +110,10 @@ def _drivers_off(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:
     }
     if len(names) > _MOST_DRIVERS or any("=" in name for name in names):
         raise GitFailed("the repository names filters or hooks that cannot be switched off")
-    return tuple(_off(sorted(names)))
+    return tuple(_disabling_settings(sorted(names)))
 
 
-def _off(names: Iterable[str]) -> Generator[str]:
+def _disabling_settings(names: Iterable[str]) -> Generator[str]:
     for name in names:
         if name.startswith("hook."):
             yield f"{name}.enabled=false"
@@ -145,7 +122,7 @@ def _off(names: Iterable[str]) -> Generator[str]:
             yield f"{name}.required=false"
 
 
-def _ended(
+def _run_to_end(
     folder: str,
     settings: Sequence[str],
     words: Sequence[str],
@@ -153,21 +130,20 @@ def _ended(
     stdin: bytes,
     seconds: float,
 ) -> tuple[HookExit, str]:
-    given = [part for setting in settings for part in ("-c", setting)]
+    options = [part for setting in settings for part in ("-c", setting)]
     with tempfile.TemporaryFile() as errors:
         try:
-            argv = ("git", "--no-pager", *given, *words)
+            argv = ("git", "--no-pager", *options, *words)
             end = run_hook(
-                argv, stdin, folder, environment, seconds, keep=LARGEST + 1, errors=errors.fileno()
+                argv, stdin, folder, environment, seconds, keep=LARGEST_OUTPUT + 1, errors=errors.fileno()
             )
-        except NotStarted as error:
+        except ProcessNotStarted as error:
             raise GitFailed("git is not installed" if error.what == "git" else str(error)) from None
         errors.seek(0)
         return end, " ".join(errors.read(2000).decode("utf-8", "replace").split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Git:
+class Git(Struct, frozen=True, kw_only=True):
     """git in one folder, with a scratch folder for its index."""
 
     folder: str
@@ -178,16 +154,7 @@ class Git:
     """Where its index and its new objects are."""
 
     def run(self, *arguments: str, stdin: bytes = b"", no: Container[int] = ()) -> bytes:
-        """Run git and return what it printed.
-
-        Args:
-            arguments: The command and what follows it.
-            stdin: Written to it.
-            no: Exit codes that are an answer, for which nothing is returned.
-
-        Raises:
-            GitFailed: With what git said; also where it is missing or takes too long.
-        """
+        """Run git and return what it printed; nothing for an exit code in `no`. Raises GitFailed."""
         try:
             return run_git(
                 self.folder, *arguments, environment=self.environment, stdin=stdin, own=self.own
@@ -211,17 +178,16 @@ class Git:
 
 
 @contextlib.contextmanager
-def git_in(folder: str, environment: Mapping[str, str], objects: str | None = None) -> Generator[Git]:
+def git_with_own_index(
+    folder: str, environment: Mapping[str, str], objects: str | None = None
+) -> Generator[Git]:
     """Provide git in a folder with an index of its own, which is gone afterwards.
 
-    Args:
-        folder: Real path.
-        environment: Already scrubbed.
-        objects: The repository's folder of objects: what is made then goes to a scratch folder and only what
-            is there is read from it. None: objects are kept.
+    `environment` is scrubbed already. With `objects`, the repository's folder of objects, new objects go to a
+    scratch folder; otherwise they are kept.
     """
-    with tempfile.TemporaryDirectory(prefix="workbench-git-") as made:
-        scratch = Path(made)
+    with tempfile.TemporaryDirectory(prefix="workbench-git-") as folder_path:
+        scratch = Path(folder_path)
         own = {"GIT_INDEX_FILE": str(scratch / "index")}
         if objects is not None:
             (scratch / "objects").mkdir()

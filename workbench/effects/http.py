@@ -1,8 +1,4 @@
-"""The door to model servers: one request, its reply in pieces, and every failure as one of a few kinds.
-
-Owns connections and their time limits. It never follows a redirect (a key would go where nobody sent it),
-never asks a proxy for this machine's own addresses, and never puts a header into an error.
-"""
+"""Requests to model servers: one request, its reply in pieces, and every failure as one of a few kinds."""
 
 import asyncio
 import errno
@@ -12,12 +8,11 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import urlsplit
 
-from workbench.records import dataclass
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import httpx
@@ -25,19 +20,13 @@ if TYPE_CHECKING:
 FailureKind = Literal[
     "refused", "unknown_host", "unreachable", "connect_timeout", "silent", "tls", "broken", "protocol"
 ]
-
 _SILENT_LOGGERS = ("httpx", "httpcore")
 _WRITE_SECONDS = 60.0
-_AWAY = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
+_UNREACHABLE_ERRNOS = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 
 
 class HttpFailed(Exception):
-    """There is no whole reply.
-
-    Attributes:
-        kind: What happened, one of `FailureKind`.
-        detail: The system's own word for it; empty where there is none. Never holds a header or a body.
-    """
+    """There is no whole reply: one of `FailureKind`, and the system's own word, never a header or a body."""
 
     def __init__(self, kind: FailureKind, detail: str = "") -> None:
         super().__init__(f"{kind}: {detail}" if detail else kind)
@@ -45,8 +34,7 @@ class HttpFailed(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpRequest:
+class HttpRequest(Struct, frozen=True, kw_only=True):
     """What is asked."""
 
     url: str
@@ -69,12 +57,8 @@ class HttpReply:
         self._pieces = pieces
 
     async def piece(self, seconds: float) -> bytes:
-        """Return the next bytes as they came; empty at the end.
-
-        Raises:
-            HttpFailed: Nothing came for so many seconds, or the connection broke.
-        """
-        with _explained():
+        """Return the next bytes, none at the end. Raises HttpFailed: silence, or a broken connection."""
+        with _translated_errors():
             try:
                 async with asyncio.timeout(seconds):
                     return await self._next()
@@ -89,30 +73,26 @@ class HttpReply:
 
     async def whole(self, seconds: float, most: int) -> bytes:
         """Return the body, cut after `most` bytes; what came before a failure is returned as it is."""
-        found = b""
+        body = b""
         try:
-            while len(found) < most and (piece := await self.piece(seconds)):
-                found += piece
+            while len(body) < most and (piece := await self.piece(seconds)):
+                body += piece
         except HttpFailed:
-            return found[:most]
-        return found[:most]
+            return body[:most]
+        return body[:most]
 
 
 @asynccontextmanager
 async def open_http(request: HttpRequest) -> AsyncGenerator[HttpReply, None]:
-    """Send a request and give its reply; leaving the context closes the connection.
-
-    Raises:
-        HttpFailed: No head of a reply came.
-    """
+    """Send a request and give its reply; leaving the context closes the connection. Raises HttpFailed."""
     import httpx
 
-    _hush()
+    _silence_loggers()
     is_here = is_loopback(request.url)
     waits = httpx.Timeout(connect=request.connect_seconds, read=None, write=_WRITE_SECONDS, pool=None)
-    verify = _tls() if request.url.startswith("https:") else False
+    verify = _tls_context() if request.url.startswith("https:") else False
     async with httpx.AsyncClient(timeout=waits, trust_env=not is_here, verify=verify) as client:
-        response = await _head(client, request)
+        response = await _response_head(client, request)
         try:
             # Nothing is unpacked: a small reply could grow without limit. The request asks for plain bytes.
             yield HttpReply(response.status_code, dict(response.headers), response.aiter_raw())
@@ -131,18 +111,18 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-async def _head(client: "httpx.AsyncClient", request: HttpRequest) -> "httpx.Response":
+async def _response_head(client: "httpx.AsyncClient", request: HttpRequest) -> "httpx.Response":
     headers = {"Accept-Encoding": "identity", **request.headers}
-    with _explained():
-        made = client.build_request(request.method, request.url, headers=headers, content=request.body)
+    with _translated_errors():
+        prepared = client.build_request(request.method, request.url, headers=headers, content=request.body)
         try:
             async with asyncio.timeout(request.answer_seconds):
-                return await client.send(made, stream=True, follow_redirects=False)
+                return await client.send(prepared, stream=True, follow_redirects=False)
         except TimeoutError:
             raise HttpFailed("silent") from None
 
 
-class _explained:  # noqa: N801 -- read as a word of a `with` statement
+class _translated_errors:  # noqa: N801 -- read as a word of a `with` statement
     """Turn every error of the client into HttpFailed, without its text."""
 
     def __enter__(self) -> None:
@@ -152,22 +132,22 @@ class _explained:  # noqa: N801 -- read as a word of a `with` statement
         import httpx
 
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL | httpx.StreamError | OSError):
-            raise _failed(error) from None
+            raise _http_failure(error) from None
 
 
-def _failed(error: Exception) -> HttpFailed:
+def _http_failure(error: Exception) -> HttpFailed:
     import httpx
 
     if isinstance(error, httpx.ConnectTimeout):
         return HttpFailed("connect_timeout")
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
-        return _not_connected(error)
+        return _connect_failure(error)
     if isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError | OSError):
         return HttpFailed("broken")
     return HttpFailed("protocol")
 
 
-def _not_connected(error: Exception) -> HttpFailed:
+def _connect_failure(error: Exception) -> HttpFailed:
     for cause in _causes(error):
         if isinstance(cause, ConnectionRefusedError):
             return HttpFailed("refused", "connection refused")
@@ -175,32 +155,31 @@ def _not_connected(error: Exception) -> HttpFailed:
             return HttpFailed("unknown_host", cause.strerror or "")
         if isinstance(cause, ssl.SSLError):
             return HttpFailed("tls", getattr(cause, "verify_message", "") or cause.reason or "")
-        if isinstance(cause, OSError) and cause.errno in _AWAY:
+        if isinstance(cause, OSError) and cause.errno in _UNREACHABLE_ERRNOS:
             return HttpFailed("unreachable", cause.strerror or "")
     return HttpFailed("unreachable")
 
 
 def _causes(error: BaseException | None, depth: int = 0) -> Iterator[BaseException]:
-    """Yield an error and what led to it, groups of several attempts included."""
     if error is None or depth > 8:
         return
     yield error
     if isinstance(error, BaseExceptionGroup):
-        for one in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from _causes(one, depth + 1)
+        for member in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _causes(member, depth + 1)
     yield from _causes(error.__cause__, depth + 1)
     if error.__context__ is not error.__cause__:
         yield from _causes(error.__context__, depth + 1)
 
 
-def _hush() -> None:
+def _silence_loggers() -> None:
     """Keep the client's own lines out of logs: they name every address."""
     for name in _SILENT_LOGGERS:
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     """Make the TLS settings once: reading the certificates takes longer than a request."""
     import httpx
 

@@ -1,7 +1,4 @@
-"""ATIF, the trajectory format of Harbor: in both directions.
-
-Pure. Owns the mapping of steps. A result without a call's id belongs to the step as a whole.
-"""
+"""ATIF, the trajectory format of Harbor: reader and writer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,86 +6,105 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats.fields import content, count, moment, obj, objs, text
-from workbench.formats.foreign import Asked, Head, Item, Kept, Problem, Prompt, Reply, Result
-from workbench.text.human import iso
+from workbench.formats.records import (
+    CallResult,
+    FileProblem,
+    Prompt,
+    Record,
+    Reply,
+    SessionHead,
+    ToolCall,
+    UnmappedRecord,
+    as_count,
+    as_object,
+    as_objects,
+    as_text,
+    as_time,
+    content_text,
+)
+from workbench.text.human import iso_time
 
 VERSION = "ATIF-v1.4"
 
 
 def is_trajectory(value: Json) -> bool:
     """Tell whether a document is ATIF."""
-    return text(obj(value).get("schema_version")).startswith("ATIF-v") and "steps" in obj(value)
+    return as_text(as_object(value).get("schema_version")).startswith("ATIF-v") and "steps" in as_object(
+        value
+    )
 
 
-def read(value: Json, name: str) -> Iterator[Item]:
+def read(value: Json, name: str) -> Iterator[Record]:
     """Yield a session from a trajectory."""
-    found = obj(value)
-    agent, steps = obj(found.get("agent")), objs(found.get("steps"))
-    system = next((content(one.get("message")) for one in steps if one.get("source") == "system"), "")
+    document = as_object(value)
+    agent, steps = as_object(document.get("agent")), as_objects(document.get("steps"))
+    system = next((content_text(one.get("message")) for one in steps if one.get("source") == "system"), "")
     facts = {key: agent[key] for key in ("name", "version") if key in agent}
-    at = next((moment(one.get("timestamp")) for one in steps if one.get("timestamp")), None)
-    yield Head(
-        key=text(found.get("session_id")) or name, model=text(agent.get("model_name")), system_prompt=system,
-        at=at, facts=facts, title=text(obj(found.get("extra")).get("title")),
-        workspace=text(obj(found.get("extra")).get("workspace")),
+    at = next((as_time(one.get("timestamp")) for one in steps if one.get("timestamp")), None)
+    yield SessionHead(
+        key=as_text(document.get("session_id")) or name, model=as_text(agent.get("model_name")),
+        system_prompt=system,
+        at=at, facts=facts, title=as_text(as_object(document.get("extra")).get("title")),
+        workspace=as_text(as_object(document.get("extra")).get("workspace")),
     )  # fmt: skip
-    if not text(found.get("schema_version")).startswith("ATIF-v1."):
-        yield Problem(line=1, why=f"{text(found.get('schema_version'))[:40]} is not known; read as ATIF-v1")
+    if not as_text(document.get("schema_version")).startswith("ATIF-v1."):
+        yield FileProblem(
+            line=1, why=f"{as_text(document.get('schema_version'))[:40]} is not known; read as ATIF-v1"
+        )
     expected = 1
     for number, step in enumerate(steps, 1):
         key = step.get("step_id")
         if isinstance(key, int) and key != expected:
-            yield Problem(line=number, why=f"step {key} stands where {expected} follows")
+            yield FileProblem(line=number, why=f"step {key} stands where {expected} follows")
             expected = key
         expected += 1
-        yield from _step(step, number)
+        yield from _read_step(step, number)
 
 
-def _step(step: JsonObject, number: int) -> Iterator[Item]:
-    said, at = content(step.get("message")), moment(step.get("timestamp"))
-    match text(step.get("source")):
+def _read_step(step: JsonObject, number: int) -> Iterator[Record]:
+    said, at = content_text(step.get("message")), as_time(step.get("timestamp"))
+    match as_text(step.get("source")):
         case "user":
             yield Prompt(text=said, at=at, line=number)
         case "agent":
-            yield from _agent(step, said, at, number)
+            yield from _read_agent_step(step, said, at, number)
         case "system":
             if number > 1:
-                yield Kept(kind="system", content=said, at=at, line=number)
+                yield UnmappedRecord(kind="system", content=said, at=at, line=number)
         case source:
-            yield Kept(kind=f"step.{source}", content=step, at=at, line=number, is_understood=False)
+            yield UnmappedRecord(kind=f"step.{source}", content=step, at=at, line=number, is_understood=False)
 
 
-def _agent(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[Item]:
-    metrics = obj(step.get("metrics"))
+def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[Record]:
+    metrics = as_object(step.get("metrics"))
     calls = tuple(
-        Asked(id=text(one.get("tool_call_id")), tool=text(one.get("function_name")),
-              arguments=obj(one.get("arguments")))
-        for one in objs(step.get("tool_calls"))
+        ToolCall(id=as_text(one.get("tool_call_id")), tool=as_text(one.get("function_name")),
+              arguments=as_object(one.get("arguments")))
+        for one in as_objects(step.get("tool_calls"))
     )  # fmt: skip
     yield Reply(
-        text=said, thinking=text(step.get("reasoning_content")), calls=calls, at=at, line=number,
-        model=text(step.get("model_name")), usage=Usage(
-            input_tokens=count(metrics.get("prompt_tokens")),
-            output_tokens=count(metrics.get("completion_tokens")),
+        text=said, thinking=as_text(step.get("reasoning_content")), calls=calls, at=at, line=number,
+        model=as_text(step.get("model_name")), usage=Usage(
+            input_tokens=as_count(metrics.get("prompt_tokens")),
+            output_tokens=as_count(metrics.get("completion_tokens")),
         ),
     )  # fmt: skip
     open_calls = [call.id for call in calls]
-    states = obj(obj(step.get("extra")).get("states"))
-    for result in objs(obj(step.get("observation")).get("results")):
-        key = text(result.get("source_call_id")) or (open_calls[0] if len(open_calls) == 1 else "")
-        words = content(result.get("content"))
+    states = as_object(as_object(step.get("extra")).get("states"))
+    for result in as_objects(as_object(step.get("observation")).get("results")):
+        key = as_text(result.get("source_call_id")) or (open_calls[0] if len(open_calls) == 1 else "")
+        words = content_text(result.get("content"))
         if key in open_calls:
             open_calls.remove(key)
-            failed = states.get(key) or obj(result.get("extra")).get("state")
+            failed = states.get(key) or as_object(result.get("extra")).get("state")
             state = (
                 failed
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            yield Result(call=key, text=words, state=state, at=at, line=number)
+            yield CallResult(call=key, text=words, state=state, at=at, line=number)
         else:
-            yield Kept(kind="observation", content=words, at=at, line=number)
+            yield UnmappedRecord(kind="observation", content=words, at=at, line=number)
 
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
@@ -101,18 +117,18 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
     }
     steps: list[dict[str, Json]] = []
     if session.system_prompt:
-        steps.append(_line("system", session.system_prompt, session.created_at))
+        steps.append(_written_step("system", session.system_prompt, session.created_at))
     for event in events:
         match event.body:
             case e.PromptSubmitted(text=words):
-                steps.append(_line("user", words, event.at))
+                steps.append(_written_step("user", words, event.at))
             case e.ReplyCompleted() as body if body.text or body.thinking or body.calls:
-                steps.append(_written(body, event.at, rows, results))
+                steps.append(_written_event(body, event.at, rows, results))
             case _:
                 pass
     if not steps:
         # A trajectory has one step at least.
-        steps.append(_line("system", "Nothing was said.", session.created_at))
+        steps.append(_written_step("system", "Nothing was said.", session.created_at))
     numbered = [{"step_id": number, **step} for number, step in enumerate(steps, 1)]
     return {
         "schema_version": VERSION, "session_id": session.id,
@@ -126,14 +142,14 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
     }  # fmt: skip
 
 
-def _line(source: str, said: str, at: int) -> dict[str, Json]:
-    return {"timestamp": iso(at), "source": source, "message": said}
+def _written_step(source: str, said: str, at: int) -> dict[str, Json]:
+    return {"timestamp": iso_time(at), "source": source, "message": said}
 
 
-def _written(
+def _written_event(
     body: e.ReplyCompleted, at: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
 ) -> dict[str, Json]:
-    step = _line("agent", body.text, at)
+    step = _written_step("agent", body.text, at)
     if body.model:
         step["model_name"] = body.model
     if body.thinking:
@@ -143,21 +159,23 @@ def _written(
     }  # fmt: skip
     if body.calls:
         step["tool_calls"] = [
-            {"tool_call_id": _named(one), "function_name": one.tool,
-             "arguments": dict(one.arguments)}
-            for one in body.calls
+            {"tool_call_id": _written_call(call), "function_name": call.tool,
+             "arguments": dict(call.arguments)}
+            for call in body.calls
         ]  # fmt: skip
-        step["observation"] = {"results": [_observed(one, rows, results) for one in body.calls]}
+        step["observation"] = {"results": [_written_observation(call, rows, results) for call in body.calls]}
         # A result has no room for more before v1.7, a step always had.
-        step["extra"] = {"states": {_named(one): _state(_last(one, rows)) for one in body.calls}}
+        step["extra"] = {
+            "states": {_written_call(call): _call_state(_replacing_call(call, rows)) for call in body.calls}
+        }
     return step
 
 
-def _named(one: "e.ReplyCall") -> str:
+def _written_call(one: "e.ReplyCall") -> str:
     return one.provider_call_id or one.call_id
 
 
-def _last(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
+def _replacing_call(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
     """Return a call, or the one that stands for it in the end."""
     call = rows.get(one.call_id)
     while call is not None and call.replaced_by is not None and call.replaced_by in rows:
@@ -165,13 +183,15 @@ def _last(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
     return call
 
 
-def _state(call: Call | None) -> str:
+def _call_state(call: Call | None) -> str:
     return call.state if call else "pending"
 
 
-def _observed(one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]) -> JsonObject:
-    call = _last(one, rows)
+def _written_observation(
+    one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
+) -> JsonObject:
+    call = _replacing_call(one, rows)
     finished = results.get(call.id) if call else None
     said = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
-    return {"source_call_id": _named(one), "content": said or why or _state(call)}
+    return {"source_call_id": _written_call(one), "content": said or why or _call_state(call)}

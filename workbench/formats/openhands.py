@@ -1,50 +1,55 @@
-"""OpenHands: a trajectory of events, as one array or as rows that each hold a history.
-
-Pure. Owns which action an observation answers (by `cause`), and the confirmations. Times have no zone there.
-"""
+"""Reader of OpenHands trajectories: one array of events, or rows that each hold a history."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import foreign
-from workbench.formats.fields import content, count, first, is_naive, moment, obj, objs, text, whole
-from workbench.formats.foreign import (
-    Asked,
-    Change,
-    Decision,
-    Head,
-    Item,
-    Kept,
-    Problem,
+from workbench.formats import records
+from workbench.formats.input import JsonLine
+from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.records import (
+    CallDecision,
+    CallResult,
+    FileEdit,
+    FileProblem,
     Prompt,
+    Record,
     Reply,
-    Result,
+    SessionHead,
+    ToolCall,
+    UnmappedRecord,
+    as_count,
+    as_integer,
+    as_object,
+    as_objects,
+    as_text,
+    as_time,
+    content_text,
+    first_text,
+    lacks_time_zone,
 )
-from workbench.formats.lines import Line
-from workbench.formats.patches import git_files
-from workbench.formats.swe_agent import call_of
+from workbench.formats.swe_agent import openai_tool_call
 
-_SILENT: Final = frozenset({
+_UNDERSTOOD_TYPES: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
     "agent_state_changed", "loading", "success", "user_rejected",
 })  # fmt: skip
-_TALK: Final = frozenset({"message", "think", "finish", "reject"})
-_NEWER: Final = frozenset({
+_MESSAGE_TYPES: Final = frozenset({"message", "think", "finish", "reject"})
+_NEWER_KINDS: Final = frozenset({
     "MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent", "AgentErrorEvent",
     "UserRejectObservation", "ConversationStateUpdateEvent", "CondensationSummaryEvent", "Condensation",
 })  # fmt: skip
-_WAITING: Final = "waiting_for_confirmation"
+_WAITING_STATE: Final = "waiting_for_confirmation"
 
 
 def is_trajectory(value: Json) -> bool:
     """Tell whether a document is an array of events."""
-    rows = objs(value)[:5]
+    rows = as_objects(value)[:5]
     if any("source" in row and isinstance(row.get("action"), str) for row in rows):
         return True
     if any("source" in row and isinstance(row.get("observation"), str) for row in rows):
         return True
-    return any(text(row.get("kind")) in _NEWER for row in rows)
+    return any(as_text(row.get("kind")) in _NEWER_KINDS for row in rows)
 
 
 def is_rows(sample: list[JsonObject]) -> bool:
@@ -54,56 +59,60 @@ def is_rows(sample: list[JsonObject]) -> bool:
     return is_trajectory([*sample]) and "sessionId" not in sample[0]
 
 
-def read(value: Json, name: str) -> Iterator[Item]:
+def read(value: Json, name: str) -> Iterator[Record]:
     """Yield a session from an array of events."""
-    yield from _session(list(enumerate(objs(value), 1)), name, {})
+    yield from _session(list(enumerate(as_objects(value), 1)), name, {})
 
 
-def read_rows(lines: Iterable[Line | Problem], name: str) -> Iterator[Item]:
+def read_rows(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
     """Yield a session for each row with a history, or one of all events."""
     events: list[tuple[int, JsonObject]] = []
     for line in lines:
-        if isinstance(line, Problem):
+        if isinstance(line, FileProblem):
             yield line
             continue
-        found = obj(line.value)
-        if history := objs(found.get("history")):
-            key = first(found, "instance_id", "id") or f"{name}:{line.number}"
-            yield from _session([(line.number, one) for one in history], key, found)
+        row = as_object(line.value)
+        if history := as_objects(row.get("history")):
+            key = first_text(row, "instance_id", "id") or f"{name}:{line.number}"
+            yield from _session([(line.number, entry) for entry in history], key, row)
         else:
-            events.append((line.number, found))
+            events.append((line.number, row))
     if events:
         yield from _session(events, name, {})
 
 
-def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[Item]:
-    start = next((moment(one.get("timestamp")) for _, one in events if one.get("timestamp")), None)
-    model = text(obj(obj(row.get("metadata")).get("llm_config")).get("model"))
-    shown = obj(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
-    yield Head(
-        key=first(row, "instance_id") or _key(events, name), at=start, model=model,
-        system_prompt=content([shown.get("system_prompt")]),
+def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[Record]:
+    start = next((as_time(one.get("timestamp")) for _, one in events if one.get("timestamp")), None)
+    model = as_text(as_object(as_object(row.get("metadata")).get("llm_config")).get("model"))
+    shown = as_object(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
+    yield SessionHead(
+        key=first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
+        system_prompt=content_text([shown.get("system_prompt")]),
     )  # fmt: skip
-    if any(is_naive(one.get("timestamp")) for _, one in events[:20]):
-        yield Problem(line=1, why="times have no zone; they are taken as UTC")
-    reader = _Events()
+    if any(lacks_time_zone(one.get("timestamp")) for _, one in events[:20]):
+        yield FileProblem(line=1, why="times have no zone; they are taken as UTC")
+    reader = _EventReader()
     for number, one in events:
         yield from reader.event(one, number)
-    if patch := first(row, "git_patch") or first(obj(row.get("test_result")), "git_patch"):
-        yield Reply(calls=(Asked(id="result", tool="submit", arguments={"path": "git_patch"}),))
-        yield Result(call="result", text=patch, changes=git_files(patch))
+    if patch := first_text(row, "git_patch") or first_text(as_object(row.get("test_result")), "git_patch"):
+        yield Reply(calls=(ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
+        try:
+            changes = parse_git_diff(patch)
+        except PatchRefused as error:
+            changes = ()
+            yield FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
+        yield CallResult(call="result", text=patch, changes=changes)
 
 
-def _key(events: list[tuple[int, JsonObject]], name: str) -> str:
-    """Return what names a run that has no id: its first event."""
-    first_one = obj(events[0][1] if events else None)
+def _session_id(events: list[tuple[int, JsonObject]], name: str) -> str:
+    first_one = as_object(events[0][1] if events else None)
     if isinstance(first_one.get("id"), str):
-        return text(first_one.get("id"))
-    key = f"{text(first_one.get('timestamp'))}:{content(first_one.get('message'))[:200]}"
+        return as_text(first_one.get("id"))
+    key = f"{as_text(first_one.get('timestamp'))}:{content_text(first_one.get('message'))[:200]}"
     return key if key != ":" else name
 
 
-class _Events:
+class _EventReader:
     """What has to be remembered between events."""
 
     def __init__(self) -> None:
@@ -111,9 +120,9 @@ class _Events:
         self._usage = Usage()
         self._waits = False
 
-    def event(self, found: JsonObject, number: int) -> Iterator[Item]:
-        at = moment(found.get("timestamp"))
-        yield from self._spent(obj(found.get("llm_metrics")))
+    def event(self, found: JsonObject, number: int) -> Iterator[Record]:
+        at = as_time(found.get("timestamp"))
+        yield from self._spent(as_object(found.get("llm_metrics")))
         if "action" in found and isinstance(found["action"], str):
             yield from self._action(found, at, number)
         elif isinstance(found.get("observation"), str):
@@ -121,14 +130,15 @@ class _Events:
         else:
             yield from self._newer(found, at, number)
 
-    def _spent(self, metrics: JsonObject) -> Iterator[Item]:
-        used = obj(metrics.get("accumulated_token_usage"))
+    def _spent(self, metrics: JsonObject) -> Iterator[Record]:
+        used = as_object(metrics.get("accumulated_token_usage"))
         now = Usage(
-            input_tokens=count(used.get("prompt_tokens")), output_tokens=count(used.get("completion_tokens"))
+            input_tokens=as_count(used.get("prompt_tokens")),
+            output_tokens=as_count(used.get("completion_tokens")),
         )
         more = now.total_tokens - self._usage.total_tokens
         if more > 0:
-            yield foreign.Spent(
+            yield records.UsageRecord(
                 usage=Usage(
                     input_tokens=max(0, now.input_tokens - self._usage.input_tokens),
                     output_tokens=max(0, now.output_tokens - self._usage.output_tokens),
@@ -136,21 +146,21 @@ class _Events:
             )
             self._usage = now
 
-    def _action(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
-        kind, arguments = text(found.get("action")), obj(found.get("args"))
-        said = first(arguments, "content", "thought", "final_thought") or text(found.get("message"))
+    def _action(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+        kind, arguments = as_text(found.get("action")), as_object(found.get("args"))
+        said = first_text(arguments, "content", "thought", "final_thought") or as_text(found.get("message"))
         if kind == "message" and found.get("source") == "user":
             yield Prompt(text=said, at=at, line=number)
-        elif kind in _TALK:
+        elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
             yield Reply(
                 text="" if is_thought else said, thinking=said if is_thought else "", at=at, line=number
             )
-        elif kind in _SILENT:
-            yield Kept(kind=f"action.{kind}", content=arguments, at=at, line=number)
+        elif kind in _UNDERSTOOD_TYPES:
+            yield UnmappedRecord(kind=f"action.{kind}", content=arguments, at=at, line=number)
         else:
             key = (
-                text(obj(found.get("tool_call_metadata")).get("tool_call_id"))
+                as_text(as_object(found.get("tool_call_metadata")).get("tool_call_id"))
                 or f"event-{found.get('id', number)}"
             )
             self._actions[str(found.get("id"))] = (key, kind, arguments)
@@ -159,50 +169,51 @@ class _Events:
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
-            tool = text(obj(found.get("tool_call_metadata")).get("function_name")) or kind
-            asked = Asked(id=key, tool=tool, arguments=given)
-            yield Reply(text=text(arguments.get("thought")), calls=(asked,), at=at, line=number)
-            state = text(arguments.get("confirmation_state"))
+            tool = as_text(as_object(found.get("tool_call_metadata")).get("function_name")) or kind
+            asked = ToolCall(id=key, tool=tool, arguments=given)
+            yield Reply(text=as_text(arguments.get("thought")), calls=(asked,), at=at, line=number)
+            state = as_text(arguments.get("confirmation_state"))
             if state == "confirmed" and arguments.get("security_risk") is not None:
-                yield Decision(call=key, is_approved=True, at=at)
+                yield CallDecision(call=key, is_approved=True, at=at)
             elif state == "rejected":
                 self._actions.pop(str(found.get("id")))
-                yield Result(call=key, state="rejected", at=at, line=number)
+                yield CallResult(call=key, state="rejected", at=at, line=number)
 
-    def _observation(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
-        kind, extras = text(found.get("observation")), obj(found.get("extras"))
+    def _observation(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+        kind, extras = as_text(found.get("observation")), as_object(found.get("extras"))
         asked = self._actions.pop(str(found.get("cause")), None)
-        said = text(found.get("content")) or text(found.get("message"))
+        said = as_text(found.get("content")) or as_text(found.get("message"))
         if asked is not None:
             yield self._result(asked, found, kind, said, at, number)
         elif kind == "error":
-            yield foreign.Failure(code="error", message=said, at=at)
+            yield records.ErrorRecord(code="error", message=said, at=at)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
-            yield foreign.Stopped(detail=text(extras.get("agent_state")), at=at)
+            yield records.TurnStop(detail=as_text(extras.get("agent_state")), at=at)
         else:
-            known = kind in _SILENT
-            yield Kept(kind=f"observation.{kind}", content=found, at=at, line=number, is_understood=known)
+            known = kind in _UNDERSTOOD_TYPES
+            yield UnmappedRecord(
+                kind=f"observation.{kind}", content=found, at=at, line=number, is_understood=known
+            )
 
     def _result(
         self, asked: tuple[str, str, JsonObject], found: JsonObject, kind: str, said: str, at: int | None,
         number: int,
-    ) -> Result:  # fmt: skip
+    ) -> CallResult:  # fmt: skip
         key, tool, arguments = asked
-        extras = obj(found.get("extras"))
-        code = whole(obj(extras.get("metadata")).get("exit_code"))
-        code = whole(extras.get("exit_code")) if code is None else code
+        extras = as_object(found.get("extras"))
+        code = as_integer(as_object(extras.get("metadata")).get("exit_code"))
+        code = as_integer(extras.get("exit_code")) if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
-        state: foreign.ResultState = (
+        state: records.ResultState = (
             "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
         )
-        return Result(
+        return CallResult(
             call=key, text=said, state=state, error=said[:2_000] if is_bad else "", exit_code=code, at=at,
-            line=number, changes=_changes(tool, arguments, said),
+            line=number, changes=_edits_of_result(tool, arguments, said),
         )  # fmt: skip
 
-    def _newer(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
-        """Yield an event of the newer kind, which names its class."""
-        match text(found.get("kind")):
+    def _newer(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+        match as_text(found.get("kind")):
             case "MessageEvent":
                 yield from self._message(found, at, number)
             case "ActionEvent":
@@ -210,77 +221,88 @@ class _Events:
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
                 yield from self._newer_result(kind, found, at, number)
             case "PauseEvent" | "InterruptEvent" as kind:
-                yield foreign.Stopped(detail=kind, at=at)
+                yield records.TurnStop(detail=kind, at=at)
             case "ConversationErrorEvent":
-                yield foreign.Failure(code=first(found, "code"), message=text(found.get("detail")), at=at)
+                yield records.ErrorRecord(
+                    code=first_text(found, "code"), message=as_text(found.get("detail")), at=at
+                )
             case kind:
-                self._waits = self._waits or found.get("value") == _WAITING
-                yield Kept(kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind))
+                self._waits = self._waits or found.get("value") == _WAITING_STATE
+                yield UnmappedRecord(
+                    kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind)
+                )
 
-    def _message(self, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
-        message = obj(found.get("llm_message"))
-        said = content(message.get("content"))
+    def _message(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+        message = as_object(found.get("llm_message"))
+        said = content_text(message.get("content"))
         if found.get("source") == "user":
             yield Prompt(text=said, at=at, line=number)
         elif found.get("source") == "environment":
-            yield Kept(kind="environment", content=said, at=at, line=number)
+            yield UnmappedRecord(kind="environment", content=said, at=at, line=number)
         else:
-            thinking = text(message.get("reasoning_content"))
+            thinking = as_text(message.get("reasoning_content"))
             yield Reply(text=said, thinking=thinking, at=at, line=number)
 
     def _asked(self, found: JsonObject, at: int | None, number: int) -> Reply:
-        action = obj(found.get("action"))
-        key = text(found.get("tool_call_id")) or text(found.get("id"))
-        tool = first(found, "tool_name") or text(action.get("kind"))
+        action = as_object(found.get("action"))
+        key = as_text(found.get("tool_call_id")) or as_text(found.get("id"))
+        tool = first_text(found, "tool_name") or as_text(action.get("kind"))
         given = {name: value for name, value in action.items() if name != "kind"}
         if not given:
-            given = dict(call_of(obj(found.get("tool_call")), key).arguments)
+            given = dict(openai_tool_call(as_object(found.get("tool_call")), key).arguments)
         self._actions[key] = (key, tool, given)
         return Reply(
-            text=content(found.get("thought")), thinking=text(found.get("reasoning_content")), at=at,
-            line=number, calls=(Asked(id=key, tool=tool, arguments=given),),
+            text=content_text(found.get("thought")), thinking=as_text(found.get("reasoning_content")), at=at,
+            line=number, calls=(ToolCall(id=key, tool=tool, arguments=given),),
         )  # fmt: skip
 
-    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Iterator[Item]:
-        observation, key = obj(found.get("observation")), text(found.get("tool_call_id"))
-        said = content(observation.get("content")) or first(observation, "output") or text(found.get("error"))
-        code = whole(observation.get("exit_code"))
-        code = whole(obj(observation.get("metadata")).get("exit_code")) if code is None else code
+    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+        observation, key = as_object(found.get("observation")), as_text(found.get("tool_call_id"))
+        said = (
+            content_text(observation.get("content"))
+            or first_text(observation, "output")
+            or as_text(found.get("error"))
+        )
+        code = as_integer(observation.get("exit_code"))
+        code = as_integer(as_object(observation.get("metadata")).get("exit_code")) if code is None else code
         is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
-        state: foreign.ResultState = (
+        state: records.ResultState = (
             "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"
         )
         if self._waits and state != "rejected":
-            yield Decision(call=key, is_approved=True, at=at)
+            yield CallDecision(call=key, is_approved=True, at=at)
         self._waits = False
-        yield Result(
+        yield CallResult(
             call=key, text=said, state=state, exit_code=code, at=at, line=number,
-            error=said[:2_000] if is_bad else "", reason=text(found.get("rejection_reason")),
-            changes=_seen(observation) if state == "succeeded" else (),
+            error=said[:2_000] if is_bad else "", reason=as_text(found.get("rejection_reason")),
+            changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 
 
-def _seen(observation: JsonObject) -> tuple[Change, ...]:
-    """Return the change that an observation shows with both texts."""
+def _edit_of_observation(observation: JsonObject) -> tuple[FileEdit, ...]:
     before, after = observation.get("old_content"), observation.get("new_content")
     if not isinstance(after, str) or before == after:
         return ()
     known = before if isinstance(before, str) else None
     is_new = known is None or observation.get("prev_exist") is False
-    path = text(observation.get("path"))
+    path = as_text(observation.get("path"))
     return (
-        Change(path=path, change="create" if is_new else "modify", old=None if is_new else known, new=after),
+        FileEdit(
+            path=path, change="create" if is_new else "modify", old=None if is_new else known, new=after
+        ),
     )
 
 
-def _changes(tool: str, arguments: JsonObject, said: str) -> tuple[Change, ...]:
-    path = text(arguments.get("path"))
+def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[FileEdit, ...]:
+    path = as_text(arguments.get("path"))
     if tool == "write":
-        return (Change(path=path, change="create", new=text(arguments.get("content"))),)
-    if tool != "edit" or text(arguments.get("command")) == "view":
+        return (FileEdit(path=path, change="create", new=as_text(arguments.get("content"))),)
+    if tool != "edit" or as_text(arguments.get("command")) == "view":
         return ()
-    if text(arguments.get("command")) == "create":
-        return (Change(path=path, change="create", new=text(arguments.get("file_text"))),)
+    if as_text(arguments.get("command")) == "create":
+        return (FileEdit(path=path, change="create", new=as_text(arguments.get("file_text"))),)
     if "old_str" in arguments:
-        return (Change(path=path, old=text(arguments.get("old_str")), new=text(arguments.get("new_str"))),)
-    return (Change(path=path, patch=said),) if "@@" in said else ()
+        return (
+            FileEdit(path=path, old=as_text(arguments.get("old_str")), new=as_text(arguments.get("new_str"))),
+        )
+    return (FileEdit(path=path, patch=said),) if "@@" in said else ()

@@ -1,152 +1,229 @@
-"""Diffs in foreign spellings as hunks: texts before and after, unified diffs, `*** Begin Patch`.
-
-Pure. Owns reading them for show. Nothing may rebuild a file from these: line numbers may be guesses.
-"""
+"""Edits of files as hunks, from texts, unified diffs, `*** Begin Patch` and arguments of edit tools."""
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from workbench.changes.hunks import hunks as own_hunks
-from workbench.changes.model import FileChange
-from workbench.domain.values import Hunk
-from workbench.formats.foreign import Change
+from workbench.changes.diff import FileChange, make_hunks
+from workbench.domain.values import Hunk, JsonObject
+from workbench.formats.records import FileEdit, ToolCall, as_objects, as_text, first_text
+from workbench.text.safe import one_line
 
-MOST_TEXT: Final = 400_000
+if TYPE_CHECKING:
+    from unidiff.patch import PatchedFile, PatchSet
+
+MOST_PATCHED_TEXT: Final = 400_000
 """Characters of a text that is compared; longer ones are shown by their beginnings."""
-
 MOST_LINES: Final = 4_000
 """Lines of the hunks that are kept of one change."""
+_HUNK_RANGE: Final = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
+_SLOW_HEAD: Final = re.compile(r"^(?:diff --git |Binary file).*", re.MULTILINE)
+_LONGEST_HEAD: Final = 1_000
+_NO_FILE: Final = "/dev/null"
+_PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_PATCH_MOVE: Final = "*** Move to: "
+DiffRows = tuple[tuple[str, str], ...]
 
-_RANGE = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
-_MOVE: Final = "*** Move to: "
 
-Rows = tuple[tuple[str, str], ...]
-
-
-def hunks(changes: tuple[Change, ...]) -> tuple[Hunk, ...]:
+def edits_to_hunks(changes: tuple[FileEdit, ...]) -> tuple[Hunk, ...]:
     """Return the hunks of some changes, numbered through from 1."""
-    found: list[Hunk] = []
+    hunks: list[Hunk] = []
     room = MOST_LINES
     for change in changes:
-        for hunk in _of_change(change):
+        for hunk in _edit_hunks(change):
             if room <= 0:
-                return tuple(found)
+                return tuple(hunks)
             kept = hunk.lines[:room]
             room -= len(kept)
-            found.append(_numbered(hunk, len(found) + 1, kept))
-    return tuple(found)
+            hunks.append(_numbered_hunk(hunk, len(hunks) + 1, kept))
+    return tuple(hunks)
 
 
-def _numbered(hunk: Hunk, index: int, lines: Rows) -> Hunk:
+def _numbered_hunk(hunk: Hunk, index: int, lines: DiffRows) -> Hunk:
     return Hunk(
         index=index, path=hunk.path, old_start=hunk.old_start, old_count=hunk.old_count,
         new_start=hunk.new_start, new_count=hunk.new_count, lines=lines,
     )  # fmt: skip
 
 
-def _of_change(change: Change) -> Iterator[Hunk]:
+def _edit_hunks(change: FileEdit) -> Iterator[Hunk]:
     if change.patch:
-        yield from unified(change.path, change.patch)
+        yield from unified_diff_hunks(change.path, change.patch)
         return
     old, new = change.old, change.new
     if change.change == "modify" and old and new and not old.endswith("\n") and not new.endswith("\n"):
         # Parts of a file end where somebody stopped to quote, which says nothing about its last line.
         old, new = f"{old}\n", f"{new}\n"
-    before, after = _bytes(old), _bytes(new)
+    before, after = _bounded_bytes(old), _bounded_bytes(new)
     if before is None and after is None:
         return
-    yield from own_hunks([FileChange(path=change.path or "?", before=before, after=after, mode=0o644)])
+    yield from make_hunks([FileChange(path=change.path or "?", before=before, after=after, mode=0o644)])
 
 
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else text[:MOST_TEXT].encode("utf-8", "replace")
+def _bounded_bytes(text: str | None) -> bytes | None:
+    return None if text is None else text[:MOST_PATCHED_TEXT].encode("utf-8", "replace")
 
 
-def unified(path: str, patch: str) -> Iterator[Hunk]:
-    """Yield the hunks of a unified diff of one file; without ranges all of it is one hunk."""
-    at: list[int] = [1, 1]
-    rows: list[tuple[str, str]] = []
-    for line in patch.split("\n"):
-        found = _RANGE.match(line)
-        if found or line.startswith("@@"):
-            yield from _flushed(path, at, rows)
-            at = [int(found[1]), int(found[3])] if found else [at[0], at[1]]
-            rows = []
-        elif line[:1] in ("+", "-", " ", "\\") and not line.startswith(("--- ", "+++ ")):
-            rows.append((line[0], line[1:]))
-    yield from _flushed(path, at, rows)
-
-
-def _flushed(path: str, at: list[int], rows: list[tuple[str, str]]) -> Iterator[Hunk]:
-    if not any(sign in "+-" for sign, _ in rows):
+def unified_diff_hunks(path: str, patch: str) -> Iterator[Hunk]:
+    """Yield the hunks of a unified diff of one file; what cannot be read is one hunk of its text."""
+    text = _with_ranges(patch)
+    if not re.search(r"^--- ", text.partition("@@")[0], re.MULTILINE):
+        text = f"--- a\n+++ b\n{text}"
+    try:
+        files = _read_patch(text)
+    except PatchRefused as error:
+        note = ("\\", f" kept as text, for it is no unified diff: {error}")
+        rows = (note, *((" ", line) for line in patch.split("\n")))
+        yield Hunk(
+            index=1, path=path, old_start=1, old_count=len(rows) - 1, new_start=1, new_count=len(rows) - 1,
+            lines=rows,
+        )  # fmt: skip
         return
-    old = sum(sign in " -" for sign, _ in rows)
-    new = sum(sign in " +" for sign, _ in rows)
-    yield Hunk(
-        index=1, path=path, old_start=at[0], old_count=old, new_start=at[1], new_count=new, lines=tuple(rows)
-    )
+    for hunk in (hunk for file in files for hunk in file if hunk.added or hunk.removed):
+        yield Hunk(
+            index=1, path=path, old_start=hunk.source_start, old_count=hunk.source_length,
+            new_start=hunk.target_start, new_count=hunk.target_length,
+            lines=tuple((row.line_type, row.value.removesuffix("\n")) for row in hunk if row.line_type),
+        )  # fmt: skip
 
 
-def begin_patch(text: str) -> tuple[Change, ...]:
+class PatchRefused(ValueError):
+    """A text is no unified diff; says why."""
+
+
+def _read_patch(text: str) -> "PatchSet":
+    from unidiff.errors import UnidiffParseError
+    from unidiff.patch import PatchSet
+
+    # Its patterns for these lines take time in the square of their length.
+    if any(len(line) > _LONGEST_HEAD for line in _SLOW_HEAD.findall(text)):
+        raise PatchRefused("the line of a file's name is too long")
+    try:
+        return PatchSet(text)
+    except UnidiffParseError as error:
+        raise PatchRefused(one_line(str(error), 200)) from None
+
+
+def _with_ranges(patch: str) -> str:
+    """Return a diff whose hunks all say how many lines they have: models and some programs leave that out."""
+    lines = patch.split("\n")
+    if not any(line.startswith("@@") for line in lines):
+        heads = [number for number, line in enumerate(lines, 1) if line.startswith(("--- ", "+++ "))]
+        lines.insert(heads[-1] if heads else 0, "@@")
+    complete: list[str] = []
+    rows: list[str] | None = None
+    """Of a hunk without ranges."""
+    for line in lines:
+        if line.startswith(("@@", "diff --git ", "--- ", "+++ ")):
+            complete += _hunk_with_range(rows)
+            rows = [] if line.startswith("@@") and not _HUNK_RANGE.match(line) else None
+            complete += [line] if rows is None else []
+        elif rows is None:
+            complete.append(line)
+        elif line[:1] in ("+", "-", " ", "\\"):
+            rows.append(line)
+    return "\n".join([*complete, *_hunk_with_range(rows)])
+
+
+def _hunk_with_range(rows: list[str] | None) -> list[str]:
+    if not any(row[0] in "+-" for row in rows or ()):
+        return []
+    assert rows is not None
+    old, new = (sum(row[0] in signs for row in rows) for signs in (" -", " +"))
+    return [f"@@ -1,{old} +1,{new} @@", *rows]
+
+
+def parse_begin_patch(text: str) -> tuple[FileEdit, ...]:
     """Return the changes of a `*** Begin Patch` text; none if it holds no such patch."""
     if "*** Begin Patch" not in text:
         return ()
     body = text.partition("*** Begin Patch")[2].partition("*** End Patch")[0]
-    found: list[Change] = []
+    edits: list[FileEdit] = []
     for line in body.split("\n"):
-        if head := _FILE.match(line):
+        if head := _PATCH_FILE.match(line):
             kind = {"Add": "create", "Update": "modify", "Delete": "delete"}[head[1]]
-            found.append(Change(path=head[2].strip(), change=kind))  # type: ignore[arg-type]
-        elif found and line.startswith(_MOVE):
-            found += moved(found.pop().path, line.removeprefix(_MOVE).strip())
-        elif found:
-            last = found[-1]
-            found[-1] = Change(path=last.path, change=last.change, patch=f"{last.patch}{line}\n")
-    return tuple(found)
+            edits.append(FileEdit(path=head[2].strip(), change=kind))  # type: ignore[arg-type]
+        elif edits and line.startswith(_PATCH_MOVE):
+            edits += move_edits(edits.pop().path, line.removeprefix(_PATCH_MOVE).strip())
+        elif edits:
+            last = edits[-1]
+            edits[-1] = FileEdit(path=last.path, change=last.change, patch=f"{last.patch}{line}\n")
+    return tuple(edits)
 
 
-def moved(old: str, new: str, patch: str = "") -> tuple[Change, ...]:
+def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
     """Return the changes of a file that got another name: the old one is gone, the new one holds it."""
     if old in ("", new):
-        return (Change(path=new, patch=patch),)
-    return (Change(path=old, change="delete"), Change(path=new, change="create", patch=patch))
+        return (FileEdit(path=new, patch=patch),)
+    return (FileEdit(path=old, change="delete"), FileEdit(path=new, change="create", patch=patch))
 
 
-def git_files(patch: str) -> tuple[Change, ...]:
-    """Return the changes of a unified diff over several files."""
-    found: list[Change] = []
-    sections = re.split(r"^(?=diff --git |--- )", patch, flags=re.MULTILINE)
-    for is_diff, group in groupby(sections, key=lambda part: part.startswith("diff --git ")):
-        for part in group:
-            found += _named(part) if is_diff else _section(part)
-    # A file that was renamed and changed stands in both parts of its section.
-    return tuple({(change.path, change.change): change for change in found}.values())
+def parse_git_diff(patch: str) -> tuple[FileEdit, ...]:
+    """Return the changes of a unified diff over several files.
+
+    Raises:
+        PatchRefused: It cannot be read.
+    """
+    edits = (edit for file in _read_patch(_with_ranges(patch)) for edit in _file_edits(file))
+    return tuple({(edit.path, edit.change): edit for edit in edits}.values())
 
 
-def _named(head: str) -> tuple[Change, ...]:
-    """Return the move that the head of a section tells of; all else is told by what follows it."""
-    old = re.search(r"^rename from (.+)", head, re.MULTILINE)
-    new = re.search(r"^rename to (.+)", head, re.MULTILINE)
-    return moved(old[1].strip(), new[1].strip()) if old and new else ()
+def _file_edits(file: "PatchedFile") -> tuple[FileEdit, ...]:
+    before, after = (
+        re.sub(r"^[ab]/", "", name.strip().strip('"')) for name in (file.source_file, file.target_file)
+    )
+    patch = "".join(map(str, file))
+    if after == _NO_FILE:
+        return (FileEdit(path=before, change="delete", patch=patch),)
+    if before == _NO_FILE:
+        return (FileEdit(path=after, change="create", patch=patch),)
+    if before != after:
+        return move_edits(before, after, patch)
+    # Of a file whose mode changed nothing is kept.
+    return (FileEdit(path=after, patch=patch),) if patch or file.is_binary_file else ()
 
 
-def _section(part: str) -> tuple[Change, ...]:
-    old = re.search(r"^--- (\S+)", part, re.MULTILINE)
-    new = re.search(r"^\+\+\+ (\S+)", part, re.MULTILINE)
-    if old is None or new is None:
-        return ()
-    before, after = (re.sub(r"^[ab]/", "", found[1]) for found in (old, new))
-    if "/dev/null" not in (old[1], new[1]):
-        return moved(before, after, part)
-    if new[1] == "/dev/null":
-        return (Change(path=before, change="delete", patch=part),)
-    return (Change(path=after, change="create", patch=part),)
-
-
-def counts(hunks: tuple[Hunk, ...]) -> tuple[int, int]:
+def added_and_removed(hunks: tuple[Hunk, ...]) -> tuple[int, int]:
     """Return how many lines hunks add and remove."""
     signs = [sign for hunk in hunks for sign, _ in hunk.lines]
     return signs.count("+"), signs.count("-")
+
+
+_PATH_ARGUMENTS: Final = (
+    "file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path", "filename", "file",
+)  # fmt: skip
+_OLD_ARGUMENTS: Final = ("old_string", "old_str", "oldString", "oldText", "old_text", "old_content")
+_NEW_ARGUMENTS: Final = ("new_string", "new_str", "newString", "newText", "new_text", "new_content")
+_CONTENT_ARGUMENTS: Final = ("content", "file_text", "contents", "text", "new_contents")
+_WRITE_TOOLS: Final = frozenset({
+    "write", "write_file", "writefile", "create", "create_file", "save_file", "write_to_file", "file_write",
+    "filewrite", "new_file",
+})  # fmt: skip
+_DELETE_TOOLS: Final = frozenset({"delete_file", "deletefile", "remove_file"})
+
+
+def edits_of_call(asked: ToolCall) -> tuple[FileEdit, ...]:
+    """Return the changes that a call asks for; none where its arguments do not hold them."""
+    arguments = asked.arguments
+    patch = first_text(arguments, "patch", "input", "patchText", "diff")
+    if "*** Begin Patch" in patch:
+        return parse_begin_patch(patch)
+    path = first_text(arguments, *_PATH_ARGUMENTS)
+    if not path:
+        return ()
+    if edits := tuple(_replacements(path, arguments)):
+        return edits
+    name = asked.tool.rpartition(".")[2].rpartition("__")[2].casefold()
+    if name in _DELETE_TOOLS:
+        return (FileEdit(path=path, change="delete"),)
+    if name in _WRITE_TOOLS or arguments.get("command") == "create":
+        content = first_text(arguments, *_CONTENT_ARGUMENTS)
+        return (FileEdit(path=path, change="create", new=content),) if content else ()
+    return ()
+
+
+def _replacements(path: str, arguments: JsonObject) -> Iterator[FileEdit]:
+    for edit in as_objects(arguments.get("edits")) or [arguments]:
+        old, new = first_text(edit, *_OLD_ARGUMENTS), first_text(edit, *_NEW_ARGUMENTS)
+        if old or (new and as_text(edit.get("command")) in ("insert", "str_replace")):
+            yield FileEdit(path=first_text(edit, *_PATH_ARGUMENTS) or path, old=old, new=new)

@@ -1,75 +1,90 @@
-"""SWE-agent trajectories, and those of mini-swe-agent in their three shapes.
-
-Pure. Owns which of the two records of a run is read (the history where it is there) and how a command without
-a call's id is told from its answer: by order. Neither has times.
-"""
+"""Reader of SWE-agent and mini-swe-agent trajectories, with the file edits that their commands made."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import orjson
+from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import foreign
-from workbench.formats.fields import content, count, first, moment, names, obj, objs, text, whole
-from workbench.formats.foreign import Asked, Closed, Head, Item, Kept, Prompt, Reply, Result
-from workbench.formats.patches import git_files
-from workbench.formats.swe_edits import Desk, here_documents
+from workbench.formats import patches, records
+from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.records import (
+    CallResult,
+    FileEdit,
+    Prompt,
+    Record,
+    Reply,
+    SessionEnd,
+    SessionHead,
+    ToolCall,
+    UnmappedRecord,
+    as_count,
+    as_integer,
+    as_object,
+    as_objects,
+    as_text,
+    as_texts,
+    as_time,
+    content_text,
+    first_text,
+)
 
-_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
-_ANSWER: Final = re.compile(
+_COMMAND_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
+_COMMAND_RESULT: Final = re.compile(
     r"<returncode>(-?\d{1,9})</returncode>\s*(?:<output>\n?)?(.*?)(?:</output>)?\s*\Z", re.DOTALL
 )
 
 
 def is_swe_agent(value: Json) -> bool:
     """Tell whether a document is a trajectory of SWE-agent."""
-    found = obj(value)
-    if "trajectory_format" in found or "mini_version" in obj(found.get("info")):
+    document = as_object(value)
+    if "trajectory_format" in document or "mini_version" in as_object(document.get("info")):
         return False
-    steps, history = objs(found.get("trajectory")), objs(found.get("history"))
+    steps, history = as_objects(document.get("trajectory")), as_objects(document.get("history"))
     is_step = bool(steps) and "action" in steps[0] and "observation" in steps[0]
     return is_step or (bool(history) and "role" in history[0])
 
 
 def is_mini(value: Json) -> bool:
     """Tell whether a document is a trajectory of mini-swe-agent; the oldest are bare lists of messages."""
-    found = obj(value)
-    if text(found.get("trajectory_format")).startswith("mini-swe-agent") or (
-        "messages" in found and "mini_version" in obj(found.get("info"))
+    document = as_object(value)
+    if as_text(document.get("trajectory_format")).startswith("mini-swe-agent") or (
+        "messages" in document and "mini_version" in as_object(document.get("info"))
     ):
         return True
-    rows = objs(value)
+    rows = as_objects(value)
     is_bare = len(rows) > 1 and all({"role", "content"} <= row.keys() for row in rows[:5])
-    return is_bare and text(rows[0].get("role")) in ("system", "user")
+    return is_bare and as_text(rows[0].get("role")) in ("system", "user")
 
 
-def read(value: Json, name: str) -> Iterator[Item]:
+def read(value: Json, name: str) -> Iterator[Record]:
     """Yield a session from a trajectory of SWE-agent."""
-    found = obj(value)
-    info = obj(found.get("info"))
-    history = [row for row in objs(found.get("history")) if row.get("is_demo") is not True]
-    prompt = next((content(row.get("content")) for row in history if row.get("role") == "system"), "")
-    facts = {key: found[key] for key in ("environment",) if isinstance(found.get(key), str)}
-    yield Head(
-        key=_key(found, name), system_prompt=prompt, facts=facts,
-        status=text(info.get("exit_status")) or None,
-        model=text(obj(found.get("replay_config")).get("model")),
+    document = as_object(value)
+    info = as_object(document.get("info"))
+    history = [row for row in as_objects(document.get("history")) if row.get("is_demo") is not True]
+    prompt = next((content_text(row.get("content")) for row in history if row.get("role") == "system"), "")
+    facts = {key: document[key] for key in ("environment",) if isinstance(document.get(key), str)}
+    yield SessionHead(
+        key=_session_id(document, name), system_prompt=prompt, facts=facts,
+        status=as_text(info.get("exit_status")) or None,
+        model=as_text(as_object(document.get("replay_config")).get("model")),
     )  # fmt: skip
     if history:
-        yield from _history(history)
+        yield from _read_history(history)
     else:
-        yield from _steps(objs(found.get("trajectory")))
-    yield from _ending(info)
+        yield from _read_steps(as_objects(document.get("trajectory")))
+    yield from _session_end(info)
 
 
-def _key(found: JsonObject, name: str) -> str:
-    """Return the id of a run: trajectories have none, so what is in them names them."""
+def _session_id(found: JsonObject, name: str) -> str:
     import hashlib
 
-    given = first(found, "instance_id") or first(obj(found.get("info")), "instance_id", "run_id")
+    given = first_text(found, "instance_id") or first_text(
+        as_object(found.get("info")), "instance_id", "run_id"
+    )
     if given:
         return given
     del name
@@ -77,147 +92,299 @@ def _key(found: JsonObject, name: str) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _history(history: Sequence[JsonObject]) -> Iterator[Item]:
-    waiting: dict[str, Asked] = {}
-    desk = Desk()
+def _read_history(history: Sequence[JsonObject]) -> Iterator[Record]:
+    waiting: dict[str, ToolCall] = {}
+    desk = EditorWindow()
     for number, row in enumerate(history, 1):
-        said = content(row.get("content"))
-        match text(row.get("role")):
+        said = content_text(row.get("content"))
+        match as_text(row.get("role")):
             case "system":
                 continue
             case "assistant":
-                calls = _calls(row, number)
+                calls = _calls_of_row(row, number)
                 waiting = {call.id: call for call in calls}
-                thought = text(row.get("thought")) or content(row.get("thinking_blocks"))
+                thought = as_text(row.get("thought")) or content_text(row.get("thinking_blocks"))
                 thinking = "" if thought == said else thought
                 yield Reply(text=said, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
-                named = next(names(row.get("tool_call_ids")), "")
+                named = next(as_texts(row.get("tool_call_ids")), "")
                 asked = waiting.pop(named if named in waiting else next(iter(waiting)))
-                yield _ended(desk, asked, Result(call=asked.id, text=said, line=number))
+                yield _result_with_edits(desk, asked, CallResult(call=asked.id, text=said, line=number))
             case "user" | "tool":
                 yield Prompt(text=said, line=number)
             case role:
-                yield Kept(kind=f"history.{role}", content=row, line=number, is_understood=False)
+                yield UnmappedRecord(kind=f"history.{role}", content=row, line=number, is_understood=False)
 
 
-def _ended(desk: Desk, asked: Asked, result: Result) -> Result:
-    """Return a result with what its command changed, or as failed where an edit was refused."""
+class EditorWindow:
+    """The file that is open, and the lines of it that were shown."""
+
+    def __init__(self) -> None:
+        self._open = ""
+        self._lines: dict[int, str] = {}
+
+    def edited(self, asked: ToolCall, said: str) -> tuple[tuple[FileEdit, ...], bool]:
+        """Return what a command changed, and whether it was an edit that failed."""
+        found = tuple(self._changes(asked))
+        has_failed = bool(found) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
+        self._see(said)
+        return (() if has_failed else found), has_failed
+
+    def _see(self, said: str) -> None:
+        if shown := _SHOWN_FILE.search(said):
+            self._open = shown[1]
+            self._lines = {int(match[1]): match[2] for match in _SHOWN_LINE.finditer(said, shown.end())}
+        if (opened := _OPEN_FILE.search(said)) and opened[1] != "n/a":
+            self._open = opened[1]
+
+    def _changes(self, asked: ToolCall) -> Iterator[FileEdit]:
+        command = as_text(asked.arguments.get("command"))
+        if asked.tool != "bash":
+            yield from self._named(asked.tool, asked.arguments)
+        elif match := _EDIT_RANGE.match(command.strip()):
+            yield self._between(int(match[1]), int(match[2]), match[3])
+        else:
+            tool, given = _parse_command(command)
+            yield from self._named(tool, given) if tool else here_document_edits(command)
+
+    def _named(self, tool: str, given: JsonObject) -> Iterator[FileEdit]:
+        begin, end = as_integer(given.get("start_line")), as_integer(given.get("end_line"))
+        if tool == "create" and (name := first_text(given, "filename", "path")):
+            yield FileEdit(path=name, change="create", new="")
+        elif tool == "edit" and "search" in given and self._open:
+            yield FileEdit(
+                path=self._open, old=as_text(given.get("search")), new=as_text(given.get("replace"))
+            )
+        elif tool == "edit" and begin and self._open:
+            yield self._between(begin, end or begin, as_text(given.get("replacement_text")))
+        elif tool == "insert" and "text" in given and self._open:
+            yield self._added(
+                as_integer(given.get("line")) or max(self._lines, default=0), as_text(given.get("text"))
+            )
+        elif tool == _EDITOR_COMMAND and "insert_line" in given:
+            line = as_integer(given.get("insert_line")) or 0
+            yield self._added(line, as_text(given.get("new_str")), as_text(given.get("path")))
+        elif tool == _EDITOR_COMMAND:
+            yield from patches.edits_of_call(ToolCall(id="", tool=tool, arguments=given))
+
+    def _between(self, begin: int, end: int, new: str) -> FileEdit:
+        old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
+        gone = [f"-{line}" for line in old if line is not None]
+        added = [f"+{line}" for line in new.split("\n")] if new else []
+        head = f"@@ -{begin},{len(gone)} +{begin},{len(added)} @@"
+        return FileEdit(path=self._open or "?", patch="\n".join([head, *gone, *added]))
+
+    def _added(self, line: int, new: str, path: str = "") -> FileEdit:
+        added = [f"+{one}" for one in new.removesuffix("\n").split("\n")]
+        head = f"@@ -{line},0 +{line + 1},{len(added)} @@"
+        return FileEdit(path=path or self._open, patch="\n".join([head, *added]))
+
+
+def _result_with_edits(desk: EditorWindow, asked: ToolCall, result: CallResult) -> CallResult:
     changes, has_failed = desk.edited(asked, result.text)
     if has_failed:
         return replace(result, state="failed", error=result.text[:2_000])
     return replace(result, changes=changes if result.state == "succeeded" else ())
 
 
-def _calls(row: JsonObject, number: int) -> tuple[Asked, ...]:
-    given = objs(row.get("tool_calls"))
+def _calls_of_row(row: JsonObject, number: int) -> tuple[ToolCall, ...]:
+    given = as_objects(row.get("tool_calls"))
     if given:
-        return tuple(call_of(one, f"call-{number}.{at}") for at, one in enumerate(given))
-    action = text(row.get("action")).strip()
-    return (Asked(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
+        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(given))
+    action = as_text(row.get("action")).strip()
+    return (ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
 
 
-def call_of(one: JsonObject, default: str) -> Asked:
+def openai_tool_call(one: JsonObject, default: str) -> ToolCall:
     """Return a tool call as OpenAI's interface writes it."""
-    function = obj(one.get("function")) or one
+    function = as_object(one.get("function")) or one
     given = function.get("arguments")
     if isinstance(given, str):
         try:
             parsed: Json = orjson.loads(given)
         except ValueError:
             parsed = {"input": given}
-        given = dict(obj(parsed)) or {"input": given}
-    tool = text(function.get("name")) or text(one.get("function"))
-    return Asked(id=text(one.get("id")) or default, tool=tool, arguments=obj(given))
+        given = dict(as_object(parsed)) or {"input": given}
+    tool = as_text(function.get("name")) or as_text(one.get("function"))
+    return ToolCall(id=as_text(one.get("id")) or default, tool=tool, arguments=as_object(given))
 
 
-def _steps(steps: Sequence[JsonObject]) -> Iterator[Item]:
-    desk = Desk()
+def _read_steps(steps: Sequence[JsonObject]) -> Iterator[Record]:
+    desk = EditorWindow()
     for number, step in enumerate(steps, 1):
-        for message in objs(step.get("query") or step.get("messages")) if number == 1 else ():
+        for message in as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
-                yield Prompt(text=content(message.get("content")), line=number)
-        action, thought = text(step.get("action")).strip(), text(step.get("thought"))
-        said = thought or text(step.get("response"))
+                yield Prompt(text=content_text(message.get("content")), line=number)
+        action, thought = as_text(step.get("action")).strip(), as_text(step.get("thought"))
+        said = thought or as_text(step.get("response"))
         key = f"step-{number}"
-        asked = Asked(id=key, tool="bash", arguments={"command": action})
+        asked = ToolCall(id=key, tool="bash", arguments={"command": action})
         yield Reply(text=said, calls=(asked,) if action else (), line=number)
         if action:
             seconds = step.get("execution_time")
             took = int(seconds * 1000) if isinstance(seconds, int | float) else None
-            result = Result(call=key, text=text(step.get("observation")), duration_ms=took, line=number)
-            yield _ended(desk, asked, result)
+            result = CallResult(
+                call=key, text=as_text(step.get("observation")), duration_ms=took, line=number
+            )
+            yield _result_with_edits(desk, asked, result)
 
 
-def _ending(info: JsonObject) -> Iterator[Item]:
-    stats = obj(info.get("model_stats"))
+def _session_end(info: JsonObject) -> Iterator[Record]:
+    stats = as_object(info.get("model_stats"))
     used = Usage(
-        input_tokens=count(stats.get("tokens_sent")), output_tokens=count(stats.get("tokens_received"))
+        input_tokens=as_count(stats.get("tokens_sent")), output_tokens=as_count(stats.get("tokens_received"))
     )
     if used.total_tokens:
-        yield foreign.Spent(usage=used)
-    if patch := text(info.get("submission")):
-        changes = git_files(patch)
-        yield Reply(calls=(Asked(id="submission", tool="submit", arguments={"path": "submission"}),))
-        yield Result(call="submission", text=patch, changes=changes)
-    status = text(info.get("exit_status"))
+        yield records.UsageRecord(usage=used)
+    if patch := as_text(info.get("submission")):
+        try:
+            changes = parse_git_diff(patch)
+        except PatchRefused as error:
+            changes = ()
+            yield records.FileProblem(
+                line=1, why=f"the patch is kept as text, for it is no unified diff: {error}"
+            )
+        yield Reply(calls=(ToolCall(id="submission", tool="submit", arguments={"path": "submission"}),))
+        yield CallResult(call="submission", text=patch, changes=changes)
+    status = as_text(info.get("exit_status"))
     if status and status.lower() not in ("submitted", "submit"):
-        yield foreign.Stopped(
+        yield records.TurnStop(
             outcome="limit" if "cost" in status or "Limit" in status else "error", detail=status
         )
-    yield Closed(is_failed=status in ("exit_error", "exit_forfeit"))
+    yield SessionEnd(is_failed=status in ("exit_error", "exit_forfeit"))
 
 
-def read_mini(value: Json, name: str) -> Iterator[Item]:
+def read_mini(value: Json, name: str) -> Iterator[Record]:
     """Yield a session from a trajectory of mini-swe-agent."""
-    found = obj(value)
-    info = obj(found.get("info"))
-    messages = objs(found.get("messages")) or objs(value)
-    prompt = next((content(row.get("content")) for row in messages if row.get("role") == "system"), "")
-    model = obj(obj(info.get("config")).get("model"))
-    yield Head(
-        key=_key(found or {"messages": list(messages)}, name), system_prompt=prompt,
-        model=first(model, "model_name", "model"), status=text(info.get("exit_status")) or None,
-        at=_at(messages[0]) if messages else None,
+    document = as_object(value)
+    info = as_object(document.get("info"))
+    messages = as_objects(document.get("messages")) or as_objects(value)
+    prompt = next((content_text(row.get("content")) for row in messages if row.get("role") == "system"), "")
+    model = as_object(as_object(info.get("config")).get("model"))
+    yield SessionHead(
+        key=_session_id(document or {"messages": list(messages)}, name), system_prompt=prompt,
+        model=first_text(model, "model_name", "model"), status=as_text(info.get("exit_status")) or None,
+        at=_row_time(messages[0]) if messages else None,
     )  # fmt: skip
-    waiting: dict[str, Asked] = {}
+    waiting: dict[str, ToolCall] = {}
     for number, row in enumerate(messages, 1):
-        yield from _mini_row(row, number, waiting)
-    yield from _ending(info)
+        yield from _read_mini_row(row, number, waiting)
+    yield from _session_end(info)
 
 
-def _at(row: JsonObject) -> int | None:
-    return moment(obj(row.get("extra")).get("timestamp") or row.get("timestamp"))
+def _row_time(row: JsonObject) -> int | None:
+    return as_time(as_object(row.get("extra")).get("timestamp") or row.get("timestamp"))
 
 
-def _mini_row(row: JsonObject, number: int, waiting: dict[str, Asked]) -> Iterator[Item]:
-    said, at, role = content(row.get("content")), _at(row), text(row.get("role"))
+def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, ToolCall]) -> Iterator[Record]:
+    said, at, role = content_text(row.get("content")), _row_time(row), as_text(row.get("role"))
     if role == "assistant":
-        calls = tuple(call_of(one, f"call-{number}.{n}") for n, one in enumerate(objs(row.get("tool_calls"))))
-        if not calls and (block := _BLOCK.search(said)):
-            calls = (Asked(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
+        calls = tuple(
+            openai_tool_call(one, f"call-{number}.{n}")
+            for n, one in enumerate(as_objects(row.get("tool_calls")))
+        )
+        if not calls and (block := _COMMAND_BLOCK.search(said)):
+            calls = (ToolCall(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
         waiting.clear()
         waiting.update({call.id: call for call in calls})
         yield Reply(text=said, calls=calls, at=at, line=number)
     elif role in ("user", "tool") and waiting:
-        key = text(row.get("tool_call_id"))
+        key = as_text(row.get("tool_call_id"))
         asked = waiting.pop(key if key in waiting else next(iter(waiting)))
-        yield _mini_result(row, asked, said, at, number)
+        yield _read_mini_result(row, asked, said, at, number)
     elif role == "user":
         yield Prompt(text=said, at=at, line=number)
     elif role != "system":
-        yield Kept(kind=f"message.{role}", content=row, at=at, line=number, is_understood=role == "exit")
+        yield UnmappedRecord(
+            kind=f"message.{role}", content=row, at=at, line=number, is_understood=role == "exit"
+        )
 
 
-def _mini_result(row: JsonObject, asked: Asked, said: str, at: int | None, number: int) -> Result:
-    extra = obj(row.get("extra"))
-    found = _ANSWER.search(said)
-    code = whole(extra.get("returncode"))
-    if code is None and found:
-        code = int(found[1])
-    output = text(extra.get("raw_output")) or (found[2] if found else said)
-    changes = () if code else tuple(here_documents(text(asked.arguments.get("command"))))
-    return Result(
+def _read_mini_result(row: JsonObject, asked: ToolCall, said: str, at: int | None, number: int) -> CallResult:
+    extra = as_object(row.get("extra"))
+    match = _COMMAND_RESULT.search(said)
+    code = as_integer(extra.get("returncode"))
+    if code is None and match:
+        code = int(match[1])
+    output = as_text(extra.get("raw_output")) or (match[2] if match else said)
+    changes = () if code else tuple(here_document_edits(as_text(asked.arguments.get("command"))))
+    return CallResult(
         call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=at,
         line=number, changes=changes,
     )  # fmt: skip
+
+
+_SHOWN_FILE: Final = re.compile(r"^\[File: (.+) \(\d+ lines total\)\]\r?$", re.MULTILINE)
+_OPEN_FILE: Final = re.compile(r"^\(Open file: (.+)\)\r?$", re.MULTILINE)
+_SHOWN_LINE: Final = re.compile(r"^(\d{1,7}):(.*?)\r?$", re.MULTILINE)
+_EDIT_RANGE: Final = re.compile(r"edit (\d{1,7}):(\d{1,7})[ \t]*\n(.*?)\n?end_of_edit\s*\Z", re.DOTALL)
+_FAILURE_TEXTS: Final = (
+    "your proposed edit has introduced", "your changes have not been applied", "no replacement was performed",
+    "no file open", "text not found", "your edit was not applied", "error:", "usage:", "invalid `path`",
+    "the file already exists", "file already exists", "no edit found",
+)  # fmt: skip
+_PATH_WORD: Final = r"""(?P<{0}>"[^"\n]+"|'[^'\n]+'|[^\s;&|<>"'$`]+)"""
+_HERE_DOCUMENT: Final = re.compile(
+    r"^[ \t]*(?:cd [^\s;&|]+ && )?cat[ \t]*(?:"
+    rf"(?P<add1>>>?)[ \t]*{_PATH_WORD.format('path1')}[ \t]*<<-?[ \t]*(?P<q1>['\"]?)(?P<end1>\w+)(?P=q1)"
+    rf"|<<-?[ \t]*(?P<q2>['\"]?)(?P<end2>\w+)(?P=q2)[ \t]*(?P<add2>>>?)[ \t]*{_PATH_WORD.format('path2')}"
+    r")[ \t]*\n",
+    re.MULTILINE,
+)
+_EDITOR_COMMAND: Final = "str_replace_editor"
+_MOST_WORDS: Final = 200_000
+"""Characters of a command that are taken apart as words of a shell."""
+
+
+def _parse_command(command: str) -> tuple[str, JsonObject]:
+    name = command.split(maxsplit=1)[0] if command.strip() else ""
+    if name not in ("create", "edit", "insert", _EDITOR_COMMAND) or len(command) > _MOST_WORDS:
+        return "", {}
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:
+        return "", {}
+    given: dict[str, Json] = {}
+    if name == "create" and len(words) == 1:
+        given = {"filename": words[0]}
+    elif name == "edit" and len(words) in (2, 3):
+        given = {"search": words[0], "replace": words[1]}
+    elif name == "insert" and words:
+        given = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
+    elif name == _EDITOR_COMMAND:
+        given = _option_arguments(words)
+    return (name, given) if given else ("", {})
+
+
+def _option_arguments(words: list[str]) -> dict[str, Json]:
+    """Return `command path --option value …` as arguments."""
+    given: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
+    rest = words[2:]
+    for option, value in zip(rest[::2], rest[1::2], strict=False):
+        if option.startswith("--"):
+            number = option == "--insert_line" and value.isdecimal()
+            given[option[2:]] = int(value) if number else value
+    return given
+
+
+def here_document_edits(command: str) -> Iterator[FileEdit]:
+    """Yield the files that a command writes with `cat` and a here-document whose text nothing expands."""
+    at = 0
+    while match := _HERE_DOCUMENT.search(command, at):
+        which = "1" if match["end1"] else "2"
+        end = re.compile(rf"^\t*{re.escape(match['end' + which])}[ \t]*$", re.MULTILINE)
+        last = end.search(command, match.end())
+        if last is None:
+            return
+        body = command[match.end() : last.start()]
+        if match["q" + which] or not any(sign in body for sign in "$`\\"):
+            path = match["path" + which].strip("'\"")
+            yield _edit_of_written(path, body, is_added=match["add" + which] == ">>")
+        at = last.end()
+
+
+def _edit_of_written(path: str, body: str, *, is_added: bool) -> FileEdit:
+    if not is_added:
+        return FileEdit(path=path, change="create", new=body)
+    added = [f"+{line}" for line in body.removesuffix("\n").split("\n")]
+    return FileEdit(path=path, patch="\n".join([f"@@ -0,0 +1,{len(added)} @@", *added]))

@@ -1,6 +1,5 @@
-"""The pipeline graph: layered layout of a DAG and its drawings as text, mermaid and svg.
+"""The pipeline graph: layered layout of a DAG and its drawings as text, Mermaid and SVG.
 
-Pure functions: `model.build` and `fold.fold` make a graph, `layout.arrange` places it, `fit.fit` makes a
-picture for a pane, whose lines take facts. Nothing here reads a file, a clock or a random number, and no
-layout function knows what state a step is in.
+Phases of a layout: `layers`, `edge_routes`, `layout`. Drawings: `band`, `compact_list`, chosen by `fit`. It
+knows nothing of journals or screens; whoever draws passes steps and what is known of them.
 """

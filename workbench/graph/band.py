@@ -1,23 +1,39 @@
-"""The drawing of a layout from left to right: one band, however wide.
+"""Drawing from left to right: one wide band, the band with a card around each step, and the band wrapped.
 
-Owns coordinates: which cell a layer, a row and a trunk have, given the widths of names and slots.
+Gives every layer, row and trunk its cells. A band that is too wide is cut only where exactly one line
+crosses, never through a step, and continues below.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from workbench.graph.channel import LEFT, RIGHT
-from workbench.graph.columns import Gap
-from workbench.graph.glyphs import ACROSS, CROSSING, DOWNWARD, D, L, R, U
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.graph.canvas import (
+    ASCII_GLYPHS,
+    CARD_BORDER,
+    CROSSING,
+    HORIZONTAL,
+    ROUNDED,
+    VERTICAL,
+    Cell,
+    D,
+    DrawingKind,
+    L,
+    Picture,
+    R,
+    StepPosition,
+    U,
+    steps_by_line,
+)
+from workbench.graph.edge_routes import LEFT, RIGHT, Gap
+from workbench.graph.layers import edge_path
 from workbench.graph.layout import Layout
-from workbench.graph.levels import chain
-from workbench.graph.picture import Cell, Kind, Picture, Place, lined_up
-from workbench.text.width import cells as width_of
+from workbench.text.width import cell_width
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class StepLabel(Struct, frozen=True, kw_only=True):
     """What a step shows at most."""
 
     name: str
@@ -34,21 +50,20 @@ class Label:
     @property
     def tail(self) -> int:
         """Cells after the name: slot and mark, each with a space before it."""
-        mark = width_of(self.mark)
+        mark = cell_width(self.mark)
         return (self.slot + 1 if self.slot else 0) + (mark + 1 if mark else 0)
 
     @property
     def cells(self) -> int:
         """Cells of sign, name, slot and mark."""
-        return max(self.least, 2 + width_of(self.name) + self.tail)
+        return max(self.least, 2 + cell_width(self.name) + self.tail)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class BandFrame(Struct, frozen=True, kw_only=True):
     """Coordinates of a band."""
 
     layout: Layout
-    labels: Sequence[Label]
+    labels: Sequence[StepLabel]
     layer_x: tuple[int, ...]
     """The first cell of each layer."""
     gap_x: tuple[int, ...]
@@ -67,7 +82,7 @@ class Frame:
             return self.layer_x[layer]
         if self.inset > 1:
             return self.gap_x[layer]
-        return self.layer_x[layer] + 4 + width_of(self.labels[v].name)
+        return self.layer_x[layer] + 4 + cell_width(self.labels[v].name)
 
     def trunk_x(self, gap: int, trunk: int) -> int:
         """Return the column of a trunk."""
@@ -76,7 +91,7 @@ class Frame:
     def corners(self, edge: tuple[int, int]) -> list[tuple[int, int]]:
         """List the points at which the line of an edge starts, turns and ends."""
         layout = self.layout
-        vertices, bus = chain(layout.net, edge)
+        vertices, bus = edge_path(layout.net, edge)
         points = [(self.port(edge[0]), self.y[layout.row[edge[0]]])]
         for u, v in pairwise(vertices):
             gap = layout.net.layer[u]
@@ -101,14 +116,8 @@ class Frame:
         return [(x, y, arms) for (x, y), arms in found.items()]
 
 
-def frame(layout: Layout, labels: Sequence[Label], *, around: int = 0) -> Frame:
-    """Give every layer, gap and row its cells.
-
-    Args:
-        layout: What to draw.
-        labels: By step.
-        around: Lines of a card above and below its name (0 = no cards).
-    """
+def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
+    """Give every layer, gap and row its cells."""
     widths = [0] * layout.layers
     inset = 2 if around else 1
     for v, label in enumerate(labels):
@@ -123,8 +132,8 @@ def frame(layout: Layout, labels: Sequence[Label], *, around: int = 0) -> Frame:
         if at < len(layout.gaps):
             gap_x.append(x)
             x += gap_width(layout.gaps[at])
-    y, height = _lines(layout, labels, around)
-    return Frame(
+    y, height = _row_lines(layout, labels, around)
+    return BandFrame(
         layout=layout,
         labels=labels,
         layer_x=tuple(layer_x),
@@ -136,7 +145,7 @@ def frame(layout: Layout, labels: Sequence[Label], *, around: int = 0) -> Frame:
     )
 
 
-def _lines(layout: Layout, labels: Sequence[Label], around: int) -> tuple[list[int], int]:
+def _row_lines(layout: Layout, labels: Sequence[StepLabel], around: int) -> tuple[list[int], int]:
     above, below = [0] * layout.height, [0] * layout.height
     for v, label in enumerate(labels):
         row = layout.row[v]
@@ -155,30 +164,29 @@ def gap_width(gap: Gap) -> int:
     return 2 * gap.columns + 1 if gap.columns else 2
 
 
-def cells(at: Frame) -> list[bytearray]:
+def draw_lines(at: BandFrame) -> list[bytearray]:
     """Draw the lines of a band: pieces first, then trunks over them."""
     grid = [bytearray(at.width) for _ in range(at.height)]
-    _leads(at, grid)
+    _draw_leads(at, grid)
     for number, gap in enumerate(at.layout.gaps):
-        _pieces(at, number, gap, grid)
+        _draw_pieces(at, number, gap, grid)
     for number, gap in enumerate(at.layout.gaps):
         for trunk in gap.trunks:
             x = at.gap_x[number] + 1 + 2 * trunk.column
             attached = {at.y[row] for row in trunk.rows}
-            _trunk(grid, x, at.y[trunk.top], at.y[trunk.bottom], attached)
+            _draw_trunk(grid, x, at.y[trunk.top], at.y[trunk.bottom], attached)
     return grid
 
 
-def _leads(at: Frame, grid: list[bytearray]) -> None:
-    """Draw the lines within the layers: behind steps that feed others, and lanes."""
+def _draw_leads(at: BandFrame, grid: list[bytearray]) -> None:
     net = at.layout.net
     leads = {u for hops in net.hops for u, _ in hops} | {u for bus in net.buses for u in bus.entries}
     for v in sorted(leads):
         start, end = at.port(v), at.gap_x[net.layer[v]]
-        grid[at.y[at.layout.row[v]]][start:end] = bytes([ACROSS]) * (end - start)
+        grid[at.y[at.layout.row[v]]][start:end] = bytes([HORIZONTAL]) * (end - start)
 
 
-def _pieces(at: Frame, number: int, gap: Gap, grid: list[bytearray]) -> None:
+def _draw_pieces(at: BandFrame, number: int, gap: Gap, grid: list[bytearray]) -> None:
     left = at.gap_x[number]
     right = left + gap_width(gap)
     for row, a, b in gap.pieces:
@@ -191,29 +199,29 @@ def _pieces(at: Frame, number: int, gap: Gap, grid: list[bytearray]) -> None:
         if b != RIGHT:
             end = left + 1 + 2 * gap.trunks[b].column
             cells[end] |= L
-        cells[start:end] = bytes([ACROSS]) * (end - start)
+        cells[start:end] = bytes([HORIZONTAL]) * (end - start)
 
 
-def _trunk(grid: list[bytearray], x: int, top: int, bottom: int, attached: set[int]) -> None:
+def _draw_trunk(grid: list[bytearray], x: int, top: int, bottom: int, attached: set[int]) -> None:
     for y in range(top, bottom + 1):
         if y in attached:
             grid[y][x] |= (U if y > top else 0) | (D if y < bottom else 0)
         else:
-            grid[y][x] = CROSSING if grid[y][x] else DOWNWARD
+            grid[y][x] = CROSSING if grid[y][x] else VERTICAL
 
 
-def places(at: Frame) -> list[Place]:
+def position_steps(at: BandFrame) -> list[StepPosition]:
     """Place names, slots and marks."""
-    found: list[Place] = []
+    found: list[StepPosition] = []
     for v, label in enumerate(at.labels):
         x = at.layer_x[at.layout.net.layer[v]] + at.inset
         found.append(
-            Place(
+            StepPosition(
                 y=at.y[at.layout.row[v]],
                 sign_x=x,
                 name_x=x + 2,
                 name=label.name,
-                badge_x=x + 3 + width_of(label.name),
+                badge_x=x + 3 + cell_width(label.name),
                 room=label.slot,
                 mark=label.mark,
                 end=min(x + label.cells + 1, at.width),
@@ -225,14 +233,19 @@ def places(at: Frame) -> list[Place]:
     return found
 
 
-def band(layout: Layout, labels: Sequence[Label], *, is_ascii: bool = False) -> Picture:
+def draw_band(layout: Layout, labels: Sequence[StepLabel], *, is_ascii: bool = False) -> Picture:
     """Draw a layout as one band."""
-    at = frame(layout, labels)
-    return picture(at, "band", cells(at), places(at), is_ascii=is_ascii)
+    at = band_frame(layout, labels)
+    return build_picture(at, "band", draw_lines(at), position_steps(at), is_ascii=is_ascii)
 
 
-def picture(
-    at: Frame, kind: Kind, grid: Sequence[bytearray], found: Sequence[Place], *, is_ascii: bool
+def build_picture(
+    at: BandFrame,
+    kind: DrawingKind,
+    grid: Sequence[bytearray],
+    found: Sequence[StepPosition],
+    *,
+    is_ascii: bool,
 ) -> Picture:
     """Make a picture of what was drawn."""
     return Picture(
@@ -243,5 +256,286 @@ def picture(
         places=tuple(found),
         is_ascii=is_ascii,
         tracer=at,
-        on_line=lined_up(found),
+        on_line=steps_by_line(found),
+    )
+
+
+def draw_cards(
+    layout: Layout, labels: Sequence[StepLabel], *, has_facts: bool = False, is_ascii: bool = False
+) -> Picture:
+    """Draw a layout with a card around each step."""
+    shown = [_stacked_label(label) for label in labels] if has_facts else labels
+    at = band_frame(layout, shown, around=2 if has_facts else 1)
+    grid = draw_lines(at)
+    found = [_card_position(at, v, place) for v, place in enumerate(position_steps(at))]
+    if has_facts:
+        found = [_with_fact_line(place, label) for place, label in zip(found, labels, strict=True)]
+    for v, place in enumerate(found):
+        _draw_border(at, v, place, grid)
+    return build_picture(at, "cards", grid, found, is_ascii=is_ascii)
+
+
+def _stacked_label(label: StepLabel) -> StepLabel:
+    return replace(label, slot=0, mark="", least=max(label.least, 2 + _facts_width(label)))
+
+
+def _facts_width(label: StepLabel) -> int:
+    mark = cell_width(label.mark)
+    return label.line + (mark + 1 if mark else 0)
+
+
+def _with_fact_line(place: StepPosition, label: StepLabel) -> StepPosition:
+    return replace(
+        place,
+        badge_x=place.name_x,
+        fact_y=place.y + 1,
+        aligned=False,
+        mark=label.mark,
+        room=place.end - 2 - place.name_x - _facts_width(label) + label.line,
+    )
+
+
+def _card_position(at: BandFrame, v: int, place: StepPosition) -> StepPosition:
+    layer = at.layout.net.layer[v]
+    end = at.gap_x[layer] if layer < len(at.gap_x) else at.width
+    return replace(place, end=end, badge_x=end - 2, aligned=True, below_room=end - 2 - place.sign_x)
+
+
+def _draw_border(at: BandFrame, v: int, place: StepPosition, grid: list[bytearray]) -> None:
+    left, right = place.sign_x - 2, place.end - 1
+    bottom = (place.fact_y or place.y) + place.below + 1
+    for y, corner in ((place.y - 1, D), (bottom, U)):
+        grid[y][left : right + 1] = bytes([HORIZONTAL | CARD_BORDER]) * (right + 1 - left)
+        grid[y][left], grid[y][right] = R | corner | CARD_BORDER, L | corner | CARD_BORDER
+    for y in range(place.y, bottom):
+        grid[y][left] = grid[y][right] = VERTICAL | CARD_BORDER
+    layer = at.layout.net.layer[v]
+    if layer and _is_reached(at.layout.gaps[layer - 1], at.layout.row[v], 2):
+        grid[place.y][left] |= L
+    if layer < len(at.layout.gaps) and _is_reached(at.layout.gaps[layer], at.layout.row[v], 1):
+        grid[place.y][right] |= R
+
+
+def _is_reached(gap: Gap, row: int, end: int) -> bool:
+    """Say whether a piece of the gap reaches the step: its first (1) or last (2) end is at the edge."""
+    return any(piece[0] == row and piece[end] < 0 for piece in gap.pieces)
+
+
+_PASSING_CELLS = frozenset((0, VERTICAL))
+"""Cells of a row that holds nothing but lines on their way down."""
+
+
+class BandCut(Struct, frozen=True, kw_only=True):
+    """A place where a band may be cut."""
+
+    gap: int
+    row: int
+    """The row of the only line there."""
+    end: int
+    """The first cell that is left out before the cut."""
+    start: int
+    """The first cell that is drawn after it."""
+
+
+class BandSlice(Struct, frozen=True, kw_only=True):
+    """One of the bands that a wide one is cut into."""
+
+    start: int
+    end: int
+    shift: int
+    """What is added to an x of the wide band."""
+    lines: dict[int, int]
+    """Line of the wide band to line of the picture."""
+    row_in: int | None
+    """Line of the picture where the wire comes in."""
+    row_out: int | None
+    bottom: int
+    """The line below the band, where the wire runs back."""
+
+
+class WrapTracer(Struct, frozen=True, kw_only=True):
+    """Follows lines through the cuts."""
+
+    frame: BandFrame
+    slices: tuple[BandSlice, ...]
+
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
+        """Yield every cell of the line of an edge with the arms that it uses."""
+        found = list(self.frame.cells(edge))
+        first, last = min(x for x, _, _ in found), max(x for x, _, _ in found)
+        for part in self.slices:
+            for x, y, arms in found:
+                if part.start <= x < part.end and y in part.lines:
+                    yield x + part.shift, part.lines[y], arms
+        for part, after in pairwise(self.slices):
+            if first < part.end and last >= after.start:
+                yield from return_wire(part, after)
+
+
+def draw_wrapped_band(
+    layout: Layout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False
+) -> Picture | None:
+    """Draw a layout in bands of at most `width` cells; None where it cannot be cut so."""
+    at = band_frame(layout, labels)
+    chosen = choose_cuts(at, possible_cuts(at), width)
+    if chosen is None:
+        return None
+    grid = draw_lines(at)
+    found = position_steps(at)
+    slices = _slice_band(at, chosen, grid, found, is_ascii=is_ascii)
+    return _joined_picture(at, slices, grid, found, is_ascii=is_ascii)
+
+
+def possible_cuts(at: BandFrame) -> list[BandCut]:
+    """Find every place that exactly one line crosses."""
+    found: list[BandCut] = []
+    for number, gap in enumerate(at.layout.gaps):
+        left, right = at.gap_x[number], at.gap_x[number] + gap_width(gap)
+        starts = [row for row, a, _ in gap.pieces if a == LEFT]
+        ends = [row for row, _, b in gap.pieces if b == RIGHT]
+        if len(starts) == 1:
+            found.append(BandCut(gap=number, row=starts[0], end=left + 1, start=left + 1))
+        if len(ends) == 1 and gap.columns:
+            found.append(BandCut(gap=number, row=ends[0], end=right, start=right - 1))
+    return found
+
+
+def choose_cuts(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
+    """Choose as few cuts as can be, and among those the ones that leave the widest band narrowest."""
+    chosen = _as_late_as_fits(at, possible, width)
+    if not chosen:
+        return chosen
+    low, high = at.width // (len(chosen) + 1), width
+    while low < high:
+        middle = (low + high) // 2
+        found = _as_late_as_fits(at, possible, middle)
+        if found is not None and len(found) == len(chosen):
+            chosen, high = found, middle
+        else:
+            low = middle + 1
+    return chosen
+
+
+def _as_late_as_fits(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
+    chosen: list[BandCut] = []
+    while True:
+        start, indent = (chosen[-1].start, 2) if chosen else (0, 0)
+        if at.width - start + indent <= width:
+            return chosen
+        after = chosen[-1].gap if chosen else -1
+        fitting = [cut for cut in possible if cut.gap > after and cut.end - start + indent + 1 <= width]
+        if not fitting:
+            return None
+        chosen.append(fitting[-1])
+
+
+def _slice_band(
+    at: BandFrame,
+    chosen: Sequence[BandCut],
+    grid: Sequence[bytearray],
+    found: Sequence[StepPosition],
+    *,
+    is_ascii: bool,
+) -> list[BandSlice]:
+    slices: list[BandSlice] = []
+    top = 0
+    for number, cut_in in enumerate([None, *chosen]):
+        cut_out = chosen[number] if number < len(chosen) else None
+        start = cut_in.start if cut_in else 0
+        end = cut_out.end if cut_out else at.width
+        shift = (2 if number else 0) - start
+        kept = _lines_to_keep(at, grid, found, start, end)
+        if is_ascii:
+            kept = _with_blank_lines(grid, kept, start, end)
+        if slices and is_ascii and _seems_joined(slices[-1], grid[kept[0]], shift, end):
+            top += 1
+        lines = {y: top + offset for offset, y in enumerate(kept)}
+        top += len(kept)
+        slices.append(
+            BandSlice(
+                start=start,
+                end=end,
+                shift=shift,
+                lines=lines,
+                row_in=lines[at.y[cut_in.row]] if cut_in else None,
+                row_out=lines[at.y[cut_out.row]] if cut_out else None,
+                bottom=top,
+            )
+        )
+        top += 1
+    return slices
+
+
+def _lines_to_keep(
+    at: BandFrame, grid: Sequence[bytearray], found: Sequence[StepPosition], start: int, end: int
+) -> list[int]:
+    """List the lines between two cells that say something: a step, or more than lines on their way down.
+
+    Where a step of another band is tall, lines only pass by; those rows would be empty room here.
+    """
+    held = {
+        y for place in found if start <= place.sign_x < end for y in range(place.y, place.y + place.below + 1)
+    }
+    return [y for y in range(at.height) if y in held or not _PASSING_CELLS.issuperset(grid[y][start:end])]
+
+
+def _with_blank_lines(grid: Sequence[bytearray], kept: Sequence[int], start: int, end: int) -> list[int]:
+    """Keep a blank line where lines of ASCII would seem to be joined without it."""
+    found = list(kept[:1])
+    for above, below in pairwise(kept):
+        seems_joined = any(
+            ASCII_GLYPHS[a] in "|+." and ASCII_GLYPHS[b] in "|+'"
+            for a, b in zip(grid[above][start:end], grid[below][start:end], strict=True)
+        )
+        found += [above + 1, below] if below - above > 1 and seems_joined else [below]
+    return found
+
+
+def _seems_joined(above: BandSlice, line: bytearray, shift: int, end: int) -> bool:
+    """Say whether the corner of a wire would stand on what looks like an arm upwards in ASCII."""
+    x = above.end + above.shift - shift
+    return x < min(end, len(line)) and ASCII_GLYPHS[line[x]] in "|+'"
+
+
+def return_wire(part: BandSlice, after: BandSlice) -> Iterable[Cell]:
+    """Yield the cells of the wire from one band to the next."""
+    x = part.end + part.shift
+    for y in range(part.row_out or 0, part.bottom + 1):
+        yield x, y, L | D if y == part.row_out else L | U if y == part.bottom else VERTICAL
+    for column in range(1, x):
+        yield column, part.bottom, HORIZONTAL
+    for y in range(part.bottom, (after.row_in or 0) + 1):
+        yield 0, y, D | R if y == part.bottom else U | R if y == after.row_in else VERTICAL
+    yield 1, after.row_in or 0, HORIZONTAL
+
+
+def _joined_picture(
+    at: BandFrame,
+    slices: list[BandSlice],
+    grid: Sequence[bytearray],
+    found: list[StepPosition],
+    *,
+    is_ascii: bool,
+) -> Picture:
+    wide = max(part.end + part.shift + (part.row_out is not None) for part in slices)
+    sheet = [bytearray(wide) for _ in range(slices[-1].bottom)]
+    places = list(found)
+    for part in slices:
+        for y, line in part.lines.items():
+            sheet[line][part.start + part.shift : part.end + part.shift] = grid[y][part.start : part.end]
+        for step, place in enumerate(found):
+            if part.start <= place.sign_x < part.end:
+                places[step] = place.moved(part.shift, part.lines)
+    for part, after in pairwise(slices):
+        for x, y, arms in return_wire(part, after):
+            sheet[y][x] = arms | ROUNDED
+    return Picture(
+        kind="wrapped",
+        layout=at.layout,
+        width=wide,
+        cells=tuple(bytes(row) for row in sheet),
+        places=tuple(places),
+        is_ascii=is_ascii,
+        tracer=WrapTracer(frame=at, slices=tuple(slices)),
+        on_line=steps_by_line(places),
     )

@@ -1,33 +1,35 @@
-"""The layout of a graph: every step its layer and row, every gap its routed lines.
+"""The layout of a graph: layer and row of every step, routed lines of every gap.
 
-Owns the order of the phases and the choice among several layouts. It must never import a state: the
-same structure always gives the same layout.
+Runs the phases, assigns rows, compares several layouts by cost and keeps the cheapest. The same structure
+always gives the same layout, so states are never imported here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from math import ceil, floor
+from statistics import median
 
-from workbench.graph import columns, levels, order, rows
-from workbench.graph.channel import Channel, Junction, Key, RowKeys
-from workbench.graph.columns import Gap
-from workbench.graph.levels import Net
-from workbench.graph.model import Graph, implied, topological
+from msgspec import Struct
 
-_TRIED = 120
+from workbench.graph import edge_routes
+from workbench.graph import layers as graph_layers
+from workbench.graph.edge_routes import BusJunction, Channel, Gap, RowKey, RowKeys
+from workbench.graph.layers import LayeredGraph, LayerNeighbors
+from workbench.graph.model import Graph, implied_edges, topological_order
+
+_COMPARED_UP_TO = 120
 """Steps up to which several layouts are compared."""
-_FEW = 40
+_ALL_PLANS_UP_TO = 40
 """Steps up to which all plans are carried through; above, only the two with the fewest crossings."""
-_SMALL, _MOVES = 24, 40
+_IMPROVED_UP_TO, _MOST_LAYOUTS = 24, 40
 """Steps up to which a layout with crossings is improved, and how many other ones are made for it."""
-_LOOKED_AT = 400
+_MOST_MOVES = 400
 """Moves from one order that are thought of at most."""
-_LANES = 3
+_LANES_PER_STEP = 3
 """Lanes a step from which it is better to have fewer lanes than early steps on the left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Layout(Struct, frozen=True, kw_only=True):
     """Where everything is, in layers and rows; widths do not matter yet."""
 
     graph: Graph
@@ -35,7 +37,7 @@ class Layout:
     """The edges that have a line."""
     hidden: tuple[tuple[int, int], ...]
     """The edges that are implied by others and have none."""
-    net: Net
+    net: LayeredGraph
     row: tuple[int, ...]
     """Of each vertex."""
     gaps: tuple[Gap, ...]
@@ -49,11 +51,11 @@ class Layout:
 
     def seed(self) -> dict[tuple[str, str, int], int]:
         """Return the row of every vertex by a name that outlives a change of the structure."""
-        return {_named(self.graph, self.net, key): self.row[v] for v, key in enumerate(self.net.key)}
+        return {_vertex_name(self.graph, self.net, key): self.row[v] for v, key in enumerate(self.net.key)}
 
     def crossed(self) -> int:
         """Count the cells at which two lines cross."""
-        return sum(columns.crossings(gap) for gap in self.gaps)
+        return sum(edge_routes.gap_crossings(gap) for gap in self.gaps)
 
     def cost(self) -> int:
         """Weigh crossings, detours, rows and columns; lower is better."""
@@ -61,7 +63,7 @@ class Layout:
         return 4 * self.crossed() + 3 * private + 2 * self.height + sum(gap.columns for gap in self.gaps)
 
 
-def arrange(
+def compute_layout(
     graph: Graph, *, show_implied: bool = False, apart: bool = False, before: Layout | None = None
 ) -> Layout:
     """Lay out a graph.
@@ -73,40 +75,47 @@ def arrange(
         before: The layout of the structure before a change; steps with the same id keep their layer
             and order.
     """
-    hidden = () if show_implied else tuple(sorted(implied(graph)))
+    hidden = () if show_implied else tuple(sorted(implied_edges(graph)))
     if before is not None:
-        return _seeded(graph, hidden, before, apart=apart)
-    net = _net(graph, hidden, None)
-    joined = order.links(net)
-    groups = order.components(net, joined)
-    tried: list[order.Parts] = []
-    for plan in _plans(len(graph.steps)):
-        parts = [order.arrange(net, joined, group, plan) for group in groups]
+        return _layout_from_previous(graph, hidden, before, apart=apart)
+    net = _layered_graph(graph, hidden, None)
+    joined = graph_layers.layer_neighbors(net)
+    groups = graph_layers.connected_components(net, joined)
+    tried: list[graph_layers.ComponentOrders] = []
+    for plan in _sweep_plans(len(graph.steps)):
+        parts = [graph_layers.order_component(net, joined, group, plan) for group in groups]
         if parts not in tried:
             tried.append(parts)
-    if len(graph.steps) > _FEW:
+    if len(graph.steps) > _ALL_PLANS_UP_TO:
         index = [0] * len(net.layer)
-        tried.sort(key=lambda parts: sum(order.crossings(rows, joined, index) for rows in parts))
+        tried.sort(key=lambda parts: sum(graph_layers.count_crossings(rows, joined, index) for rows in parts))
         tried = tried[:2]
 
-    def finish(parts: order.Parts) -> Layout:
-        return _finish(graph, hidden, net, _stack(parts, joined, net.steps), apart=apart)
+    def finish(parts: graph_layers.ComponentOrders) -> Layout:
+        return _route_layout(graph, hidden, net, _stack_components(parts, joined, net.steps), apart=apart)
 
     found = [finish(parts) for parts in tried]
     costs = [layout.cost() for layout in found] if len(found) > 1 else [0]
     at = costs.index(min(costs))
-    is_small = len(graph.steps) <= _SMALL
-    return _improved(tried[at], found[at], finish, joined) if is_small else found[at]
+    is_small = len(graph.steps) <= _IMPROVED_UP_TO
+    return _improve(tried[at], found[at], finish, joined) if is_small else found[at]
 
 
-def _improved(
-    parts: order.Parts, best: Layout, finish: Callable[[order.Parts], Layout], joined: order.Links
+def _improve(
+    parts: graph_layers.ComponentOrders,
+    best: Layout,
+    finish: Callable[[graph_layers.ComponentOrders], Layout],
+    joined: graph_layers.LayerNeighbors,
 ) -> Layout:
     """Move single vertices within their layers as long as the whole gets cheaper.
 
     What a line costs is only known once it is routed, so finished layouts are weighed, and not too many.
     """
-    cost, left, moves = best.cost(), _MOVES, islice(order.moves(parts, joined), _LOOKED_AT)
+    cost, left, moves = (
+        best.cost(),
+        _MOST_LAYOUTS,
+        islice(graph_layers.vertex_moves(parts, joined), _MOST_MOVES),
+    )
     while left and best.crossed():
         moved = next(moves, None)
         if moved is None:
@@ -115,50 +124,60 @@ def _improved(
         found = finish(moved)
         if found.cost() < cost:
             best, cost = found, found.cost()
-            moves = islice(order.moves(moved, joined), _LOOKED_AT)
+            moves = islice(graph_layers.vertex_moves(moved, joined), _MOST_MOVES)
     return best
 
 
-def _plans(steps: int) -> Sequence[order.Plan]:
-    if steps > _TRIED:
-        return order.PLANS[:1]
-    return order.PLANS if steps <= _FEW else order.PLANS[: len(order.PLANS) // 2]
+def _sweep_plans(steps: int) -> Sequence[graph_layers.SweepPlan]:
+    if steps > _COMPARED_UP_TO:
+        return graph_layers.SWEEP_PLANS[:1]
+    return (
+        graph_layers.SWEEP_PLANS
+        if steps <= _ALL_PLANS_UP_TO
+        else graph_layers.SWEEP_PLANS[: len(graph_layers.SWEEP_PLANS) // 2]
+    )
 
 
-def _net(graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] | None) -> Net:
+def _layered_graph(
+    graph: Graph, hidden: Sequence[tuple[int, int]], floor: Sequence[int] | None
+) -> LayeredGraph:
     gone = frozenset(hidden)
     needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
     feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
-    found = topological(needs, feeds)
-    layer = levels.layers(needs, feeds, found, floor)
-    if floor is None and levels.lanes_needed(layer, feeds) > _LANES * len(needs) + _TRIED:
-        layer = levels.layers(needs, feeds, found, is_eager=True)
-    buses = levels.bundles(feeds, needs)
-    return levels.layered(layer, feeds, buses)
+    found = topological_order(needs, feeds)
+    layer = graph_layers.assign_layers(needs, feeds, found, floor)
+    if (
+        floor is None
+        and graph_layers.estimate_lanes(layer, feeds) > _LANES_PER_STEP * len(needs) + _COMPARED_UP_TO
+    ):
+        layer = graph_layers.assign_layers(needs, feeds, found, is_eager=True)
+    buses = graph_layers.extract_buses(feeds, needs)
+    return graph_layers.build_layered_graph(layer, feeds, buses)
 
 
-def _stack(parts: Sequence[Sequence[Sequence[int]]], joined: order.Links, steps: int) -> list[int]:
-    """Put the components below one another."""
+def _stack_components(
+    parts: Sequence[Sequence[Sequence[int]]], joined: graph_layers.LayerNeighbors, steps: int
+) -> list[int]:
     row = [0] * len(joined.ups)
     top = 0
     for layers in parts:
-        placed = rows.assign(layers, joined, steps)
+        placed = assign_rows(layers, joined, steps)
         for v, at in placed.items():
             row[v] = top + at
         top += 1 + max(placed.values(), default=-1)
     return row
 
 
-def _finish(
-    graph: Graph, hidden: tuple[tuple[int, int], ...], net: Net, row: list[int], *, apart: bool
+def _route_layout(
+    graph: Graph, hidden: tuple[tuple[int, int], ...], net: LayeredGraph, row: list[int], *, apart: bool
 ) -> Layout:
-    key: list[Key] = [float(at) for at in row]
+    key: list[RowKey] = [float(at) for at in row]
     used = RowKeys(key)
     channels: list[Channel] = []
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v, layer in enumerate(net.layer):
         layers[layer].append(v)
-    junctions = _junctions(net)
+    junctions = _bus_junctions(net)
     for at, hops in enumerate(net.hops):
         channel = Channel(key, used, net.steps)
         channel.route(hops, junctions.get(at, ()), layers[at + 1])
@@ -168,7 +187,7 @@ def _finish(
         used_rows.update(channel.on_row)
     keys = sorted(used_rows)
     rank = {key: at for at, key in enumerate(keys)}
-    gaps = tuple(columns.place(channel, rank, apart=apart) for channel in channels)
+    gaps = tuple(edge_routes.place_trunks(channel, rank, apart=apart) for channel in channels)
     gone = frozenset(hidden)
     return Layout(
         graph=graph,
@@ -181,15 +200,15 @@ def _finish(
     )
 
 
-def _junctions(net: Net) -> dict[int, list[Junction]]:
-    found: dict[int, list[Junction]] = {}
+def _bus_junctions(net: LayeredGraph) -> dict[int, list[BusJunction]]:
+    found: dict[int, list[BusJunction]] = {}
     for at, bus in enumerate(net.buses):
-        junction = Junction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
+        junction = BusJunction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
         found.setdefault(bus.gap, []).append(junction)
     return found
 
 
-def _named(graph: Graph, net: Net, key: tuple[str, int, int]) -> tuple[str, str, int]:
+def _vertex_name(graph: Graph, net: LayeredGraph, key: tuple[str, int, int]) -> tuple[str, str, int]:
     """Name a vertex by ids, which outlive a change of the structure."""
     kind, owner, layer = key
     if kind not in ("in", "out"):
@@ -199,24 +218,140 @@ def _named(graph: Graph, net: Net, key: tuple[str, int, int]) -> tuple[str, str,
     return kind, "\0".join(ends), layer
 
 
-def _seeded(graph: Graph, hidden: tuple[tuple[int, int], ...], before: Layout, *, apart: bool) -> Layout:
+def _layout_from_previous(
+    graph: Graph, hidden: tuple[tuple[int, int], ...], before: Layout, *, apart: bool
+) -> Layout:
     seed = before.seed()
     old = {name: layer for kind, name, layer in seed if kind == "step"}
-    net = _net(graph, hidden, [old.get(step.id, -1) for step in graph.steps])
-    joined = order.links(net)
+    net = _layered_graph(graph, hidden, [old.get(step.id, -1) for step in graph.steps])
+    joined = graph_layers.layer_neighbors(net)
     known: dict[tuple[str, int, int], float] = {}
     for key in net.key:
-        at = _old_row(_named(graph, net, key), seed, old)
+        at = _previous_row(_vertex_name(graph, net, key), seed, old)
         if at is not None:
             known[key] = at
-    layers = order.seeded(net, joined, known)
-    placed = rows.assign(layers, joined, net.steps)
+    layers = graph_layers.order_from_previous(net, joined, known)
+    placed = assign_rows(layers, joined, net.steps)
     row = [placed[v] for v in range(len(net.layer))]
-    return _finish(graph, hidden, net, row, apart=apart)
+    return _route_layout(graph, hidden, net, row, apart=apart)
 
 
-def _old_row(
+def _previous_row(
     key: tuple[str, str, int], seed: Mapping[tuple[str, str, int], float], old: Mapping[str, int]
 ) -> float | None:
     kind, name, _ = key
     return seed.get((kind, name, old[name])) if kind == "step" and name in old else seed.get(key)
+
+
+_LANE_WEIGHT, _CHAIN_WEIGHT, _PLAIN_WEIGHT = 8.0, 3.5, 1.0
+_FEWER_PASSES_FROM = 2000
+"""Vertices from which the last pass alone has to do: more of them were tried and made no line shorter."""
+
+
+def assign_rows(layers: Sequence[Sequence[int]], joined: LayerNeighbors, steps: int) -> dict[int, int]:
+    """Give each vertex of a component a row, 0 the topmost in use."""
+    row = [0] * len(joined.ups)
+    for layer in layers:
+        for at, v in enumerate(layer):
+            row[v] = at
+    back, forth = layers[::-1], layers
+    for _ in range(3 if len(row) < _FEWER_PASSES_FROM else 0):
+        moved = _alignment_pass(back, joined.downs, joined.ups, row, steps)
+        if not _alignment_pass(forth, joined.ups, joined.downs, row, steps) and not moved:
+            break
+    _alignment_pass(back, joined.downs, joined.ups, row, steps)
+    _straighten(forth, joined, row)
+    top = min((row[v] for layer in layers for v in layer), default=0)
+    return {v: row[v] - top for layer in layers for v in layer}
+
+
+def _alignment_pass(
+    layers: Sequence[Sequence[int]],
+    near: list[list[int]],
+    far: list[list[int]],
+    row: list[int],
+    steps: int,
+) -> bool:
+    moved = False
+    for layer in layers:
+        targets: list[float] = []
+        weights: list[float] = []
+        for v in layer:
+            around = near[v]
+            if len(around) == 1:
+                u = around[0]
+                targets.append(row[u])
+                weights.append(
+                    _LANE_WEIGHT
+                    if v >= steps and u >= steps
+                    else _CHAIN_WEIGHT
+                    if len(far[u]) == 1
+                    else _PLAIN_WEIGHT
+                )
+            else:
+                targets.append(median(row[w] for w in around) if around else row[v])
+                weights.append(_PLAIN_WEIGHT)
+        for v, at in zip(layer, _uncontested_rows(targets) or fit_column(targets, weights), strict=True):
+            moved |= row[v] != at
+            row[v] = at
+    return moved
+
+
+def _uncontested_rows(targets: list[float]) -> list[int] | None:
+    last = targets[0] - 1 if targets else 0
+    for at in targets:
+        if at <= last or at % 1:
+            return None
+        last = at
+    return [int(at) for at in targets]
+
+
+def fit_column(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
+    """Place a column of vertices in order, at least one row apart, as near to their targets as can be.
+
+    Args:
+        targets: The wished row of each.
+        weights: How much each insists.
+
+    Returns:
+        Strictly increasing rows. A vertex that gets its own way is rounded half down, a group half up.
+    """
+    means: list[float] = []
+    heavy: list[float] = []
+    counts: list[int] = []
+    for at, target in enumerate(targets):
+        mean, weight, count = target - at, weights[at], 1
+        while means and means[-1] >= mean:
+            more = heavy.pop()
+            mean = (means.pop() * more + mean * weight) / (more + weight)
+            weight += more
+            count += counts.pop()
+        means.append(mean)
+        heavy.append(weight)
+        counts.append(count)
+    return _round_blocks(means, counts)
+
+
+def _round_blocks(means: list[float], counts: list[int]) -> list[int]:
+    rows: list[int] = []
+    free = -(10**9)
+    for mean, count in zip(means, counts, strict=True):
+        first = (ceil(mean - 0.5) if count == 1 else floor(mean + 0.5)) + len(rows)
+        first = max(first, free)
+        free = first + count
+        rows.extend(range(first, free))
+    return rows
+
+
+def _straighten(layers: Sequence[Sequence[int]], joined: LayerNeighbors, row: list[int]) -> None:
+    """Move the steps of a straight chain to the row of the one before where nothing is in the way."""
+    for layer in layers:
+        for at, v in enumerate(layer):
+            before = joined.ups[v]
+            if len(before) != 1 or len(joined.downs[before[0]]) != 1:
+                continue
+            wished = row[before[0]]
+            above = row[layer[at - 1]] if at else wished - 1
+            below = row[layer[at + 1]] if at + 1 < len(layer) else wished + 1
+            if above < wished < below:
+                row[v] = wished

@@ -1,5 +1,4 @@
-"""The only floor with side effects: it drives sessions, proposes and executes calls, and keeps the clock.
+"""The floor with side effects: it drives sessions and runs, executes approved calls, and keeps the clock.
 
-A host reacts to nothing but events that it has read back from the journal, and names its lease epoch in
-every append. No module here knows two of: sessions up and down, one session's turn, one call, the clock.
+It acts only on events that it has read back from the journal, and names its lease epoch in every append.
 """

@@ -1,19 +1,22 @@
 """Call a model once: stream what it says, record the whole reply, or say why there is none.
 
-Owns `turn.started`, the deltas, `reply.completed` and provider errors with their retries. Never looks at
-what the reply asks for: calls are rows for the gate.
+Appends `turn.started`, the deltas, `reply.completed` and provider errors. `RetryPolicy` says which failures
+are tried again, how often and after which wait. What the reply asks for is not looked at: calls are rows for
+the gate.
 """
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Final, cast
 
-from workbench.agents.context import messages
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.agents.prompt import model_messages
 from workbench.agents.state import TurnState
 from workbench.domain.events import (
-    Body,
     CallProposed,
     ErrorRaised,
     Event,
@@ -35,45 +38,41 @@ from workbench.domain.messages import (
     ToolCallPart,
     UsagePart,
 )
-from workbench.domain.values import Actor, Json, JsonObject, ReplyCall, Usage, Verdict
-from workbench.effects.faults import point
-from workbench.host import record
-from workbench.host.desk import Desk
-from workbench.host.models import ProviderUnavailable
-from workbench.host.patience import Patience
-from workbench.host.stream import Deltas
-from workbench.providers.endpoint import (
-    MOST_ARGUMENT_CHARACTERS,
-    MOST_CALLS,
-    MOST_REPLY_CHARACTERS,
-    REPLY_SECONDS,
+from workbench.domain.values import Actor, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
+from workbench.effects.runtime import fault_point
+from workbench.host import redaction
+from workbench.host.driver_context import DeltaWriter, SessionWriter
+from workbench.host.model_selection import ProviderUnavailable
+from workbench.providers.base import (
+    DEFAULT_REPLY_SECONDS,
+    MAX_ARGUMENT_CHARACTERS,
+    MAX_REPLY_CALLS,
+    MAX_REPLY_CHARACTERS,
 )
-from workbench.providers.failures import LOADING
-from workbench.text import canonical, known
+from workbench.providers.errors import MODEL_LOADING
+from workbench.secrets import scrubber
+from workbench.text import canonical
 
-EXHAUSTED = "recording_exhausted"
+RECORDING_EXHAUSTED = "recording_exhausted"
 """What a recording says that has no answer to a second try; the first failure is then the reason."""
-
-CUT = {
+CUT_REASONS = {
     "length": "the reply was cut at the limit of tokens",
     "filtered": "the provider left out the rest of the reply (content filter)",
-    "calls": f"the reply asked for more than {MOST_CALLS} calls; the others were left out",
-    "size": f"the reply was cut at {MOST_REPLY_CHARACTERS // 1_000_000} million characters",
+    "calls": f"the reply asked for more than {MAX_REPLY_CALLS} calls; the others were left out",
+    "size": f"the reply was cut at {MAX_REPLY_CHARACTERS // 1_000_000} million characters",
     "time": "the reply was cut: it took longer than a whole reply may",
 }
-CUT_REMEDY = {
+CUT_REMEDIES = {
     "calls": "Its first calls are taken like any others; it may ask for the rest in its next reply.",
     "size": "What came is kept. Say continue, in smaller steps.",
     "time": "What came is kept. Say continue; reply_seconds of the provider makes the time longer.",
     "length": "Say continue, or raise max_tokens of the provider or the server's context size.",
     "filtered": "Say it in other words, or take another model.",
 }
+AGENT_ACTOR = Actor(kind="agent")
 
-AGENT = Actor(kind="agent")
 
-
-@dataclass(slots=True)
-class Reply:
+class PartialReply(Struct):
     """What came of a reply so far."""
 
     text: str = ""
@@ -94,7 +93,7 @@ class Reply:
 
     def fitting(self, text: str) -> str:
         """Count a text and return as much of it as one reply may have; what is left out is said."""
-        kept = text[: MOST_REPLY_CHARACTERS - self.size]
+        kept = text[: MAX_REPLY_CHARACTERS - self.size]
         self.size += len(kept)
         if len(kept) < len(text):
             self.stop = "size"
@@ -102,16 +101,59 @@ class Reply:
 
     def take_call(self, part: ToolCallPart) -> None:
         """Keep a call if one more is allowed and all of it fits."""
-        if len(self.calls) >= MOST_CALLS:
+        if len(self.calls) >= MAX_REPLY_CALLS:
             self.stop = "calls"
         elif self.fitting(part.arguments) == part.arguments:
             self.calls.append(part)
 
 
+class RetryPolicy:
+    """What one model call has waited so far."""
+
+    def __init__(self, seed: str) -> None:
+        """Start a call.
+
+        Args:
+            seed: Differs from call to call: who was refused together must not come back together.
+        """
+        self.tries = 0
+        self.loading = 0.0
+        self._draw = random.Random(seed)
+
+    def wait(self, failure: FailurePart) -> float | None:
+        """Return the seconds until the next try; None when there is none."""
+        asked = failure.retry_after_s
+        if not is_momentary_failure(failure) or (asked is not None and asked > MAX_WAIT_SECONDS):
+            return None
+        if failure.code == MODEL_LOADING:
+            step = asked or _LOADING_STEP_SECONDS
+            self.loading += step
+            return step if self.loading <= MAX_LOADING_SECONDS else None
+        if self.tries == MAX_RETRIES:
+            return None
+        self.tries += 1
+        return asked or min(2.0 ** (self.tries - 1), _MAX_BACKOFF_SECONDS) * self._draw.uniform(0.75, 1.0)
+
+    def words(self, failure: FailurePart, wait: float) -> str:
+        """Say what happens next, after `wait` has counted it."""
+        if failure.code == MODEL_LOADING:
+            return f"Waiting up to {MAX_LOADING_SECONDS / 60:.0f} minutes for it."
+        return f"Trying again in {_wait_in_words(wait)} (try {self.tries} of {MAX_RETRIES})."
+
+    def last_words(self, failure: FailurePart) -> str:
+        """Say why it is not tried again, where that is not plain."""
+        asked = failure.retry_after_s
+        if is_momentary_failure(failure) and asked is not None and asked > MAX_WAIT_SECONDS:
+            return f"It asks to come back in {_wait_in_words(asked)}."
+        return f"{self.tries} more tries did not help." if self.tries > 1 else ""
+
+
 class ModelCall:
     """One model call of one turn and round; `stopped` keeps what came when a human interrupts."""
 
-    def __init__(self, desk: Desk, state: Callable[[], TurnState], turn_id: str | None, number: int) -> None:
+    def __init__(
+        self, desk: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int
+    ) -> None:
         """Prepare a call.
 
         Args:
@@ -123,9 +165,9 @@ class ModelCall:
         self._desk, self._state, self._round = desk, state, number
         self._is_new = turn_id is None
         self.turn_id = turn_id or desk.new_id()
-        self.reply = Reply()
+        self.reply = PartialReply()
         self._block = -1
-        self._deltas: Deltas | None = None
+        self._deltas: DeltaWriter | None = None
         self._kind: type[TextStreamed] | type[ThinkingStreamed] | None = None
 
     async def run(self) -> None:
@@ -136,9 +178,9 @@ class ModelCall:
             [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
         )
         await self._desk.append(started, *moved)
-        await self._try(Patience(self.turn_id))
+        await self._try(RetryPolicy(self.turn_id))
 
-    async def _try(self, patience: Patience) -> None:
+    async def _try(self, patience: RetryPolicy) -> None:
         used: set[int] = set()
         first: FailurePart | None = None
         while True:
@@ -147,7 +189,7 @@ class ModelCall:
             if failure is None:
                 await self._completed()
                 return
-            if first is not None and failure.code == EXHAUSTED:
+            if first is not None and failure.code == RECORDING_EXHAUSTED:
                 await self._failed(first)
                 return
             if self.reply.exchange is not None:
@@ -156,21 +198,21 @@ class ModelCall:
             if wait is None:
                 await self._failed(failure, patience.last_words(failure))
                 return
-            if first is None or failure.code != LOADING or first.code != LOADING:
+            if first is None or failure.code != MODEL_LOADING or first.code != MODEL_LOADING:
                 # Nobody has to do anything yet, so there is no remedy.
                 await self._desk.append(
                     self._error(replace(failure, remedy=""), patience.words(failure, wait))
                 )
             first = failure
             await self._desk.kit.sleep(wait)
-            self.reply = Reply()
+            self.reply = PartialReply()
 
     async def stopped(self) -> list[Event]:
         """Return what a human's interrupt leaves to record: the part of the reply that came."""
         self._close()
         if not self.reply.text:
             return []
-        return [self._event(self._body(()), actor=AGENT)]
+        return [self._event(self._body(()), actor=AGENT_ACTOR)]
 
     async def _ask(self, used: frozenset[int]) -> None:
         state = self._state()
@@ -179,7 +221,7 @@ class ModelCall:
         try:
             kit = self._desk.kit
             provider = kit.provider(self._desk.session(), kit.loaded().config)
-            point("turn.model_called")
+            fault_point("turn.model_called")
             async with asyncio.timeout(self._seconds()), aclosing(provider.reply(request)) as parts:
                 async for part in parts:
                     self._take(part)
@@ -195,7 +237,7 @@ class ModelCall:
     def _request(self, state: TurnState) -> ModelRequest:
         kit, session = self._desk.kit, self._desk.session()
         limit = kit.loaded().config.max_session_messages
-        every, fresh = messages(state, self._desk.unseal, limit, self._wire_name)
+        every, fresh = model_messages(state, self._desk.unseal, limit, self._wire_name)
         return ModelRequest(
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
             tools=tuple(kit.tools.visible(session.provider, session.active_tools)),
@@ -205,7 +247,7 @@ class ModelCall:
     def _seconds(self) -> float:
         """Return how long one whole reply may take."""
         provider = self._desk.kit.loaded().config.providers.get(self._desk.session().provider)
-        return (provider.reply_seconds if provider else None) or REPLY_SECONDS
+        return (provider.reply_seconds if provider else None) or DEFAULT_REPLY_SECONDS
 
     def _run_out(self) -> None:
         """Keep what came of a reply whose time is over; where nothing did, say so."""
@@ -248,7 +290,7 @@ class ModelCall:
             self._close()
             self._block += 1
             self._kind = kind
-            self._deltas = Deltas(self._writer(kind, self._block))
+            self._deltas = DeltaWriter(self._writer(kind, self._block))
         self._deltas.feed(text)
 
     def _writer(
@@ -256,7 +298,7 @@ class ModelCall:
     ) -> Callable[[int, str], None]:
         def write(offset: int, text: str) -> None:
             body = kind(block=block, offset=offset, text=text)
-            self._desk.stream([self._event(body, actor=AGENT)])
+            self._desk.stream([self._event(body, actor=AGENT_ACTOR)])
 
         return write
 
@@ -271,18 +313,22 @@ class ModelCall:
         read = [self._read_call(part) for part in self.reply.calls]
         refused = [self._refused(call) for call in read if call.malformed]
         cut = [self._cut(self.reply.stop)] if self.reply.stop else []
-        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT), *refused, *cut)
+        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT_ACTOR), *refused, *cut)
 
     def _cut(self, reason: str) -> Event:
-        failure = FailurePart(code=f"reply_{reason}", message=CUT[reason], remedy=CUT_REMEDY[reason])
+        failure = FailurePart(
+            code=f"reply_{reason}", message=CUT_REASONS[reason], remedy=CUT_REMEDIES[reason]
+        )
         return self._error(failure, has_used_exchange=False)
 
     def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
         blobs = self._desk.kit.journal.blobs
         # A key that a server says back is not even sealed.
-        text, ref = record.text(known.replaced(self.reply.text), blobs)
+        text, ref = redaction.redact_and_seal_text(
+            scrubber.replace_registered_secrets(self.reply.text), blobs
+        )
         # Nobody reads exact thinking again, so none is sealed.
-        thinking = record.shown(known.replaced(self.reply.thinking))
+        thinking = redaction.redact_and_cut_text(scrubber.replace_registered_secrets(self.reply.thinking))
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
             model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,
@@ -290,19 +336,19 @@ class ModelCall:
 
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
         descriptor = self._desk.kit.tools.descriptors().get(part.name)
-        exact, malformed = _arguments(known.replaced(part.arguments))
+        exact, malformed = _parse_arguments(scrubber.replace_registered_secrets(part.arguments))
         if malformed and self.reply.stop == "length":
-            malformed = f"{CUT['length']} ({malformed})"
-        arguments, ref = record.parameters(exact, self._desk.kit.journal.blobs)
+            malformed = f"{CUT_REASONS['length']} ({malformed})"
+        arguments, ref = redaction.redact_parameters(exact, self._desk.kit.journal.blobs)
         return ReplyCall(
-            call_id=self._desk.new_id(), provider_call_id=known.replaced(part.id),
-            tool=descriptor.id if descriptor else record.scrubbed_line(part.name, 64),
+            call_id=self._desk.new_id(), provider_call_id=scrubber.replace_registered_secrets(part.id),
+            tool=descriptor.id if descriptor else redaction.redact_line(part.name, 64),
             arguments=arguments, arguments_ref=ref, malformed=malformed,
         )  # fmt: skip
 
     def _refused(self, call: ReplyCall) -> Event:
         reason = f"the arguments are no JSON object: {call.malformed}; send the call again, whole"
-        verdict = Verdict(outcome="refused", step="schema", by=call.tool, reason=reason)
+        verdict = GateVerdict(outcome="refused", step="schema", by=call.tool, reason=reason)
         body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
         return self._desk.event(body, turn_id=self.turn_id, call_id=call.call_id)
 
@@ -314,8 +360,8 @@ class ModelCall:
 
     def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
         body = ErrorRaised(
-            code=failure.code, message=record.scrubbed_line(failure.message, 2_000), details=details,
-            remedy=record.scrubbed_line(failure.remedy, 1_000), recoverable=failure.recoverable,
+            code=failure.code, message=redaction.redact_line(failure.message, 2_000), details=details,
+            remedy=redaction.redact_line(failure.remedy, 1_000), recoverable=failure.recoverable,
             exchange=self.reply.exchange if has_used_exchange else None,
         )  # fmt: skip
         return self._event(body)
@@ -324,9 +370,9 @@ class ModelCall:
         return self._desk.event(body, turn_id=self.turn_id, actor=actor)
 
 
-def _arguments(text: str) -> tuple[JsonObject, str | None]:
-    if len(text) > MOST_ARGUMENT_CHARACTERS:
-        return {}, f"they are longer than {MOST_ARGUMENT_CHARACTERS:,} characters"
+def _parse_arguments(text: str) -> tuple[JsonObject, str | None]:
+    if len(text) > MAX_ARGUMENT_CHARACTERS:
+        return {}, f"they are longer than {MAX_ARGUMENT_CHARACTERS:,} characters"
     try:
         value = canonical.loads(text or "{}")
     except ValueError as error:
@@ -334,3 +380,26 @@ def _arguments(text: str) -> tuple[JsonObject, str | None]:
     if not isinstance(value, Mapping):
         return {}, "it is no object"
     return cast("Mapping[str, Json]", value), None
+
+
+MAX_RETRIES: Final = 3
+"""How often a call is repeated that a provider refused for the moment (408, 409, 425, 429, 5xx)."""
+MAX_WAIT_SECONDS: Final = 120.0
+"""Seconds that are waited because a provider asks for it; for more a human is told instead."""
+MAX_LOADING_SECONDS: Final = 900.0
+"""Seconds that are waited for a server that says it is loading its model."""
+_MAX_BACKOFF_SECONDS: Final = 30.0
+_LOADING_STEP_SECONDS: Final = 3.0
+_MOMENTARY_STATUSES: Final = (408, 409, 425, 429)
+
+
+def is_momentary_failure(failure: FailurePart) -> bool:
+    """Return whether a failure may pass by itself."""
+    status = failure.status
+    return failure.recoverable and status is not None and (status in _MOMENTARY_STATUSES or status >= 500)
+
+
+def _wait_in_words(wait: float) -> str:
+    if wait < 90:
+        return f"{wait:.0f} s" if wait >= 10 else f"{wait:.1f} s"
+    return f"{wait / 60:.0f} minutes"

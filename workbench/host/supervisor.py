@@ -1,38 +1,62 @@
-"""Bring sessions of one workspace up when there is something to do in them, and let them go afterwards.
+"""The host process of one workspace: hold its lock, drive every session with work to do, end by itself.
 
-Owns which sessions are driven here. What happens inside one is its runner's business.
+The process with its signals and its log (scrubbed, and kept small), and the supervisor that takes sessions
+up and lets them go. Started detached by `lifecycle`, never by hand.
 """
 
 import asyncio
 import logging
+import os
+import signal
+import sys
 from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Final, TextIO
 
-from workbench.agents.turn import TurnLimits, fold, todo
+from workbench.agents.planner import TurnLimits, due_effects
+from workbench.agents.reducer import fold_turn
 from workbench.domain.events import LeaseTaken
 from workbench.domain.rows import Session
-from workbench.host.drive import Progress, drive_session
-from workbench.host.kit import Kit
-from workbench.host.runner import ringer
-from workbench.host.steps.drive import Driving, drive_run
-from workbench.host.steps.waking import has_work, waiting_runs
-from workbench.host.upkeep import EVERY, tidy_if_due
-from workbench.journal.errors import Driven, JournalError
-from workbench.journal.lease import DriverIdentity, unfinished
+from workbench.effects.process_table import become_subreaper
+from workbench.effects.runtime import FileLock, fault_point
+from workbench.host import driver_context, workspace_trust
+from workbench.host.driver_context import (
+    WATCH_DELAY_SECONDS,
+    ConfigUnusable,
+    DriverContext,
+    following_config_changes,
+    open_driver_context,
+)
+from workbench.host.host_locks import driver_identity, has_screen, host_lock_path
+from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
+from workbench.host.model_selection import key_variables, provider_of
+from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
+from workbench.host.steps.run_start import answered_runs, is_runnable
+from workbench.host.workspace_config import PipelineWatch, log_pipeline_change
+from workbench.journal.errors import JournalError, SessionDriven
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, DriverLock, unfinished_sessions
+from workbench.policy.trust import TrustRefused
+from workbench.secrets.scrubber import scrub
+from workbench.text.safe import safe_text
 
-LINGER = 60.0
+LINGER_SECONDS = 60.0
 """Seconds that a host stays when nothing is processing or pending and no screen is attached."""
-
-RETRY = 5.0
+RETRY_SECONDS = 5.0
 """Seconds until a session is looked at again whose journal could not be written."""
-
-LOG = logging.getLogger("workbench.host")
 
 
 class Supervisor:
     """Drives every session of a workspace that has unfinished work and no live driver."""
 
     def __init__(
-        self, kit: Kit, driver: DriverIdentity, is_attached: Callable[[], bool], linger: float = LINGER
+        self,
+        kit: DriverContext,
+        driver: DriverIdentity,
+        is_attached: Callable[[], bool],
+        linger: float = LINGER_SECONDS,
     ) -> None:
         self._kit, self._driver = kit, driver
         self._is_attached, self._linger = is_attached, linger
@@ -45,7 +69,7 @@ class Supervisor:
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until there was nothing to do for a while."""
         loop = asyncio.get_running_loop()
-        silence = self._kit.journal.on_ring(ringer(loop, self._rung))
+        silence = self._kit.journal.on_ring(thread_safe_setter(loop, self._rung))
         idle_since = self._kit.clock.monotonic()
         tidying = asyncio.create_task(self._tidy(), name="upkeep")
         try:
@@ -70,15 +94,15 @@ class Supervisor:
     async def _tidy(self) -> None:
         while True:
             days = self._kit.loaded().config.retention.sealed_days
-            await asyncio.to_thread(tidy_if_due, self._kit.home, self._kit.journal, days)
-            await asyncio.sleep(EVERY)
+            await asyncio.to_thread(tidy_data_folder_if_due, self._kit.home, self._kit.journal, days)
+            await asyncio.sleep(TIDY_INTERVAL_SECONDS)
 
     def _is_homeless(self) -> bool:
         """Return whether the workspace is another folder now, or none: nothing may be done in the old one."""
         return not self._kit.root.is_in_place()
 
     def _look(self) -> None:
-        for session in unfinished(self._kit.journal, self._kit.workspace):
+        for session in unfinished_sessions(self._kit.journal, self._kit.workspace):
             is_known = self._looked_at.get(session.id) == session.updated_at
             if session.id in self._driven or is_known or session.kind == "step":
                 continue  # a step is driven by the coordinator of its run
@@ -93,7 +117,7 @@ class Supervisor:
         if now - self._runs_looked_at < 1.0:
             return
         self._runs_looked_at = now
-        for session in waiting_runs(self._kit):
+        for session in answered_runs(self._kit):
             if session.id not in self._driven:
                 self._begin(session)
 
@@ -107,33 +131,33 @@ class Supervisor:
     def _has_work(self, session: Session) -> bool:
         journal = self._kit.journal
         if session.kind == "pipeline":
-            return has_work(self._kit, session)
+            return is_runnable(self._kit, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._kit.loaded().config.limits.max_turns)
         taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
         # As it would be under our lease: a turn whose driver was killed looks busy until somebody takes it.
-        state = fold((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
-        return bool(todo(state, limits))
+        state = fold_turn((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
+        return bool(due_effects(state, limits))
 
     async def _drive_run(self, run_id: str) -> None:
-        driving = Driving(kit=self._kit, driver=self._driver)
+        driving = RunDriverOptions(kit=self._kit, driver=self._driver)
         await self._guarded(run_id, drive_run(driving, run_id))
 
     async def _drive(self, session_id: str) -> None:
-        found = drive_session(self._kit, self._driver, session_id, until=_has_nothing_left)
+        found = drive_session(self._kit, self._driver, session_id, until=_is_only_waiting)
         await self._guarded(session_id, found)
 
     async def _guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
         try:
             await driving
-        except Driven as error:
+        except SessionDriven as error:
             LOG.info("%s", error)
         except JournalError as error:
             # A disk that was full may have room in a while, and nothing else would ring for that.
             LOG.error("session %s: %s", session_id, error)
             self._looked_at.pop(session_id, None)
-            await asyncio.sleep(RETRY)
+            await asyncio.sleep(RETRY_SECONDS)
         except Exception:
             # Whatever it is, it would be met again: not before somebody has done something about the session.
             LOG.exception("session %s", session_id)
@@ -159,5 +183,119 @@ class Supervisor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _has_nothing_left(progress: Progress) -> bool:
+def _is_only_waiting(progress: SessionProgress) -> bool:
     return progress.is_resting and not progress.waiting
+
+
+LOG = logging.getLogger("workbench.host")
+
+
+def serve_workspace(
+    home: Home, workspace: str, host_id: str | None = None, linger: float = LINGER_SECONDS
+) -> int:
+    """Be the host of a workspace until nothing is left to do; return the exit code.
+
+    Args:
+        home: the data folder.
+        workspace: real path.
+        host_id: the id that the log file is named after.
+        linger: seconds to stay without work and without a screen.
+    """
+    log_to_stderr(home.logs / f"host-{host_id}.log")
+    lock = FileLock(host_lock_path(home, workspace))
+    if not lock.try_acquire():
+        LOG.info("another host serves %s", workspace)
+        return 0
+    become_subreaper()
+    journal = Journal.open(home)
+    try:
+        kit = open_driver_context(home, journal, workspace, provider=provider_of)
+        driver = driver_identity(journal, workspace, "host", host_id, key_variables(kit.loaded().config))
+        with DriverLock(journal, driver):
+            fault_point("host.started")
+            LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
+            driver_context.sync_config_rules(journal, kit.loaded(), kit.tools.descriptors())
+            _open_trust_question(journal, workspace)
+            asyncio.run(_supervise(kit, driver, linger))
+            LOG.info("host %s ended", driver.host_id)
+    except ConfigUnusable as error:
+        LOG.error("%s", error)
+        return 1
+    finally:
+        journal.close()
+        lock.release()
+    return 0
+
+
+def _open_trust_question(journal: Journal, workspace: str) -> None:
+    try:
+        workspace_trust.open_trust_question(journal, workspace)
+    except TrustRefused as error:
+        LOG.warning("the trust question was not asked: %s", error)
+
+
+async def _supervise(kit: DriverContext, driver: DriverIdentity, linger: float) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
+    watching = PipelineWatch(kit.journal, kit.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
+    try:
+        with following_config_changes(kit):
+            await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)
+    finally:
+        watching.close()
+
+
+MAX_LOG_BYTES: Final = 4_000_000
+"""Bytes of a log; the newest quarter is kept when it grows over them."""
+MAX_LOG_ENTRY: Final = 20_000
+"""Characters of one entry."""
+
+
+class HostLogHandler(logging.Handler):
+    """Writes entries to a stream, and keeps the file behind it small."""
+
+    def __init__(self, stream: TextIO, path: Path | None, largest: int = MAX_LOG_BYTES) -> None:
+        """Prepare it.
+
+        Args:
+            stream: Where entries go.
+            path: The file that the stream writes to the end of; None where there is none to be kept small.
+            largest: Bytes that it may have.
+        """
+        super().__init__()
+        self._stream, self._path, self._largest = stream, path, largest
+        self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write an entry; a log that cannot be written must not end the host."""
+        try:
+            text = safe_text(scrub(self.format(record)).text)
+            cut = text if len(text) <= MAX_LOG_ENTRY else f"{text[:MAX_LOG_ENTRY]} …"
+            self._stream.write(cut + "\n")
+            self._stream.flush()
+            self._shrink()
+        except (OSError, ValueError):
+            self._path = None
+
+    def _shrink(self) -> None:
+        if self._path is None:
+            return
+        file = self._stream.fileno()
+        found = os.fstat(file)
+        if found.st_size <= self._largest or not os.path.samestat(found, self._path.stat()):
+            return
+        with self._path.open("rb") as old:
+            old.seek(-self._largest // 4, os.SEEK_END)
+            kept = old.read().partition(b"\n")[2]
+        os.ftruncate(file, 0)
+        os.write(file, b"(what was here before was dropped: the log had grown too large)\n" + kept)
+
+
+def log_to_stderr(path: Path) -> None:
+    """Send everything that is logged in this process to its stderr, which a file may stand behind."""
+    root = logging.getLogger()
+    root.setLevel(logging.INFO)
+    root.handlers[:] = [HostLogHandler(sys.stderr, path if path.is_file() else None)]

@@ -1,5 +1,5 @@
 """The journal: one append-only stream of events in one SQLite database, and what is read back from it.
 
-Everything that happens in the program enters here, in one transaction with the index tables, and is
-shown or acted upon only after it was read back. Nothing here knows agents, tools or screens.
+Events are stored in one transaction with the index tables, and shown or acted upon after they are read back.
+Knows no agents, tools or screens.
 """

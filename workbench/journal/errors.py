@@ -1,7 +1,6 @@
-"""Everything that the journal can refuse, as one tree of errors.
+"""The errors of the journal: each says what did not happen, why, and what to do.
 
-Every error says what did not happen, why, and what to do about it. Translating the errors of SQLite and of
-the operating system is done here and nowhere else.
+Errors of SQLite and the operating system are translated here and nowhere else.
 """
 
 import errno
@@ -83,7 +82,7 @@ class BlobMissing(GuardFailed):
     """An event names bytes that are not stored."""
 
 
-class Driven(JournalError):
+class SessionDriven(JournalError):
     """Another process drives the session.
 
     Attributes:
@@ -103,29 +102,31 @@ class Driven(JournalError):
         self.session_id, self.pid, self.driver, self.host_id = session_id, pid, driver, host_id
         self.undone = undone
 
-    def __reduce__(self) -> tuple[type["Driven"], tuple[str, int, str, str, str]]:
-        return Driven, (self.session_id, self.pid, self.driver, self.host_id, self.undone)
+    def __reduce__(self) -> tuple[type["SessionDriven"], tuple[str, int, str, str, str]]:
+        return SessionDriven, (self.session_id, self.pid, self.driver, self.host_id, self.undone)
 
 
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_WHAT: Final = "nothing was written to the journal"
+_DISK_FULL_ERRNOS: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NOTHING_WRITTEN: Final = "nothing was written to the journal"
 
 
-def translate(error: BaseException) -> JournalError | None:
+def as_journal_error(error: BaseException) -> JournalError | None:
     """Put an error of SQLite or the operating system into words; None for any other.
 
     A full disk and a spent quota become `JournalFull`, whoever reports them.
     """
     if isinstance(error, JournalError):
         return error
-    if isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _FULL):
-        return JournalFull(_WHAT, "the disk is full", "free some space and do it again")
+    if isinstance(error, apsw.FullError) or (isinstance(error, OSError) and error.errno in _DISK_FULL_ERRNOS):
+        return JournalFull(_NOTHING_WRITTEN, "the disk is full", "free some space and do it again")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return JournalCorrupt(_WHAT, f"the database is damaged ({error})", "run workbench doctor")
+        return JournalCorrupt(_NOTHING_WRITTEN, f"the database is damaged ({error})", "run workbench doctor")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return JournalBusy(_WHAT, "another process holds the database", "do it again in a moment")
+        return JournalBusy(_NOTHING_WRITTEN, "another process holds the database", "do it again in a moment")
     if isinstance(error, apsw.SchemaChangeError):
-        return JournalNewer(_WHAT, f"the database was changed ({error})", "start the program again")
+        return JournalNewer(
+            _NOTHING_WRITTEN, f"the database was changed ({error})", "start the program again"
+        )
     if isinstance(error, apsw.Error | OSError):
-        return JournalFailed(_WHAT, f"the disk or the database failed ({error})", "check the disk")
+        return JournalFailed(_NOTHING_WRITTEN, f"the disk or the database failed ({error})", "check the disk")
     return None

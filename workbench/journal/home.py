@@ -1,35 +1,36 @@
-"""The data folder of one user: where the database, blobs, locks, logs and the key are.
+"""The data folder of one user: layout, access checks, key, and the blobs stored beside the database.
 
-Owns the layout, who may use it, and the refusal of places where SQLite's locks or shared memory cannot be
-relied on. It never opens the database.
+Refuses places where SQLite's locks do not hold. Blobs are named by their keyed digest: `recorded` for
+scrubbed text, `sealed` for exact bytes. Never opens the database.
 """
 
+import hashlib
+import hmac
 import os
+import re
 import secrets
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Literal, Self
 
-from workbench.effects.files import (
-    BaseMoved,
-    FileRefused,
-    Root,
-    private_folder,
-    read_bounded,
-    write_atomic,
-)
-from workbench.effects.mounts import network_mount
-from workbench.journal.errors import HomeRefused, JournalCorrupt
-from workbench.records import dataclass
+from msgspec import Struct
+
+from workbench.domain.values import BlobRef
+from workbench.effects import runtime
+from workbench.effects.file_primitives import BaseMoved, FileRefused
+from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
+from workbench.effects.runtime import network_mount
+from workbench.journal.errors import HomeRefused, JournalCorrupt, JournalFailed, JournalFull, as_journal_error
 
 KEY_BYTES: Final = 32
 RESERVE_BYTES: Final = 1_000_000
-FOLDERS: Final = ("run", "blobs", "blobs/sealed", "blobs/recorded", "logs")
-DATABASE: Final = "journal.db"
+HOME_FOLDERS: Final = ("run", "blobs", "blobs/sealed", "blobs/recorded", "logs")
+DATABASE_NAME: Final = "journal.db"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class Home(Struct, frozen=True, kw_only=True):
     """A data folder that has passed every check."""
 
     path: Path
@@ -49,15 +50,15 @@ class Home:
             HomeRefused: It cannot be used; says why and what to do.
             JournalCorrupt: Its key file is damaged.
         """
-        wanted = (path or default_folder(env)).expanduser().absolute()
+        wanted = (path or default_home_path(env)).expanduser().absolute()
         _refuse_network(wanted)
-        _refuse_kind(wanted)
+        _refuse_unusable_folder(wanted)
         try:
             real = private_folder(wanted)
-            for name in FOLDERS:
+            for name in HOME_FOLDERS:
                 private_folder(real / name)
-            home = cls(path=real, key=_key(real))
-            create_once(home.database, lambda: b"")
+            home = cls(path=real, key=_load_key(real))
+            create_file_once(home.database, lambda: b"")
             home.restore_reserve()
         except FileRefused as error:
             raise HomeRefused(f"the data folder {wanted} was not opened", error.why, error.remedy) from None
@@ -66,7 +67,7 @@ class Home:
     @property
     def database(self) -> Path:
         """The journal's database file."""
-        return self.path / DATABASE
+        return self.path / DATABASE_NAME
 
     @property
     def run(self) -> Path:
@@ -112,7 +113,7 @@ class Home:
         return True
 
 
-def create_once(path: Path, make: Callable[[], bytes]) -> None:
+def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
     """Create a private file unless it is there; of several processes exactly one content wins.
 
     Raises:
@@ -128,7 +129,7 @@ def create_once(path: Path, make: Callable[[], bytes]) -> None:
             return
 
 
-def default_folder(env: Mapping[str, str]) -> Path:
+def default_home_path(env: Mapping[str, str]) -> Path:
     """Return where the data folder is, without touching it."""
     if named := env.get("WORKBENCH_HOME"):
         return Path(named)
@@ -146,7 +147,7 @@ def _refuse_network(path: Path) -> None:
         )
 
 
-def _refuse_kind(path: Path) -> None:
+def _refuse_unusable_folder(path: Path) -> None:
     what, elsewhere = f"the data folder {path} was not opened", "or set WORKBENCH_HOME to another folder"
     try:
         found = path.stat()
@@ -165,9 +166,9 @@ def _refuse_kind(path: Path) -> None:
         raise HomeRefused(what, "it is not writable", f"give yourself the permission {elsewhere}")
 
 
-def _key(home: Path) -> bytes:
+def _load_key(home: Path) -> bytes:
     path = home / "key"
-    database = home / DATABASE
+    database = home / DATABASE_NAME
     # In this order: whoever fills a new database has made the key before.
     if database.exists() and database.stat().st_size and not path.exists():
         raise JournalCorrupt(
@@ -175,7 +176,7 @@ def _key(home: Path) -> bytes:
             "its key file is missing, and without it no stored digest can be checked",
             f"restore {path} from a backup, or use another WORKBENCH_HOME",
         )
-    create_once(path, lambda: secrets.token_bytes(KEY_BYTES))
+    create_file_once(path, lambda: secrets.token_bytes(KEY_BYTES))
     key = read_bounded(path, 4096)
     if key is None or len(key) != KEY_BYTES:
         raise JournalCorrupt(
@@ -184,3 +185,140 @@ def _key(home: Path) -> bytes:
             f"restore {path} from a backup, or use another WORKBENCH_HOME",
         )
     return key
+
+
+BlobState = Literal["whole", "missing", "damaged"]
+LARGEST_BLOB: Final = 1 << 30
+_BLOB_REF: Final = re.compile(r"(sealed|recorded):([0-9a-f]{64})", re.ASCII)
+
+
+class BlobStore:
+    """The two folders of stored bytes."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self.damaged: set[BlobRef] = set()
+        """Blobs that were found not to match their name, for `doctor` and for messages."""
+
+    def keyed(self, data: bytes) -> str:
+        """Return the HMAC-SHA-256 of bytes under the home's key, in hex: no oracle without the key."""
+        return hmac.new(self._home.key, data, hashlib.sha256).hexdigest()
+
+    def seal(self, data: bytes) -> BlobRef:
+        """Store exact bytes; the same bytes twice are one file.
+
+        Raises:
+            JournalFull: The disk is full.
+            JournalFailed: They were not stored.
+        """
+        return self._store("sealed", data)
+
+    def record(self, data: bytes) -> BlobRef:
+        """Store scrubbed bytes; the same bytes twice are one file.
+
+        Raises:
+            JournalFull: The disk is full.
+            JournalFailed: They were not stored.
+        """
+        return self._store("recorded", data)
+
+    def read(self, ref: BlobRef) -> bytes | None:
+        """Return the bytes of a blob; None if it is missing or damaged (`state` says which)."""
+        return self._look(ref)[0]
+
+    def state(self, ref: BlobRef) -> BlobState:
+        """Say whether a blob is whole, by reading all of it."""
+        return self._look(ref)[1]
+
+    def has(self, ref: BlobRef) -> bool:
+        """Return whether there is a file for a blob, without reading it."""
+        path = self._path(ref)
+        return path is not None and path.is_file()
+
+    def remove(self, ref: BlobRef) -> bool:
+        """Remove a blob that nothing refers to; the caller holds the transaction that says so."""
+        path = self._path(ref)
+        if path is None:
+            return False
+        try:
+            path.unlink()
+        except OSError:
+            return False
+        self.damaged.discard(ref)
+        return True
+
+    def stale(self, older_than: float) -> Iterator[BlobRef]:
+        """Yield the blobs last stored more than some seconds ago; whether they are in use is not asked."""
+        before = time.time() - older_than
+        for kind in ("sealed", "recorded"):
+            with os.scandir(self._home.blobs / kind) as found:
+                yield from (
+                    f"{kind}:{item.name}"
+                    for item in found
+                    if _BLOB_REF.fullmatch(f"{kind}:{item.name}") and item.stat().st_mtime <= before
+                )
+
+    def sweep_temporary(self, older_than: float) -> int:
+        """Remove temporary files that a dead process left; return how many."""
+        with Root(self._home.blobs) as root:
+            return len(root.sweep(("sealed", "recorded"), older_than))
+
+    def _store(self, kind: str, data: bytes) -> BlobRef:
+        ref = f"{kind}:{self.keyed(data)}"
+        path = self._home.blobs / kind / ref.partition(":")[2]
+        try:
+            # The touch keeps the sweep away for another hour, until an event refers to it.
+            os.utime(path)
+            if self.state(ref) == "whole":
+                return ref
+        except FileNotFoundError:
+            pass
+        try:
+            self._write(path, data)
+            runtime.fault_point("journal.blob_renamed")
+        except FileRefused as error:
+            raise _blob_not_stored(error) from None
+        except OSError as error:
+            raise as_journal_error(error) or error from None
+        self.damaged.discard(ref)
+        return ref
+
+    def _write(self, path: Path, data: bytes) -> None:
+        with Root(path.parent) as root:
+            staged = root.stage(path.name, data, 0o600)
+            runtime.fault_point("journal.blob_written")
+            try:
+                root.commit(staged, lambda _: True)
+            except BaseMoved:
+                # Somebody stored the same bytes at the same moment.
+                root.discard(staged)
+
+    def _look(self, ref: BlobRef) -> tuple[bytes | None, BlobState]:
+        path = self._path(ref)
+        if path is None:
+            return None, "missing"
+        try:
+            data = read_bounded(path, LARGEST_BLOB)
+        except FileRefused:
+            return None, self._damaged(ref)
+        if data is None:
+            return None, "missing"
+        if not hmac.compare_digest(self.keyed(data), path.name):
+            return None, self._damaged(ref)
+        return data, "whole"
+
+    def _damaged(self, ref: BlobRef) -> BlobState:
+        with self._lock:
+            self.damaged.add(ref)
+        return "damaged"
+
+    def _path(self, ref: BlobRef) -> Path | None:
+        match = _BLOB_REF.fullmatch(ref)
+        return self._home.blobs / match[1] / match[2] if match else None
+
+
+def _blob_not_stored(error: FileRefused) -> JournalFull | JournalFailed:
+    what = "the bytes were not stored"
+    is_full = error.errno is not None and isinstance(as_journal_error(OSError(error.errno, "")), JournalFull)
+    return (JournalFull if is_full else JournalFailed)(what, error.why, error.remedy)

@@ -1,43 +1,35 @@
-"""The journal as everybody uses it: one object that composes inlet, reader, blobs and doorbell.
+"""An open journal: append events, read them back, wait for changes.
 
-Owns nothing of its own but their lifetimes. Appending is its only way to change events; a caller that must
-look before it appends does both in one transaction with `transact`. What writes is loaded, and its thread
-begun, with the first thing that is to be written: most commands only read.
+The change notifier watches the WAL and polls SQLite's change counter every 250 ms; it says that something was
+committed, not what. The writing half is loaded with the first write.
 """
 
+import contextlib
+import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from workbench.domain.events import Body, Event
+import apsw
+
+from workbench.domain.events import Event
 from workbench.domain.machines import ActionState, CallState
-from workbench.domain.rows import (
-    Action,
-    Call,
-    Host,
-    Lease,
-    PipelineState,
-    Rule,
-    Session,
-    StepState,
-    Trust,
-)
-from workbench.domain.values import Actor
-from workbench.effects.clock import Clock, SystemClock
-from workbench.journal.blobs import Blobs
-from workbench.journal.doorbell import Doorbell
+from workbench.domain.rows import Action, Call, Host, Lease, PipelineState, Rule, Session, StepState, Trust
+from workbench.domain.values import Actor, Body
+from workbench.effects.runtime import Clock, SystemClock
+from workbench.journal import database as journal_database
+from workbench.journal.database import prepare_database
 from workbench.journal.errors import JournalClosed
-from workbench.journal.home import Home
-from workbench.journal.read import Reader
-from workbench.journal.store import prepare as prepare_database
+from workbench.journal.home import DATABASE_NAME, BlobStore, Home
+from workbench.journal.storage import JournalReader
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from workbench.journal.entry import Guard
-    from workbench.journal.inlet import Inlet
-    from workbench.journal.live import LiveTables
+    from workbench.journal.transaction import TransactionTables
+    from workbench.journal.write_queue import AppendGuard, WriteQueue
 
 T = TypeVar("T")
 
@@ -47,11 +39,11 @@ class Journal:
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self.home, self.clock = home, clock
-        self.blobs = Blobs(home)
-        self.reader = Reader(home.database)
-        self.doorbell = Doorbell(home)
+        self.blobs = BlobStore(home)
+        self.reader = JournalReader(home.database)
+        self.doorbell = ChangeNotifier(home)
         self._newest = self.reader.newest()
-        self._inlet: Inlet | None = None
+        self._inlet: WriteQueue | None = None
         self._is_closed = False
         self._lock = threading.Lock()
 
@@ -102,7 +94,7 @@ class Journal:
         )  # fmt: skip
 
     def append(
-        self, events: Sequence[Event], *, guard: "Guard | None" = None, strict: bool = True
+        self, events: Sequence[Event], *, guard: "AppendGuard | None" = None, strict: bool = True
     ) -> list[int]:
         """Store events in one transaction and return their positions, when it is committed.
 
@@ -120,13 +112,13 @@ class Journal:
         return self.submit(events, guard=guard, strict=strict).result()
 
     def submit(
-        self, events: Sequence[Event], *, guard: "Guard | None" = None, strict: bool = True
+        self, events: Sequence[Event], *, guard: "AppendGuard | None" = None, strict: bool = True
     ) -> "Future[list[int]]":
         """Do as `append` without waiting; events are stored in the order they were submitted."""
         return self._writing().submit(events, guard, strict=strict)
 
     def transact(
-        self, work: "Callable[[LiveTables, int], Sequence[Event]]", durable: bool = True
+        self, work: "Callable[[TransactionTables, int], Sequence[Event]]", durable: bool = True
     ) -> list[Event]:
         """Look at the tables and append in one transaction.
 
@@ -144,11 +136,11 @@ class Journal:
         """
         return self._writing().transact(work, is_durable=durable)
 
-    def change(self, work: "Callable[[LiveTables], T]") -> T:
+    def change(self, work: "Callable[[TransactionTables], T]") -> T:
         """Run a function in a durable transaction: for rows that are no events, such as hosts."""
         return self._writing().change(work).result()
 
-    def change_later(self, work: "Callable[[LiveTables], T]", size: int) -> "Future[T]":
+    def change_later(self, work: "Callable[[TransactionTables], T]", size: int) -> "Future[T]":
         """Run a function in a transaction that a power loss may take back, without waiting: for imports.
 
         Args:
@@ -157,14 +149,16 @@ class Journal:
         """
         return self._writing().change(work, is_durable=False, size=size)
 
-    def _writing(self) -> "Inlet":
+    def _writing(self) -> "WriteQueue":
         with self._lock:
             if self._is_closed:
                 raise JournalClosed("nothing was written to the journal", "it is closed", "open it again")
             if self._inlet is None:
-                from workbench.journal.inlet import Inlet
+                from workbench.journal.write_queue import WriteQueue
 
-                self._inlet = Inlet(self.home, self.clock, self.blobs, self.doorbell.announce, self._note)
+                self._inlet = WriteQueue(
+                    self.home, self.clock, self.blobs, self.doorbell.announce, self._note
+                )
             return self._inlet
 
     def _note(self, newest: int) -> None:
@@ -269,3 +263,153 @@ class Journal:
     def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back in another thread when something was committed; returns the way out."""
         return self.doorbell.on_ring(callback)
+
+
+POLL_SECONDS: Final = 0.25
+"""How often the change counter is looked at in any case."""
+_DATABASE_FILES: Final = (DATABASE_NAME, f"{DATABASE_NAME}-wal")
+_log: Final = logging.getLogger(__name__)
+
+# It warns on stderr of a race with its own end, which a reader of the terminal can do nothing about.
+logging.getLogger("watchdog").addHandler(logging.NullHandler())
+logging.getLogger("watchdog").propagate = False
+
+
+class ChangeNotifier:
+    """One per process: a thread that sleeps until the journal changes."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._wal = home.path / f"{DATABASE_NAME}-wal"
+        self._rung = threading.Event()
+        self._changed = threading.Condition()
+        self._rings = 0
+        self._callbacks: list[Callable[[], None]] = []
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    @property
+    def rings(self) -> int:
+        """How often it has rung so far; changes when something was committed."""
+        return self._rings
+
+    def announce(self) -> None:
+        """Ring everywhere: called after a commit of this process.
+
+        The WAL was written before the commit could be seen, so watchers that woke at the write may have
+        looked too early; the touch wakes them once more.
+        """
+        with contextlib.suppress(OSError):
+            os.utime(self._wal)
+        if self._thread is not None:
+            self._rung.set()
+
+    def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back, in another thread, whenever something was committed; returns the way out."""
+        with self._changed:
+            self._callbacks.append(callback)
+            self._start()
+
+        def unsubscribe() -> None:
+            with self._changed, contextlib.suppress(ValueError):
+                self._callbacks.remove(callback)
+
+        return unsubscribe
+
+    def wait(self, rings: int, timeout: float) -> bool:
+        """Wait until it has rung more often than `rings`; False when the time is over first.
+
+        Args:
+            rings: From the property, read before looking at the journal.
+            timeout: Seconds.
+        """
+        with self._changed:
+            self._start()
+            return self._changed.wait_for(lambda: self._rings != rings or self._is_closed, timeout)
+
+    def close(self) -> None:
+        """End the thread and the watch; whoever waits is let go."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            self._rung.set()
+            thread.join()
+
+    def _start(self) -> None:
+        if self._thread is None and not self._is_closed:
+            self._thread = threading.Thread(target=self._listen, name="journal-doorbell", daemon=True)
+            self._thread.start()
+
+    def _listen(self) -> None:
+        with contextlib.closing(journal_database.connect(self._home.database, query_only=True)) as database:
+            stop_watching = _watch_database(self._home, self._rung.set)
+            try:
+                self._loop(database)
+            finally:
+                stop_watching()
+
+    def _loop(self, database: journal_database.Database) -> None:
+        # Rung once at the start: what was committed before the watch began has no event of its own.
+        seen = None
+        while not self._is_closed:
+            self._rung.clear()
+            version = _data_version(database, seen)
+            if version != seen:
+                seen = version
+                self._ring()
+            self._rung.wait(POLL_SECONDS)
+
+    def _ring(self) -> None:
+        with self._changed:
+            self._rings += 1
+            callbacks = tuple(self._callbacks)
+            self._changed.notify_all()
+        for callback in callbacks:
+            try:
+                callback()
+            except Exception:  # noqa: BLE001 one listener must not deafen the others
+                _log.exception("a listener of the doorbell failed")
+
+
+def _data_version(database: journal_database.Database, seen: int | None) -> int | None:
+    try:
+        return database.execute("PRAGMA data_version").get
+    except apsw.Error:
+        return seen
+
+
+def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
+    """Watch the home folder for writes to the WAL; returns how to stop."""
+    from workbench.effects import folders
+
+    try:
+        # The folder, not the file: the WAL is removed and made again.
+        return folders.watch_files(home.path, _DATABASE_FILES, ring) or _watch_with_watchdog(home, ring)
+    except OSError:
+        _log.warning("no watch on %s; looking every %s s", home.path, POLL_SECONDS)
+        return lambda: None
+
+
+def _watch_with_watchdog(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
+    """Watch by what a system without inotify has; three threads and a package that Linux does not need."""
+    from watchdog import events
+    from watchdog.observers import Observer
+
+    class Handler(events.FileSystemEventHandler):
+        def dispatch(self, event: events.FileSystemEvent) -> None:
+            if os.fsdecode(event.src_path).endswith(_DATABASE_FILES):
+                ring()
+
+    # The touch of `announce` is a modification to watchdog 6, and a class of its own from 7 on.
+    touched: type[events.FileSystemEvent] = getattr(events, "FileAttribEvent", events.FileModifiedEvent)
+    observer = Observer()
+    observer.schedule(Handler(), str(home.path), event_filter=[events.FileModifiedEvent, touched])
+    observer.start()
+
+    def stop() -> None:
+        observer.stop()
+        observer.join()
+
+    return stop

@@ -1,46 +1,42 @@
-"""Full text search over titles, prompts, replies, commands and paths, kept in step with the events.
+"""Full-text search over titles, prompts, replies, commands and paths, and ids by their prefix.
 
-Owns the index and every question asked of it. It holds scrubbed text only, because events do; it is written
-in the transaction of its event, so it needs no repair after a crash. A row of it is numbered
-`session's number * 2^24 + sequence number`, so that one session is one range and places come newest first.
+The index is written in the transaction of its event and holds scrubbed text only. A row is numbered
+`session number * 2^24 + sequence number`: one session is one range, newest last.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from itertools import takewhile
+from typing import Final, Literal
+
+from msgspec import Struct
 
 from workbench.domain.events import CallProposed, Event, FileChanged, PromptSubmitted, ReplyCompleted
-from workbench.journal import words as vocabulary
-from workbench.journal.sql import Database
-from workbench.records import dataclass
-from workbench.text.compounds import with_parts
+from workbench.journal import database as vocabulary
+from workbench.journal.database import Database, with_word_parts
 
-KINDS: Final = frozenset({
+SEARCHED_KINDS: Final = frozenset({
     "session.created", "session.changed", "prompt.submitted", "reply.completed", "call.proposed",
     "file.changed", "action.rejected",
 })  # fmt: skip
 """What is searched; the view `search_text` of the schema says which words of each."""
-
-_ADD: Final = (
+_ADD_TEXT: Final = (
     "INSERT INTO search (rowid, words) SELECT number * 16777216 + ?2, ?3 FROM search_session"
     " WHERE session_id = ?1"
 )
-_INDEX: Final = (
+_ADD_FROM_VIEW: Final = (
     "INSERT INTO search (rowid, words) SELECT id, words FROM search_text"
     " WHERE session_id = ? AND sequence_number = ?"
 )
-_TEXT: Final = "SELECT words FROM search_text WHERE session_id = ? AND sequence_number = ?"
+_SELECT_TEXT: Final = "SELECT words FROM search_text WHERE session_id = ? AND sequence_number = ?"
 MOST_HITS: Final = 25_000
 """Places that are counted while somebody types."""
-
-_MOST_WORDS: Final = 65_536
+_MOST_EVENT_CHARACTERS: Final = 65_536
 """Characters of one event that are searched; the view says the same."""
+_SEQUENCE_BITS: Final = 24
+_SEQUENCE_MASK: Final = (1 << _SEQUENCE_BITS) - 1
 
-_BITS: Final = 24
-_LAST: Final = (1 << _BITS) - 1
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SessionMatches(Struct, frozen=True, kw_only=True):
     """How often a session holds what was looked for."""
 
     session_id: str
@@ -49,7 +45,7 @@ class Found:
     """Sequence number of the newest place."""
 
 
-def index(database: Database, event: Event, known: set[str]) -> None:
+def index_event(database: Database, event: Event, known: set[str]) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched.
 
     Args:
@@ -57,22 +53,24 @@ def index(database: Database, event: Event, known: set[str]) -> None:
         event: As it was stored.
         known: Words that are in the index, see `words.learn`.
     """
-    if event.kind not in KINDS:
+    if event.kind not in SEARCHED_KINDS:
         return
-    words = _words(event)
+    words = _event_words(event)
     if words == "":
         return
     place = (event.session_id, event.sequence_number)
-    text = None if words is None else with_parts(words[:_MOST_WORDS])
-    statement, values = (_INDEX, place) if text is None else (_ADD, (*place, text))
+    text = None if words is None else with_word_parts(words[:_MOST_EVENT_CHARACTERS])
+    statement, values = (_ADD_FROM_VIEW, place) if text is None else (_ADD_TEXT, (*place, text))
     database.execute(statement, values)
     if not database.changes():
         database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", place[:1])
         database.execute(statement, values)
-    vocabulary.learn(database, database.execute(_TEXT, place).get or "" if text is None else text, known)
+    vocabulary.add_search_words(
+        database, database.execute(_SELECT_TEXT, place).get or "" if text is None else text, known
+    )
 
 
-def _words(event: Event) -> str | None:
+def _event_words(event: Event) -> str | None:
     """Return what the view says of an event, without asking it; None where only the view knows.
 
     The view reads JSON again for every event. Integrity checks and tests hold both to the same words.
@@ -93,7 +91,7 @@ def _words(event: Event) -> str | None:
     return None if event.raw is not None or found is None or "\0" in found else found
 
 
-def remove(database: Database, session_id: str, most: int) -> int:
+def remove_searched_events(database: Database, session_id: str, most: int) -> int:
     """Delete at most so many searched events of a session, from the index and from the events.
 
     Both go in one step: the index can only be told to forget a text while the text is there.
@@ -103,14 +101,14 @@ def remove(database: Database, session_id: str, most: int) -> int:
     """
     some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
-    texts = [database.execute(_TEXT, (session_id, number)).get or "" for number in numbers]
+    texts = [database.execute(_SELECT_TEXT, (session_id, number)).get or "" for number in numbers]
     for number, text in zip(numbers, texts, strict=True):
         if text:  # an event without words never was in the index, and taking it out would spoil its count
             _forget_text(database, (session_id, number))
         database.execute(
             "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
         )
-    vocabulary.unlearn(database, texts)
+    vocabulary.remove_search_words(database, texts)
     return len(numbers)
 
 
@@ -133,27 +131,27 @@ def _forget_text(database: Database, place: tuple[str, int]) -> None:
         database.execute(statement, place)
 
 
-def forget(database: Database, session_id: str) -> None:
+def forget_search_session(database: Database, session_id: str) -> None:
     """Give up the number of a session that has no event left; it is never used again."""
     database.execute("DELETE FROM search_session WHERE session_id = ?", (session_id,))
 
 
-def rebuild(database: Database) -> None:
+def rebuild_search_index(database: Database) -> None:
     """Make the index anew from the events."""
     database.execute(
         "INSERT OR IGNORE INTO search_session (session_id)"
         " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
     )
     database.execute("INSERT INTO search (search) VALUES ('rebuild')")
-    vocabulary.rebuild(database)
+    vocabulary.rebuild_word_list(database)
 
 
-def inside(database: Database) -> Callable[[str, bool], Sequence[str]]:
+def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
     """Return what tells the words of the index that hold letters, or end with them, for `views.query`."""
-    return lambda letters, is_end: vocabulary.holding(database, letters, is_end=is_end)
+    return lambda letters, is_end: vocabulary.words_containing(database, letters, is_end=is_end)
 
 
-def sessions(database: Database, match: str, most: int = -1) -> list[Found]:
+def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
     """Return the sessions that hold what an expression asks for, in no order.
 
     Args:
@@ -164,41 +162,41 @@ def sessions(database: Database, match: str, most: int = -1) -> list[Found]:
     """
     hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     counted = (
-        f"SELECT rowid >> {_BITS} AS number, count(*) AS places, max(rowid) & {_LAST} AS newest"  # noqa: S608
-        f" FROM ({hits}) GROUP BY number"
+        f"SELECT rowid >> {_SEQUENCE_BITS} AS number, count(*) AS places,"  # noqa: S608
+        f" max(rowid) & {_SEQUENCE_MASK} AS newest FROM ({hits}) GROUP BY number"
     )
     joined = f"SELECT session_id, places, newest FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
     return [
-        Found(session_id=row[0], places=row[1], newest=row[2])
+        SessionMatches(session_id=row[0], places=row[1], newest=row[2])
         for row in database.execute(joined, (match, most))
     ]
 
 
-def newest(database: Database, match: str, most: int) -> list[tuple[str, int]]:
+def newest_matches(database: Database, match: str, most: int) -> list[tuple[str, int]]:
     """Return the newest places that hold what an expression asks for, in all sessions: session and number."""
     hits = "SELECT rowid AS place FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     joined = (
-        f"SELECT session_id, place & {_LAST} FROM ({hits})"  # noqa: S608
-        f" JOIN search_session ON number = place >> {_BITS} ORDER BY place DESC"
+        f"SELECT session_id, place & {_SEQUENCE_MASK} FROM ({hits})"  # noqa: S608
+        f" JOIN search_session ON number = place >> {_SEQUENCE_BITS} ORDER BY place DESC"
     )
     return [(row[0], row[1]) for row in database.execute(joined, (match, most))]
 
 
-def places(database: Database, match: str, session_id: str, most: int) -> list[int]:
+def matches_in_session(database: Database, match: str, session_id: str, most: int) -> list[int]:
     """Return the sequence numbers of the newest events of a session that hold it, newest first."""
     number = database.execute("SELECT number FROM search_session WHERE session_id = ?", (session_id,)).get
     if number is None:
         return []
-    first = number << _BITS
+    first = number << _SEQUENCE_BITS
     found = database.execute(
-        f"SELECT rowid & {_LAST} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
+        f"SELECT rowid & {_SEQUENCE_MASK} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         " ORDER BY rowid DESC LIMIT ?",
-        (match, first, first + _LAST, most),
+        (match, first, first + _SEQUENCE_MASK, most),
     )
     return [row[0] for row in found]
 
 
-def differences(database: Database) -> Sequence[str]:
+def search_index_differences(database: Database) -> Sequence[str]:
     """Compare the index with the events; an empty list is the proof that they agree. Writes nothing."""
     import apsw
 
@@ -206,4 +204,30 @@ def differences(database: Database) -> Sequence[str]:
         database.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:
         return ["the search index does not hold what the events say"]
-    return vocabulary.differences(database)
+    return vocabulary.word_list_differences(database)
+
+
+IdTable = Literal["session", "action", "call"]
+"""Tables whose ids people type."""
+SHORTEST_ID: Final = 8
+"""Characters of an id that are shown where they name it alone."""
+
+
+def ids_with_prefix(database: Database, table: IdTable, prefix: str, most: int) -> list[str]:
+    """Return the ids of a table that begin so, at most so many, in their own order."""
+    asked = f"SELECT id FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608 ours
+    found = (row[0] for row in database.execute(asked, (prefix, most)))
+    # Those that begin so stand together, from the first that is not before them.
+    return list(takewhile(lambda key: key.startswith(prefix), found))
+
+
+def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
+    """Return the shortest beginning of an id that no other id of its table has, at least `SHORT` long."""
+    before = database.execute(f"SELECT max(id) FROM {table} WHERE id < ?", (key,)).get  # noqa: S608 ours
+    behind = database.execute(f"SELECT min(id) FROM {table} WHERE id > ?", (key,)).get  # noqa: S608 ours
+    shared = max(_shared_length(key, str(other or "")) for other in (before, behind))
+    return key[: max(SHORTEST_ID, shared + 1)]
+
+
+def _shared_length(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,44 +1,46 @@
-"""What a step hands to later ones: taken from its workspace, sealed by digest, and put into theirs.
+"""Artifacts: taken from the workspace of a step, sealed by digest, written into the workspace of a later one.
 
-Owns that later steps get exactly the bytes that were sealed. It reads and writes only below the workspaces
-that it is given.
+Later steps get exactly the bytes that were sealed.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from workbench.domain.runs import ArtifactStored, StepOutcome
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain.events import ArtifactStored
+from workbench.domain.messages import StepOutcome
 from workbench.domain.values import Json
-from workbench.effects.files import FileRefused, NothingThere, Root
-from workbench.effects.trees import files_below, put_file
+from workbench.effects.file_primitives import FileMissing, FileRefused
+from workbench.effects.files import Root
+from workbench.effects.folders import files_below, put_file
 from workbench.pipelines import templates
-from workbench.pipelines.executor import Ledger
+from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
-from workbench.text.human import size
+from workbench.text.human import size_text
 
 MOST_FILES: Final = 2_000
 """Files of a folder that is an artifact."""
 MOST_STDOUT: Final = 16 * 1024 * 1024
 """Bytes of a standard output that is an artifact: a part of it would be another artifact."""
-SHOWN: Final = 102_400
+MOST_SHOWN: Final = 102_400
 """Characters of an artifact that a template puts into a prompt."""
-WHOLE: Final = 1 << 40
+NO_LIMIT: Final = 1 << 40
 """As many as there are."""
 
 
-class ArtifactGone(Exception):
+class ArtifactMissing(Exception):
     """The sealed bytes of an artifact are missing or are not those that were sealed."""
 
 
-def place(name: str) -> str:
+def injected_path(name: str) -> str:
     """Return where an injected artifact lies, relative to the workspace of the step that it is given to."""
     return f"artifacts/{name}"
 
 
-@dataclass(slots=True)
-class Collected:
+class CollectedArtifacts(Struct):
     """What was found in a workspace."""
 
     stored: list[ArtifactStored] = field(default_factory=list[ArtifactStored])
@@ -48,141 +50,136 @@ class Collected:
     """Others that are there and were not taken, in words."""
 
 
-def collect(
-    ledger: Ledger, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
-) -> Collected:
+def collect_artifacts(
+    journal: RunJournal, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
+) -> CollectedArtifacts:
     """Seal what a step declares; blocking."""
-    found = Collected()
+    collected = CollectedArtifacts()
     for output in outputs:
         try:
-            stored = _stored(ledger, workspace, output, outcome, attempt)
+            stored = _seal_output(journal, workspace, output, outcome, attempt)
         except FileRefused as error:
-            found.missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
+            collected.missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
             continue
         if stored is not None:
-            found.stored.append(stored)
+            collected.stored.append(stored)
         elif output.is_required:
-            found.missing.append(_missing(output, outcome))
+            collected.missing.append(_missing_reason(output, outcome))
         elif output.kind == "stdout" and outcome.stdout_bytes:
-            found.left_out.append(_missing(output, outcome))
-    return found
+            collected.left_out.append(_missing_reason(output, outcome))
+    return collected
 
 
-def _missing(output: ArtifactSpec, outcome: StepOutcome) -> str:
+def _missing_reason(output: ArtifactSpec, outcome: StepOutcome) -> str:
     if output.kind != "stdout":
         return f"{output.name} was not left at {output.path}"
     if not outcome.stdout_bytes:
         return f"{output.name} was not left on its standard output"
     return (
-        f"{output.name} is {size(outcome.stdout_bytes)}, and no more than {size(MOST_STDOUT)} are kept of a "
-        "standard output; write it to a file and give the artifact its path"
+        f"{output.name} is {size_text(outcome.stdout_bytes)}, and no more than {size_text(MOST_STDOUT)}"
+        " are kept of a standard output; write it to a file and give the artifact its path"
     )
 
 
-def _stored(
-    ledger: Ledger, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
+def _seal_output(
+    journal: RunJournal, workspace: str, output: ArtifactSpec, outcome: StepOutcome, attempt: int
 ) -> ArtifactStored | None:
     if output.kind == "stdout":
-        data = ledger.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
-        return None if data is None else sealed(ledger, output, data, attempt)
+        data = journal.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
+        return None if data is None else seal_artifact(journal, output, data, attempt)
     with Root(workspace) as root:
         path = output.path.strip("/")
         kind = root.stat(path).kind
         if kind == "folder":
-            return _folder(ledger, root, output, path, attempt)
+            return _seal_folder(journal, root, output, path, attempt)
         image = root.image(path) if kind is not None else None
-    return None if image is None else sealed(ledger, output, image.data, attempt)
+    return None if image is None else seal_artifact(journal, output, image.data, attempt)
 
 
-def sealed(ledger: Ledger, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
+def seal_artifact(journal: RunJournal, output: ArtifactSpec, data: bytes, attempt: int) -> ArtifactStored:
     """Seal the bytes of a file as an artifact."""
     return ArtifactStored(
         name=output.name, artifact_kind="stdout" if output.kind == "stdout" else "file", path=output.path,
-        digest=ledger.keyed(data), type=output.type, content_ref=ledger.seal(data), size_bytes=len(data),
+        digest=journal.keyed(data), type=output.type, content_ref=journal.seal(data), size_bytes=len(data),
         attempt=attempt,
     )  # fmt: skip
 
 
-def _folder(ledger: Ledger, root: Root, output: ArtifactSpec, path: str, attempt: int) -> ArtifactStored:
+def _seal_folder(
+    journal: RunJournal, root: Root, output: ArtifactSpec, path: str, attempt: int
+) -> ArtifactStored:
     members: dict[str, str] = {}
     lines: list[str] = []
     total = 0
     for name in files_below(f"{root.path}/{path}", MOST_FILES):
         image = root.image(f"{path}/{name}")
         if image is not None:
-            members[name] = ledger.seal(image.data)
-            lines.append(f"{name}\0{ledger.keyed(image.data)}\n")
+            members[name] = journal.seal(image.data)
+            lines.append(f"{name}\0{journal.keyed(image.data)}\n")
             total += image.size
     listed = json.dumps(members, sort_keys=True).encode()
     return ArtifactStored(
         name=output.name, artifact_kind="folder", path=output.path, type=output.type,
-        digest=ledger.keyed("".join(sorted(lines)).encode()), content_ref=ledger.seal(listed),
+        digest=journal.keyed("".join(sorted(lines)).encode()), content_ref=journal.seal(listed),
         member_refs=tuple(sorted(set(members.values()))), size_bytes=total, files=len(members),
         attempt=attempt,
     )  # fmt: skip
 
 
-def value(ledger: Ledger, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
+def seal_value(journal: RunJournal, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
     """Seal a JSON value as an artifact."""
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-    return sealed(ledger, output, data, attempt)
+    return seal_artifact(journal, output, data, attempt)
 
 
-def selected(ledger: Ledger, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
+def select_output(journal: RunJournal, artifact: ArtifactStored, output: PipelineOutput) -> ArtifactStored:
     """Return an artifact under the name of a pipeline's output; with a field, only that, sealed anew."""
     if not output.field:
         return replace(artifact, name=output.name)
-    content = templates.member(parsed(read(ledger, artifact)), output.field.removeprefix("."))
+    content = templates.member_value(
+        parse_content(read_artifact(journal, artifact)), output.field.removeprefix(".")
+    )
     named = ArtifactSpec(name=output.name, type="text" if isinstance(content, str) else "json")
     if isinstance(content, str):
-        return sealed(ledger, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
-    return value(ledger, named, content, artifact.attempt)
+        return seal_artifact(journal, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
+    return seal_value(journal, named, content, artifact.attempt)
 
 
-def read(ledger: Ledger, artifact: ArtifactStored) -> bytes:
-    """Return the bytes of an artifact; of a folder, the JSON object of its files.
-
-    Raises:
-        ArtifactGone: They are not there, or are others.
-    """
-    data = ledger.unseal(artifact.content_ref) if artifact.content_ref else None
+def read_artifact(journal: RunJournal, artifact: ArtifactStored) -> bytes:
+    """Return the bytes of an artifact; of a folder, the JSON object of its files. Raises ArtifactMissing."""
+    data = journal.unseal(artifact.content_ref) if artifact.content_ref else None
     if data is None:
-        raise ArtifactGone(f"the artifact {artifact.name} is not there any more; run its step again")
-    if artifact.artifact_kind != "folder" and ledger.keyed(data) != artifact.digest:
-        raise ArtifactGone(f"the artifact {artifact.name} is damaged; run its step again")
+        raise ArtifactMissing(f"the artifact {artifact.name} is not there any more; run its step again")
+    if artifact.artifact_kind != "folder" and journal.keyed(data) != artifact.digest:
+        raise ArtifactMissing(f"the artifact {artifact.name} is damaged; run its step again")
     return data
 
 
-def put(ledger: Ledger, artifact: ArtifactStored, workspace: str, path: str) -> None:
-    """Write an artifact into a workspace, below `path`; blocking.
-
-    Raises:
-        ArtifactGone: Its bytes are gone.
-        FileRefused: They cannot be written.
-    """
-    data = read(ledger, artifact)
+def write_artifact(journal: RunJournal, artifact: ArtifactStored, workspace: str, path: str) -> None:
+    """Write an artifact into a workspace, below `path`; blocking. Raises ArtifactMissing or FileRefused."""
+    data = read_artifact(journal, artifact)
     if artifact.artifact_kind != "folder":
         put_file(workspace, path, data)
         return
     for name, ref in cast("dict[str, str]", json.loads(data)).items():
-        found = ledger.unseal(ref)
+        found = journal.unseal(ref)
         if found is None:
-            raise ArtifactGone(f"{name} of the artifact {artifact.name} is not there any more")
+            raise ArtifactMissing(f"{name} of the artifact {artifact.name} is not there any more")
         put_file(workspace, f"{path}/{name}", found)
 
 
-def text(ledger: Ledger, artifact: ArtifactStored, longest: int = SHOWN) -> str:
+def artifact_text(journal: RunJournal, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:
     """Return an artifact as a template shows it: its text, or the names of a folder's files."""
-    data = read(ledger, artifact)
+    data = read_artifact(journal, artifact)
     if artifact.artifact_kind == "folder":
         return "\n".join(sorted(cast("dict[str, str]", json.loads(data))))
-    found = data.decode("utf-8", "replace")
-    if len(found) <= longest:
-        return found
-    return f"{found[:longest]}\n… {len(found) - longest:,} more characters; the whole is in its file"
+    text = data.decode("utf-8", "replace")
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]}\n… {len(text) - longest:,} more characters; the whole is in its file"
 
 
-def parsed(data: bytes) -> Json:
+def parse_content(data: bytes) -> Json:
     """Return an artifact as JSON, or as text where it is none."""
     try:
         return json.loads(data)
@@ -190,10 +187,10 @@ def parsed(data: bytes) -> Json:
         return data.decode("utf-8", "replace")
 
 
-def exists(workspace: str, path: str) -> str | None:
+def path_kind(workspace: str, path: str) -> str | None:
     """Return `file` or `folder` for what is at a path of a workspace; None for nothing."""
     try:
         with Root(workspace) as root:
             return root.stat(path.strip("/")).kind
-    except (FileRefused, NothingThere):
+    except (FileRefused, FileMissing):
         return None

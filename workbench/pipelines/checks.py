@@ -1,38 +1,42 @@
-"""What a pipeline says of itself and of its manifest: order, names, artifacts, templates, paths, schemas.
+"""Checks that need more than one place of a document: order, names, artifacts, templates, routes, paths.
 
-Owns every check that needs more than one place of a document. It reports and never stops at the first.
+Reports every problem and never stops at the first.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from workbench.pipelines import forges, templates
-from workbench.pipelines.checks_composition import check_composition
-from workbench.pipelines.checks_contract import check_contracts
-from workbench.pipelines.expanding import ENDS, rounds
-from workbench.pipelines.files import Files, OutsideRoot
+from msgspec import Struct
+
+from workbench.pipelines import templates
+from workbench.pipelines.contracts import check_contract_definitions
+from workbench.pipelines.documents import DocumentPlace, OutsideRoot, ProjectFiles, path_inside_root
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
-from workbench.pipelines.order import Needs, ancestors, cycles, joined
-from workbench.pipelines.problems import Place
+from workbench.pipelines.step_order import (
+    END_TARGETS,
+    StepNeeds,
+    ancestors,
+    cycle_text,
+    find_cycles,
+    repeated_step_sets,
+)
 from workbench.text.safe import one_line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CheckContext(Struct, frozen=True, kw_only=True):
     """One pipeline with what its checks need."""
 
     pipeline: Pipeline
-    place: Place
+    place: DocumentPlace
     manifest: Manifest | None
-    files: Files
-    needs: Needs
+    files: ProjectFiles
+    needs: StepNeeds
     steps: Mapping[str, Step]
-    places: Mapping[str, Place]
+    places: Mapping[str, DocumentPlace]
     """Of each step, by its path: two may have one id."""
     rounds: tuple[frozenset[str], ...] = ()
     """Steps that a way back does again, one set for each."""
 
-    def at(self, step: Step) -> Place:
+    def at(self, step: Step) -> DocumentPlace:
         """Return the place of a step in its file."""
         return self.places.get(step.path, self.place)
 
@@ -40,7 +44,7 @@ class Check:
         """Return what ends before a step begins."""
         return ancestors(step.id, self.needs)
 
-    def within(self, step: Step, *path: str | int) -> Place:
+    def within(self, step: Step, *path: str | int) -> DocumentPlace:
         """Return the place of a member of a step, or of the nearest thing above it that is there.
 
         Args:
@@ -52,88 +56,90 @@ class Check:
             if isinstance(name, str):
                 below = place.member(name)
             else:
-                below = next(iter(mappings(place)[name : name + 1]), None)
+                below = next(iter(mapping_items(place)[name : name + 1]), None)
             if below is None:
                 return place
             place = below
         return place
 
 
-def mappings(place: Place) -> list[Place]:
+def mapping_items(place: DocumentPlace) -> list[DocumentPlace]:
     """Return the items of a list that are mappings: what is read of it, and nothing else."""
     return [one for one in place.items() if one.node.members is not None]
 
 
-def check_pipeline(pipeline: Pipeline, place: Place, manifest: Manifest | None, files: Files) -> None:
+def check_pipeline(
+    pipeline: Pipeline, place: DocumentPlace, manifest: Manifest | None, files: ProjectFiles
+) -> None:
     """Report everything that is wrong between the parts of a pipeline."""
     # Of two steps with one id the first counts, so that a circle through it is found beside the duplicate.
     needs: dict[str, tuple[str, ...]] = {}
     for step in pipeline.steps:
         needs.setdefault(step.id, step.needs)
     steps: dict[str, Step] = {}
-    check = Check(
+    check = CheckContext(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
-        places={one.path: one for one in places_of(place)}, rounds=rounds(pipeline.steps),
+        places={one.path: one for one in step_places(place)}, rounds=repeated_step_sets(pipeline.steps),
     )  # fmt: skip
     for step in pipeline.steps:
         if step.id in steps:
-            _member(check.at(step), "id").error(
+            _member_or_place(check.at(step), "id").error(
                 "duplicate_step",
                 f"two steps are called {one_line(step.id, 60)}, the first in line {steps[step.id].line}",
             )
         steps.setdefault(step.id, step)
-    _outputs(check)
+    _check_outputs(check)
     for step in pipeline.steps:
-        _order(check, step)
-        _persona(check, step)
-        _artifacts(check, step)
-        _templates(check, step)
-        _paths(check, step)
-        _routes(check, step)
+        _check_order(check, step)
+        _check_persona(check, step)
+        _check_artifacts(check, step)
+        _check_templates(check, step)
+        _check_paths(check, step)
+        _check_targets(check, step)
         check_composition(check, step)
-        check_contracts(check, step)
-    for circle in cycles(needs):
+        many = check.within(step, "handover", "contracts")
+        places = list(many.items()) if many.path.endswith("contracts") else []
+        check_contract_definitions(files, step, places, check.within(step, "handover", "contract"))
+    for circle in find_cycles(needs):
         first = steps[circle[0]]
         check.within(first, "dependencies").error(
-            "cycle", f"the steps wait for one another: {joined(circle)}"
+            "cycle", f"the steps wait for one another: {cycle_text(circle)}"
         )
 
 
-def places_of(place: Place) -> Iterator[Place]:
+def step_places(place: DocumentPlace) -> Iterator[DocumentPlace]:
     """Yield the place of every step, also of those within loops."""
     steps = place.member("steps")
     for one in steps.items() if steps else ():
         yield one
         loop = one.member("loop")
         if loop is not None:
-            yield from places_of(loop)
+            yield from step_places(loop)
 
 
-def _outputs(check: Check) -> None:
-    """Report outputs of the pipeline that nothing leaves; a run is not stopped by them."""
+def _check_outputs(check: CheckContext) -> None:
     place = check.place.member("pipeline_outputs")
     for output in check.pipeline.outputs:
         here = (place.member(output.name) if place else None) or check.place
         step = check.steps.get(output.step)
         if step is None:
             here.warn("unknown_step", f"there is no step {one_line(output.step, 60)}")
-        elif not _may_leave_more(step) and output_named(step, output.artifact) is None:
+        elif not _has_unknown_outputs(step) and declared_output(step, output.artifact) is None:
             here.warn(
                 "unknown_artifact", f"{output.step} declares no artifact {one_line(output.artifact, 60)}"
             )
 
 
-def _may_leave_more(step: Step) -> bool:
-    """Return whether a step hands on what another pipeline says, or what only another program knows."""
+def _has_unknown_outputs(step: Step) -> bool:
     is_iteration = step.matrix is not None and step.matrix.is_iteration
     return step.kind == "pipeline" or is_iteration or bool(step.unrunnable)
 
 
-def _member(place: Place, name: str) -> Place:
+def _member_or_place(place: DocumentPlace, name: str) -> DocumentPlace:
     return place.member(name) or place
 
 
-def _order(check: Check, step: Step) -> None:
+def _check_order(check: CheckContext, step: Step) -> None:
     place = check.within(step, "dependencies")
     items = list(place.items()) or [place]
     for number, need in enumerate(step.needs):
@@ -143,7 +149,7 @@ def _order(check: Check, step: Step) -> None:
             here.error("unknown_step", f"there is no step {one_line(need, 60)}; there are {known}")
 
 
-def _persona(check: Check, step: Step) -> None:
+def _check_persona(check: CheckContext, step: Step) -> None:
     manifest = check.manifest
     if manifest is None:
         return
@@ -151,7 +157,7 @@ def _persona(check: Check, step: Step) -> None:
     if step.compaction and step.compaction.persona:
         names.append((step.compaction.persona, ("handover", "compaction", "persona")))
     for name, path in names:
-        forms = _forms(name)
+        forms = _persona_forms(name)
         if not forms:
             message = "a persona can name nothing but {{ forge.type }} and the like"
             check.within(step, *path).error("wrong_value", message)
@@ -168,19 +174,22 @@ def _persona(check: Check, step: Step) -> None:
         )
 
 
-def _forms(name: str) -> list[str]:
+def _persona_forms(name: str) -> list[str]:
     """Return what the name of a persona may come to: one for each kind of code host where it names that."""
     if "{{" not in name:
         return [name]
-    known = [{f"forge.{key}": fact for key, fact in forges.of_kind(kind).items()} for kind in forges.KINDS]
-    if not all(wanted in known[0] for wanted in templates.names(name)) or "{{" in templates.filled(
-        name, lambda wanted: known[0].get(wanted, "")
-    ):
+    known = [
+        {f"forge.{key}": fact for key, fact in templates.facts_of_host_kind(kind).items()}
+        for kind in templates.CODE_HOSTS
+    ]
+    if not all(
+        wanted in known[0] for wanted in templates.template_names(name)
+    ) or "{{" in templates.fill_templates(name, lambda wanted: known[0].get(wanted, "")):
         return []
-    return [templates.filled(name, facts.__getitem__) for facts in known]
+    return [templates.fill_templates(name, facts.__getitem__) for facts in known]
 
 
-def output_named(step: Step, name: str) -> ArtifactSpec | None:
+def declared_output(step: Step, name: str) -> ArtifactSpec | None:
     """Return the artifact that a step declares by its name, its path or its file's name."""
     for output in step.outputs:
         if name in (output.name, output.path, output.path.rstrip("/").rpartition("/")[2]):
@@ -188,30 +197,34 @@ def output_named(step: Step, name: str) -> ArtifactSpec | None:
     return None
 
 
-def _artifacts(check: Check, step: Step) -> None:
+def _check_artifacts(check: CheckContext, step: Step) -> None:
     if not step.injections and step.matrix is None and not step.outputs:
         return
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
     # An artifact of another pipeline is named where it is read, and is no injection of this one.
-    items = [one for one in mappings(place) if one.member("pipeline") is None]
+    items = [one for one in mapping_items(place) if one.member("pipeline") is None]
     for number, wanted in enumerate(step.injections):
         here = items[number] if number < len(items) else place
-        _wanted(check, here, wanted.step, wanted.artifact, before)
-        _artifact_name(here, wanted.name)
+        _check_wanted_artifact(check, here, wanted.step, wanted.artifact, before)
+        _check_artifact_name(here, wanted.name)
     matrix = step.matrix
     if matrix and matrix.step:
-        _wanted(check, check.within(step, "strategy", "items_source"), matrix.step, matrix.artifact, before)
+        _check_wanted_artifact(
+            check, check.within(step, "strategy", "items_source"), matrix.step, matrix.artifact, before
+        )
     names = [output.name for output in step.outputs]
     for name in names:
-        _artifact_name(check.within(step, "output_artifacts"), name)
+        _check_artifact_name(check.within(step, "output_artifacts"), name)
     for name in {name for name in names if names.count(name) > 1}:
         check.within(step, "output_artifacts").error(
             "wrong_value", f"two artifacts are called {one_line(name, 60)}"
         )
 
 
-def _wanted(check: Check, place: Place, step_id: str, artifact: str, before: frozenset[str]) -> None:
+def _check_wanted_artifact(
+    check: CheckContext, place: DocumentPlace, step_id: str, artifact: str, before: frozenset[str]
+) -> None:
     step = check.steps.get(step_id)
     if step is None:
         place.error("unknown_step", f"there is no step {one_line(step_id, 60)}")
@@ -221,7 +234,7 @@ def _wanted(check: Check, place: Place, step_id: str, artifact: str, before: fro
             "not_an_ancestor",
             f"{one_line(step_id, 60)} does not end before this step begins; add it to dependencies",
         )
-    if output_named(step, artifact) is None and not _may_leave_more(step):
+    if declared_output(step, artifact) is None and not _has_unknown_outputs(step):
         known = ", ".join(output.name for output in step.outputs) or "nothing"
         place.error(
             "unknown_artifact",
@@ -253,22 +266,21 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("validation", number, "target"), rule.target
 
 
-def _templates(check: Check, step: Step) -> None:
+def _check_templates(check: CheckContext, step: Step) -> None:
     if step.unrunnable:
         return  # named as a whole; what its templates mean is known elsewhere
-    known = known_names(step)
+    known = known_template_names(step)
     for path, text in template_texts(step):
-        for name in dict.fromkeys(templates.names(text)):
-            why = unresolved(check, step, name, known)
+        for name in dict.fromkeys(templates.template_names(text)):
+            why = unresolved_reason(check, step, name, known)
             if why:
-                _at_text(check, step, path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
-        for text_of_it in templates.expressions(text):
+                _text_place(check, step, path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+        for text_of_it in templates.unfilled_expressions(text):
             message = f"{{{{ {one_line(text_of_it, 80)} }}}} is no name, so it stays as it is"
-            _at_text(check, step, path).warn("not_run", message)
+            _text_place(check, step, path).warn("not_run", message)
 
 
-def _at_text(check: Check, step: Step, path: tuple[str | int, ...]) -> Place:
-    """Return where a text stands that has two names: `script`, and the one contract of `contract`."""
+def _text_place(check: CheckContext, step: Step, path: tuple[str | int, ...]) -> DocumentPlace:
     if path == ("exec", "source") and check.at(step).member("script") is not None:
         return check.within(step, "script")
     handover = check.at(step).member("handover")
@@ -277,27 +289,27 @@ def _at_text(check: Check, step: Step, path: tuple[str | int, ...]) -> Place:
     return check.within(step, *path)
 
 
-def known_names(step: Step) -> frozenset[str]:
+def known_template_names(step: Step) -> frozenset[str]:
     """Return the template names that a step has besides `step/artifact`."""
     injected = {wanted.name for wanted in step.injections}
     named = {f"artifacts.{name}" for name in injected}
-    return templates.ALWAYS | injected | named | {f"{name}.path" for name in named}
+    return templates.ALWAYS_KNOWN | injected | named | {f"{name}.path" for name in named}
 
 
-def unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> str:
+def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozenset[str]) -> str:
     """Return why a template names nothing that the step has; empty if it does."""
-    name = templates.canonical(name)
+    name = templates.canonical_name(name)
     if name in known or name.startswith("input."):
         return ""
     first, _, rest = name.partition(".")
-    if first in templates.ITEM:
+    if first in templates.ITEM_NAMES:
         return "" if step.matrix else "only a step with a matrix has an item"
     if first == "project":
         manifest = check.manifest
-        is_there = manifest is None or templates.member(manifest.project, rest) is not None
+        is_there = manifest is None or templates.member_value(manifest.project, rest) is not None
         return "" if is_there else f"the manifest's project has no {rest}"
     if first in ("forge", "ontology", "gate"):
-        return _unresolved_fact(check, step, first, rest)
+        return _unresolved_fact_reason(check, step, first, rest)
     other, is_output, _ = name.partition(".output")
     if not is_output:
         other, is_output = name.removesuffix(".outcome"), name.endswith(".outcome")
@@ -308,20 +320,23 @@ def unresolved(check: Check, step: Step, name: str, known: frozenset[str]) -> st
         return "no artifact is injected under this name, and no step has it"
     if other not in check.steps:
         return f"there is no step {other}"
-    if output_named(check.steps[other], artifact) is None and not _may_leave_more(check.steps[other]):
+    if declared_output(check.steps[other], artifact) is None and not _has_unknown_outputs(check.steps[other]):
         return f"{other} declares no artifact {artifact}"
     return "" if _is_before(check, other, step) else f"{other} does not end before this step begins"
 
 
-def _is_before(check: Check, other: str, step: Step) -> bool:
-    """Return whether a step ends before another begins, or does so in a round before."""
+def _is_before(check: CheckContext, other: str, step: Step) -> bool:
     return other in check.before(step) or any(other in one and step.id in one for one in check.rounds)
 
 
-def _unresolved_fact(check: Check, step: Step, kind: str, rest: str) -> str:
+def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: str) -> str:
     """Return what is wrong with a template that names the code host, the ontology or an answer."""
     if kind == "forge":
-        return "" if rest in forges.NAMES else f"known are forge.{', forge.'.join(sorted(forges.NAMES))}"
+        return (
+            ""
+            if rest in templates.CODE_HOST_MEMBERS
+            else f"known are forge.{', forge.'.join(sorted(templates.CODE_HOST_MEMBERS))}"
+        )
     if kind == "ontology":
         return "" if check.manifest is None or check.manifest.ontology else "the manifest has no ontology"
     gate, _, what = rest.rpartition(".")
@@ -332,27 +347,31 @@ def _unresolved_fact(check: Check, step: Step, kind: str, rest: str) -> str:
     return "" if what in ("text", "choice", "key", "reason") else "a gate has text and choice"
 
 
-def _paths(check: Check, step: Step) -> None:
+def _check_paths(check: CheckContext, step: Step) -> None:
     for number, output in enumerate(step.outputs):
-        places = mappings(check.within(step, "output_artifacts"))
+        places = mapping_items(check.within(step, "output_artifacts"))
         if output.path and number < len(places):
-            _inside(_member(places[number], "path"), output.path, "the path of an artifact")
+            _check_path_inside(
+                _member_or_place(places[number], "path"), output.path, "the path of an artifact"
+            )
     for number, mount in enumerate(step.workspace.mounts):
-        places = mappings(check.within(step, "workspace", "mount"))
+        places = mapping_items(check.within(step, "workspace", "mount"))
         place = places[number] if number < len(places) else check.at(step)
-        _source(check, _member(place, "source"), mount.source)
-        _inside(_member(place, "target"), mount.target.lstrip("/"), "the target of a mount")
+        _check_mount_source(check, _member_or_place(place, "source"), mount.source)
+        _check_path_inside(
+            _member_or_place(place, "target"), mount.target.lstrip("/"), "the target of a mount"
+        )
     if step.workspace.ref and step.workspace.ref not in check.steps:
         check.within(step, "workspace", "ref").error(
             "unknown_step", f"there is no step {one_line(step.workspace.ref, 60)}"
         )
     if step.source_path:
-        _prompt_file(check, check.within(step, "exec", "source_path"), step.source_path)
+        _check_prompt_file(check, check.within(step, "exec", "source_path"), step.source_path)
     if step.workspace.root and "{{" not in step.workspace.root:
-        _inside(check.within(step, "workspace", "root"), step.workspace.root, "workspace.root")
+        _check_path_inside(check.within(step, "workspace", "root"), step.workspace.root, "workspace.root")
 
 
-def _source(check: Check, place: Place, path: str) -> None:
+def _check_mount_source(check: CheckContext, place: DocumentPlace, path: str) -> None:
     try:
         if "{{" not in path and not check.files.is_folder(path) and check.files.text(path) is None:
             place.warn("missing_file", f"{one_line(path, 120)} is not there to be mounted", stops_run=True)
@@ -362,7 +381,7 @@ def _source(check: Check, place: Place, path: str) -> None:
         )
 
 
-def _prompt_file(check: Check, place: Place, path: str) -> None:
+def _check_prompt_file(check: CheckContext, place: DocumentPlace, path: str) -> None:
     try:
         text = check.files.text(path)
     except OutsideRoot:
@@ -372,24 +391,22 @@ def _prompt_file(check: Check, place: Place, path: str) -> None:
         place.warn("missing_file", f"the prompt {one_line(path, 120)} is not there", stops_run=True)
 
 
-def _artifact_name(place: Place, name: str) -> None:
-    """Report a name that no file below `artifacts/` can have, or that would not stay in its line."""
+def _check_artifact_name(place: DocumentPlace, name: str) -> None:
     if not name.isprintable() or name in (".", ".."):
         place.error("wrong_value", f"{one_line(name, 60)} cannot be the name of an artifact")
     else:
-        _inside(place, f"artifacts/{name}", "the name of an artifact")
+        _check_path_inside(place, f"artifacts/{name}", "the name of an artifact")
 
 
-def _inside(place: Place, path: str, what: str) -> None:
-    from workbench.pipelines.files import inside
+def _check_path_inside(place: DocumentPlace, path: str, what: str) -> None:
 
     try:
-        inside(path)
+        path_inside_root(path)
     except OutsideRoot:
         place.error("path_outside", f"{what} leads out: {one_line(path, 120)}")
 
 
-def _routes(check: Check, step: Step) -> None:
+def _check_targets(check: CheckContext, step: Step) -> None:
     rework = step.failing.rework_step
     place = check.within(step, "retry", "rework_step")
     if step.failing.then == "rework" and not rework:
@@ -399,7 +416,68 @@ def _routes(check: Check, step: Step) -> None:
     elif rework and rework not in check.steps:
         place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
     for key, target in (step.gate.targets if step.gate else {}).items():
-        if target not in ENDS and target not in check.steps:
+        if target not in END_TARGETS and target not in check.steps:
             check.within(step, "gate", "choices").error(
                 "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is no step"
             )
+
+
+def check_composition(check: CheckContext, step: Step) -> None:
+    """Report what is wrong with the way a step puts others together."""
+    if step.route is not None:
+        _check_edges(check, step)
+    if step.matrix is not None and step.matrix.over:
+        _check_template_names(check, step, check.within(step, "iterate", "over"), step.matrix.over)
+    if step.aggregate is not None and "{{" not in step.aggregate.into:
+        place = check.within(step, "aggregate", "into")
+        try:
+            path_inside_root(step.aggregate.into)
+        except OutsideRoot:
+            place.error(
+                "path_outside", f"into leads out of the workspace: {one_line(step.aggregate.into, 120)}"
+            )
+    if step.branch is not None and not step.branch.cases:
+        check.within(step, "branch").error("missing_field", "the branch has no cases")
+
+
+def _check_template_names(check: CheckContext, step: Step, place: DocumentPlace, text: str) -> None:
+
+    for name in dict.fromkeys(templates.template_names(text)):
+        why = unresolved_reason(check, step, name, known_template_names(step))
+        if why:
+            place.error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+
+
+def _check_edges(check: CheckContext, step: Step) -> None:
+    assert step.route is not None
+    places = list(check.within(step, "edges").items())
+    until = check.within(step, "loop", "until")
+    for number, edge in enumerate(step.route.edges):
+        place = places[number] if number < len(places) else until
+        if edge.target and edge.target not in END_TARGETS and edge.target not in check.steps:
+            known = ", ".join([*check.steps][:8])
+            there = (
+                f"there is no step {one_line(edge.target, 60)};"
+                f" there are {known}, {' and '.join(END_TARGETS)}"
+            )
+            (place.member("target") or place).error("unknown_step", there)
+        _check_condition(check, step, place.member("condition") or place, edge.condition)
+    edges = step.route.edges
+    if edges and all(edge.condition for edge in edges) and not step.route.most:
+        where = check.within(step, "edges")
+        where.warn("no_fallback", "every edge has a condition: if none holds the step fails; add one without")
+
+
+def _check_condition(check: CheckContext, step: Step, place: DocumentPlace, text: str) -> None:
+
+    try:
+        condition = templates.parse_condition(text)
+    except templates.BadCondition as error:
+        place.error("bad_condition", str(error))
+        return
+    for name in condition.names():
+        if name == "outcome" or name.startswith("context."):
+            continue
+        why = unresolved_reason(check, step, name, known_template_names(step))
+        if why:
+            place.error("unresolved_template", f"{{{{ {name} }}}}: {why}")

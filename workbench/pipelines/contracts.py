@@ -1,33 +1,39 @@
-"""Contracts at the end of a step: whether what it hands over is what was agreed.
+"""Contracts between steps, JSON Schemas, and the schema of a run's input.
 
-Owns the meaning of each type and the words of its failures. It blocks where it reads or compiles: call it
-from a thread. What cannot be checked is `not_checked`, never passed.
+Checks schemas as they are written, the file a step hands over at its end, and the input given at the start.
 """
 
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from workbench.domain.runs import ContractChecked, ContractOutcome
-from workbench.domain.values import Json
-from workbench.effects.files import FileRefused, Root
-from workbench.effects.hook import run_hook
-from workbench.pipelines.checks_contract import BadSchema, schema_of
-from workbench.pipelines.files import Files, OutsideRoot, inside
-from workbench.pipelines.model import Contract
+from workbench.domain.events import ContractChecked
+from workbench.domain.values import ContractOutcome, Json
+from workbench.effects.child_processes import run_hook
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root
+from workbench.pipelines.artifacts import parse_content
+from workbench.pipelines.documents import (
+    DocumentPlace,
+    OutsideRoot,
+    ProjectFiles,
+    check_script_exists,
+    path_inside_root,
+)
+from workbench.pipelines.model import Contract, InputConfig, Step
+from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
-from workbench.text.scrub import scrub
 
 MOST_PROBLEMS: Final = 50
 COMPILE_SECONDS: Final = 120.0
-_SYNTAX: Final = re.compile(r"error TS1\d{3}:")
-_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n```\s*", re.DOTALL)
+_TYPESCRIPT_SYNTAX: Final = re.compile(r"error TS1\d{3}:")
+_CODE_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n```\s*", re.DOTALL)
 
 
-def checked(
+def contract_event(
     contract: Contract, outcome: ContractOutcome, problems: list[str], source: str, attempt: int
 ) -> ContractChecked:
     """Return the event of a check."""
@@ -38,86 +44,85 @@ def checked(
     )  # fmt: skip
 
 
-def check(
+def check_contract(
     contract: Contract,
     workspace: str,
     source: str,
-    files: Files,
+    files: ProjectFiles,
     attempt: int,
     environment: Mapping[str, str],
 ) -> ContractChecked:
     """Check a contract that looks at a file; blocking."""
     match contract.type:
         case "json_schema":
-            problems = list(_schema(contract, workspace, source, files))
+            problems = list(_check_schema(contract, workspace, source, files))
         case "non_empty_file":
-            problems = list(_non_empty(workspace, source))
+            problems = list(_check_non_empty(workspace, source))
         case "typescript_interface":
-            outcome, problems = _typescript(contract, workspace, source, environment)
-            return checked(contract, _weighed(contract, outcome), problems, source, attempt)
+            outcome, problems = _check_typescript(contract, workspace, source, environment)
+            return contract_event(contract, _weighted_outcome(contract, outcome), problems, source, attempt)
         case _:
             problems = [f"contracts of type {contract.written_type} are not checked here"]
             if not contract.is_blocking:
-                return checked(contract, "not_checked", problems, source, attempt)
+                return contract_event(contract, "not_checked", problems, source, attempt)
     outcome: ContractOutcome = "failed" if problems else "passed"
-    return checked(contract, _weighed(contract, outcome), problems, source, attempt)
+    return contract_event(contract, _weighted_outcome(contract, outcome), problems, source, attempt)
 
 
-def _weighed(contract: Contract, outcome: ContractOutcome) -> ContractOutcome:
+def _weighted_outcome(contract: Contract, outcome: ContractOutcome) -> ContractOutcome:
     return "warned" if outcome == "failed" and not contract.is_blocking else outcome
 
 
-def suite(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:
+def test_suite_event(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:
     """Return the event of a test suite that has run; its exit code decides."""
-    outcome = _weighed(contract, "passed" if code == 0 else "failed")
+    outcome = _weighted_outcome(contract, "passed" if code == 0 else "failed")
     how = f"it ended with exit code {code}" if code is not None else "it did not end by itself"
     lines = [line for line in output.strip().splitlines()[-12:] if line.strip()]
     problems = [] if code == 0 else [how, *lines]
-    return checked(contract, outcome, problems, contract.command, attempt)
+    return contract_event(contract, outcome, problems, contract.command, attempt)
 
 
-def _bytes(workspace: str, source: str) -> bytes | str:
-    """Return the bytes of a file, or why there are none."""
+def _source_bytes(workspace: str, source: str) -> bytes | str:
     try:
         with Root(workspace) as root:
-            image = root.image(inside(source))
+            image = root.image(path_inside_root(source))
     except (FileRefused, OutsideRoot) as error:
         return str(error)
     return f"{source} is not there" if image is None else image.data
 
 
-def _non_empty(workspace: str, source: str) -> Iterator[str]:
-    data = _bytes(workspace, source)
+def _check_non_empty(workspace: str, source: str) -> Iterator[str]:
+    data = _source_bytes(workspace, source)
     if isinstance(data, str):
         yield data
     elif not data.strip():
         yield f"{source} is empty"
 
 
-def _schema(contract: Contract, workspace: str, source: str, files: Files) -> Iterator[str]:
+def _check_schema(contract: Contract, workspace: str, source: str, files: ProjectFiles) -> Iterator[str]:
     try:
-        schema = schema_of(files, contract)
-    except (BadSchema, OutsideRoot) as error:
+        schema = contract_schema(files, contract)
+    except (UnreadableSchema, OutsideRoot) as error:
         yield f"the schema cannot be used: {error}"
         return
     if schema is None:
         yield f"the schema {contract.schema_path or contract.schema} is not there"
         return
-    data = _bytes(workspace, source)
+    data = _source_bytes(workspace, source)
     if isinstance(data, str):
         yield data
         return
     text = data.decode("utf-8", "replace")
-    fenced = _FENCE.fullmatch(text)
+    fenced = _CODE_FENCE.fullmatch(text)
     try:
         found: Json = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as error:
         yield f"{source} is no JSON: {error}"
         return
-    yield from failing_paths(schema, found)
+    yield from schema_violations(schema, found)
 
 
-def failing_paths(schema: Json, found: Json) -> Iterator[str]:
+def schema_violations(schema: Json, value: Json) -> Iterator[str]:
     """Yield every path of a value that does not satisfy a schema, with what is wrong there."""
     import jsonschema
     import referencing
@@ -132,7 +137,7 @@ def failing_paths(schema: Json, found: Json) -> Iterator[str]:
     validator = cls(schema, registry=cast("Any", referencing).Registry())
     try:
         errors = sorted(
-            validator.iter_errors(found), key=lambda error: [str(part) for part in error.absolute_path]
+            validator.iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path]
         )
     except RecursionError:
         yield "$: nested too deep to be checked"
@@ -141,36 +146,176 @@ def failing_paths(schema: Json, found: Json) -> Iterator[str]:
         yield f"the schema cannot be used: {one_line(str(error), 200)}"
         return
     for error in errors[:MOST_PROBLEMS]:
-        yield f"{_path(error.absolute_path)}: {one_line(error.message, 300)}"
+        yield f"{_value_path(error.absolute_path)}: {one_line(error.message, 300)}"
     if len(errors) > MOST_PROBLEMS:
         yield f"and {len(errors) - MOST_PROBLEMS} more"
 
 
-def _path(parts: Any) -> str:
+def _value_path(parts: Any) -> str:
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
 
 
-def _typescript(
+def _check_typescript(
     contract: Contract, workspace: str, source: str, environment: Mapping[str, str]
 ) -> tuple[ContractOutcome, list[str]]:
-    data = _bytes(workspace, source)
+    data = _source_bytes(workspace, source)
     if isinstance(data, str):
         return "failed", [data]
-    compiler = _compiler(workspace)
+    compiler = _typescript_compiler(workspace)
     if compiler is None:
         return "not_checked", ["no TypeScript compiler (tsc) was found; install one to have it checked"]
     flags = ("--noEmit", "--pretty", "false", "--strict", "--skipLibCheck")
-    words = (compiler, *flags, *(() if contract.is_compiled else ("--noResolve",)), f"./{inside(source)}")
+    words = (
+        compiler,
+        *flags,
+        *(() if contract.is_compiled else ("--noResolve",)),
+        f"./{path_inside_root(source)}",
+    )
     done = run_hook(words, b"", workspace, environment, COMPILE_SECONDS)
     if done.timed_out:
         return "failed", [f"the compiler took longer than {COMPILE_SECONDS:.0f} s"]
     lines = [line for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()]
     if not contract.is_compiled:
-        lines = [line for line in lines if _SYNTAX.search(line)]
+        lines = [line for line in lines if _TYPESCRIPT_SYNTAX.search(line)]
         return ("failed" if lines else "passed"), lines
     return ("passed" if done.code == 0 else "failed"), [] if done.code == 0 else lines
 
 
-def _compiler(workspace: str) -> str | None:
+def _typescript_compiler(workspace: str) -> str | None:
     own = Path(workspace) / "node_modules" / ".bin" / "tsc"
     return str(own) if own.is_file() else shutil.which("tsc")
+
+
+def check_contract_definitions(
+    files: ProjectFiles, step: Step, places: Sequence[DocumentPlace], single: DocumentPlace
+) -> None:
+    """Report what is wrong with the contracts of a step, in its list or its single one."""
+    for number, contract in enumerate(step.contracts):
+        place = places[number] if number < len(places) else single
+        if contract.type == "json_schema":
+            _check_schema_definition(files, place, contract)
+        elif contract.type == "test_suite" and contract.command and "{{" not in contract.command:
+            check_script_exists(place.member("command") or place, files)
+        if contract.source and "{{" not in contract.source:
+            _check_contract_source(place.member("source") or place, contract.source)
+        if contract.type in ("json_schema", "non_empty_file") and not contract.source and not step.outputs:
+            place.error("missing_field", "it names no source, and the step declares no artifact to check")
+
+
+def _check_contract_source(place: DocumentPlace, path: str) -> None:
+    try:
+        path_inside_root(path)
+    except OutsideRoot:
+        place.error("path_outside", f"source leads out of the workspace: {one_line(path, 120)}")
+
+
+def _check_schema_definition(files: ProjectFiles, place: DocumentPlace, contract: Contract) -> None:
+    here = place.member("schema_path") or place.member("schema") or place
+    try:
+        schema = contract_schema(files, contract)
+    except OutsideRoot:
+        here.error("path_outside", f"{one_line(contract.schema_path, 120)} leads out of the project")
+        return
+    except UnreadableSchema as error:
+        here.error("bad_schema", str(error))
+        return
+    if schema is None:
+        where = contract.schema_path or str(contract.schema)
+        here.warn("missing_file", f"the schema {one_line(where, 120)} is not there", stops_run=True)
+        return
+    for problem in schema_problems(schema):
+        here.error("bad_schema", f"this is no JSON Schema: {problem}")
+
+
+class UnreadableSchema(ValueError):
+    """A schema cannot be read as JSON."""
+
+
+def contract_schema(files: ProjectFiles, contract: Contract) -> Json:
+    """Return the schema of a contract, inline or from a file; None if its file is not there.
+
+    Raises UnreadableSchema or OutsideRoot.
+    """
+    inline, path = contract.schema, contract.schema_path
+    if isinstance(inline, dict):
+        return cast("Json", inline)
+    if isinstance(inline, str) and not path:
+        # S1: inline schema or file path, in one field.
+        if inline.lstrip().startswith("{"):
+            return _parse_schema(inline, "the inline schema")
+        path = inline.strip()
+    if not path:
+        return None
+    text = files.text(path)
+    return None if text is None else _parse_schema(text, path)
+
+
+def _parse_schema(text: str, what: str) -> Json:
+    try:
+        schema: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableSchema(f"{one_line(what, 120)} is no JSON: {one_line(str(error), 160)}") from None
+    if not isinstance(schema, dict | bool):
+        raise UnreadableSchema(f"{one_line(what, 120)} is no JSON object")
+    return cast("Json", schema)
+
+
+def schema_problems(schema: Json) -> list[str]:
+    """Return what keeps a value from being a JSON Schema; references to elsewhere are among it."""
+    import jsonschema
+    from jsonschema import validators
+
+    if isinstance(schema, bool):
+        return []
+    problems = list(_outside_references(schema, 0))
+    try:
+        library = cast("type[object]", validators.validator_for(schema, validators.Draft202012Validator))
+        library.check_schema(schema)  # type: ignore[attr-defined]
+    except jsonschema.SchemaError as error:
+        path = "/".join(str(part) for part in error.absolute_path) or "the schema"
+        problems.append(f"{one_line(path, 120)}: {one_line(error.message, 160)}")
+    except RecursionError:
+        problems.append("nested too deep")
+    return problems
+
+
+def _outside_references(node: Json, depth: int) -> "list[str]":
+    if depth > 64:
+        return ["nested too deep"]
+    if isinstance(node, list):
+        return [text for item in cast("list[Json]", node) for text in _outside_references(item, depth + 1)]
+    if not isinstance(node, dict):
+        return []
+    members = cast("dict[str, Json]", node)
+    own = members.get("$ref")
+    outside = isinstance(own, str) and not own.startswith("#")
+    found = [f"$ref {one_line(str(own), 100)} leads out of the schema; nothing is fetched"] if outside else []
+    return found + [text for item in members.values() for text in _outside_references(item, depth + 1)]
+
+
+class InputRefused(ValueError):
+    """The input does not satisfy the pipeline's schema; names every failing path."""
+
+
+def check_input(config: InputConfig, given: str) -> None:
+    """Refuse an input that fails the schema; a text where the schema asks for one is taken as it is.
+
+    Raises InputRefused.
+    """
+    found: Json = config.schema
+    if config.is_required and not given.strip():
+        example = f", for example {config.example}" if config.example else ""
+        raise InputRefused(f"the pipeline needs an input{example}")
+    if not isinstance(found, Mapping):
+        return
+    schema = dict(cast("Mapping[str, Json]", found))
+    kind = schema.get("type")
+    if kind == "json":
+        schema.pop("type")
+    value: Json = (
+        given if kind in ("string", None) and "properties" not in schema else parse_content(given.encode())
+    )
+    problems = list(schema_violations(schema, value))
+    if problems:
+        example = f"; an example is {config.example}" if config.example else ""
+        raise InputRefused(f"the input fails the pipeline's schema: {'; '.join(problems)}{example}")

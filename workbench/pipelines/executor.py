@@ -1,20 +1,18 @@
-"""The protocol behind which steps run, and what the coordinator needs of the journal.
+"""Protocols below the coordinator: what runs steps (`StepExecutor`) and what records a run (`RunJournal`).
 
-Its four types are in `domain.runs`. Nothing above it may assume that a step runs on this machine.
+Nothing above may assume that a step runs on this machine.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
-from workbench.domain.body import Body
 from workbench.domain.events import Event
+from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.rows import Action
-from workbench.domain.runs import StepEvent, StepId, StepOutcome, StepSpec
-from workbench.domain.values import BlobRef, Decision
+from workbench.domain.values import BlobRef, Body, Decision
 
-PAGE: Final = 2_000
+EVENT_PAGE_SIZE: Final = 2_000
 """Events that a ledger returns at once; fewer are the last there are."""
-
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
 
@@ -38,7 +36,7 @@ class StepExecutor(Protocol):
         ...
 
 
-class Ledger(Protocol):
+class RunJournal(Protocol):
     """The run's session in the journal, under its lease."""
 
     @property

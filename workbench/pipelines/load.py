@@ -1,32 +1,46 @@
-"""Load a pipeline with its manifest: found, read, checked, with every problem of both at once.
+"""Load a pipeline with its manifest: find, read and check both, and seal what a run uses.
 
-Owns which manifest a pipeline has and what a run is made of. It starts nothing and writes nothing.
+Also lists the pipelines of a project. A `RunDefinition` is everything a run was started with, as bytes, so
+that a run under way never reads its files again. It starts nothing and writes nothing.
 """
 
 import difflib
 import itertools
+import json
 import os
+import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import cast
 
-from workbench.effects.files import FileRefused, read_bounded
-from workbench.pipelines.checks import check_pipeline, places_of
-from workbench.pipelines.files import DiskFiles, Files
-from workbench.pipelines.manifest import read_manifest
-from workbench.pipelines.model import SKIP, Manifest, Pipeline, Step
-from workbench.pipelines.places import FOLDERS, files_of, find_manifest, project_of
-from workbench.pipelines.problems import Place, Problem, Report
-from workbench.pipelines.reading import KIND, read_pipeline
-from workbench.pipelines.source import LARGEST, YamlError, parse
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import read_bounded
+from workbench.pipelines.checks import check_pipeline, step_places
+from workbench.pipelines.documents import (
+    MANIFEST_KIND,
+    MANIFEST_NAMES,
+    MOST_PIPELINES,
+    PIPELINE_FOLDERS,
+    DiskFiles,
+    DocumentPlace,
+    FrozenFiles,
+    Problem,
+    ProblemReport,
+    ProjectFiles,
+    find_manifest,
+    pipeline_files,
+    project_folder,
+)
+from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
+from workbench.pipelines.parse_pipeline import PIPELINE_KIND, read_pipeline
 from workbench.text.safe import one_line
+from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
 
-_MOST: Final = 500
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedPipeline:
+class LoadedPipeline(Struct, frozen=True, kw_only=True):
     """A pipeline with its manifest and what was found wrong in both."""
 
     file: str
@@ -36,14 +50,14 @@ class LoadedPipeline:
     manifest_file: str | None
     pipeline: Pipeline | None
     manifest: Manifest | None
-    report: Report
+    report: ProblemReport
     texts: dict[str, str] = field(default_factory=dict[str, str])
     """Every file that was read, relative to the root: what a run seals."""
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """The text of the pipeline and of the manifest, by `file` and `manifest_file`."""
 
 
-def load(
+def load_pipeline(
     file: str, *, manifest: str | None = None, root: str | None = None, missing_adapters: bool = True
 ) -> LoadedPipeline:
     """Load a pipeline file.
@@ -54,12 +68,12 @@ def load(
         root: what the paths in both are relative to; None takes the manifest's project.
         missing_adapters: whether to look on PATH for the binaries of adapters and required tools.
     """
-    report = Report()
+    report = ProblemReport()
     manifest_file = manifest if manifest is not None else find_manifest(file)
-    base = root or (project_of(manifest_file) if manifest_file else _home_of(file))
+    base = root or (project_folder(manifest_file) if manifest_file else _project_without_manifest(file))
     files = DiskFiles(os.path.realpath(base))
     sources: dict[str, str] = {}
-    place = _document(file, report, sources)
+    place = _load_document(file, report, sources)
     read = None
     if manifest_file is None:
         report.found.append(
@@ -70,73 +84,74 @@ def load(
             )
         )  # fmt: skip
     else:
-        document = _document(manifest_file, report, sources)
-        read = read_manifest(document, files) if document else None
+        document = _load_document(manifest_file, report, sources)
+        read = _read_manifest(document, files)
         if read is not None and missing_adapters and document is not None:
-            _binaries(document, read)
+            _check_binaries(document, read)
     pipeline = read_pipeline(place) if place is not None else None
     if pipeline is not None and place is not None:
         check_pipeline(pipeline, place, read, files)
-        _below(pipeline, place, files.root)
+        _check_child_pipelines(pipeline, place, files.root)
         if missing_adapters:
-            _tools(place)
+            _check_tools(place)
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
     )  # fmt: skip
 
 
-def check_manifest(file: str) -> tuple[Manifest | None, Report]:
+def load_manifest(file: str) -> tuple[Manifest | None, ProblemReport]:
     """Load a manifest alone."""
-    report = Report()
-    files = DiskFiles(os.path.realpath(project_of(file)))
-    document = _document(file, report)
-    found = read_manifest(document, files) if document else None
-    if found is not None and document is not None:
-        _binaries(document, found)
-    return found, report
+    report = ProblemReport()
+    files = DiskFiles(os.path.realpath(project_folder(file)))
+    document = _load_document(file, report)
+    manifest = _read_manifest(document, files)
+    if manifest is not None and document is not None:
+        _check_binaries(document, manifest)
+    return manifest, report
 
 
-def from_texts(
-    pipeline_text: str, manifest_text: str | None, files: Files, names: tuple[str, str]
-) -> tuple[Pipeline | None, Manifest | None, Report]:
-    """Read pipeline and manifest from texts, as a run does with what it sealed.
-
-    Args:
-        pipeline_text: the document.
-        manifest_text: the document, or None.
-        files: what they name.
-        names: how the two files are called in problems.
-    """
-    report = Report()
-    place = _parsed(pipeline_text, names[0], report)
-    document = _parsed(manifest_text, names[1], report) if manifest_text is not None else None
-    manifest = read_manifest(document, files) if document else None
+def load_from_texts(
+    pipeline_text: str, manifest_text: str | None, files: ProjectFiles, names: tuple[str, str]
+) -> tuple[Pipeline | None, Manifest | None, ProblemReport]:
+    """Read pipeline and manifest from texts, as a run does with what it sealed."""
+    report = ProblemReport()
+    place = _parse_document(pipeline_text, names[0], report)
+    document = _parse_document(manifest_text, names[1], report) if manifest_text is not None else None
+    manifest = _read_manifest(document, files)
     pipeline = read_pipeline(place) if place else None
     if pipeline is not None and place is not None:
         check_pipeline(pipeline, place, manifest, files)
     return pipeline, manifest, report
 
 
+def _read_manifest(document: DocumentPlace | None, files: ProjectFiles) -> Manifest | None:
+    if document is None:
+        return None
+    # pydantic takes more than a tenth of a second to import; lists of pipelines do without it.
+    from workbench.pipelines.parse_manifest import read_manifest
+
+    return read_manifest(document, files)
+
+
 def is_manifest(file: str) -> bool:
     """Return whether a document calls itself a manifest; recognised by content, not by name."""
-    found = _document(file, Report())
-    members = found.node.members if found else None
+    document = _load_document(file, ProblemReport())
+    members = document.node.members if document else None
     kind = members.get("kind") if members else None
-    return kind is not None and kind.value == "WaveManifest"
+    return kind is not None and kind.value == MANIFEST_KIND
 
 
-def _home_of(file: str) -> str:
+def _project_without_manifest(file: str) -> str:
     """Return the project of a pipeline without a manifest: above its folder of pipelines, or its own."""
     folder = Path(os.path.realpath(file)).parent
-    for name in FOLDERS:
+    for name in PIPELINE_FOLDERS:
         if folder.as_posix().endswith(f"/{name}"):
             return str(folder.parents[name.count("/")])
     return str(folder)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class PipelineEntry(Struct, frozen=True, kw_only=True):
     """A pipeline file of a project."""
 
     file: str
@@ -147,14 +162,14 @@ class Found:
     is_broken: bool = False
 
 
-def pipelines_of(root: str) -> list[Found]:
+def list_pipelines(root: str) -> list[PipelineEntry]:
     """Return the pipelines of a project, by name; what cannot be read is listed as broken."""
-    return sorted(_found(root), key=lambda one: (one.name, one.file))
+    return sorted(_pipeline_entries(root), key=lambda one: (one.name, one.file))
 
 
-def _found(root: str) -> Iterator[Found]:
-    for file in itertools.islice(files_of(root), _MOST):
-        yield _summary(root, file)
+def _pipeline_entries(root: str) -> Iterator[PipelineEntry]:
+    for file in itertools.islice(pipeline_files(root), MOST_PIPELINES):
+        yield _pipeline_entry(root, file)
 
 
 def _is_file(root: str, name: str) -> bool:
@@ -164,40 +179,42 @@ def _is_file(root: str, name: str) -> bool:
         return False
 
 
-def _summary(root: str, file: str) -> Found:
-    report = Report()
-    place = _document(f"{root}/{file}", report)
+def _pipeline_entry(root: str, file: str) -> PipelineEntry:
+    report = ProblemReport()
+    place = _load_document(f"{root}/{file}", report)
     stem = Path(file).stem
     if place is None or place.node.members is None:
-        return Found(file=file, name=stem, is_broken=True)
+        return PipelineEntry(file=file, name=stem, is_broken=True)
     pipeline = read_pipeline(place)
     if pipeline is None:
-        return Found(file=file, name=stem, is_broken=True)
-    return Found(
+        return PipelineEntry(file=file, name=stem, is_broken=True)
+    return PipelineEntry(
         file=file, name=one_line(pipeline.name or stem, 120),
         description=one_line(pipeline.description, 300), steps=len(pipeline.steps),
         is_broken=not report.is_ok,
     )  # fmt: skip
 
 
-def named(root: str, name: str) -> str | None:
+def find_pipeline(root: str, name: str) -> str | None:
     """Return the file of a pipeline by its name, or by the name of its file; None if there is none."""
-    found = pipelines_of(root)
-    by_name = [one.file for one in found if one.name == name]
-    by_file = [one.file for one in found if Path(one.file).stem == name]
+    entries = list_pipelines(root)
+    by_name = [one.file for one in entries if one.name == name]
+    by_file = [one.file for one in entries if Path(one.file).stem == name]
     return next(iter([*by_name, *by_file]), None)
 
 
-def close_to(root: str, name: str) -> str:
+def similar_pipeline_hint(root: str, name: str) -> str:
     """Return what a pipeline of a project may have been meant, as a remedy."""
-    names = [one.name for one in pipelines_of(root)]
+    names = [one.name for one in list_pipelines(root)]
     close = difflib.get_close_matches(name, names, 1)
     return "see workbench pipeline list" + (f" (is {one_line(close[0], 80)} meant?)" if close else "")
 
 
-def _document(file: str, report: Report, kept: dict[str, str] | None = None) -> Place | None:
+def _load_document(
+    file: str, report: ProblemReport, kept: dict[str, str] | None = None
+) -> DocumentPlace | None:
     try:
-        data = read_bounded(Path(file), LARGEST)
+        data = read_bounded(Path(file), MOST_YAML_BYTES)
     except FileRefused as error:
         report.found.append(Problem(code="unreadable", message=f"it cannot be read: {error.why}", file=file))
         return None
@@ -212,57 +229,54 @@ def _document(file: str, report: Report, kept: dict[str, str] | None = None) -> 
         return None
     if kept is not None:
         kept[file] = text
-    return _parsed(text, file, report)
+    return _parse_document(text, file, report)
 
 
-def _parsed(text: str, file: str, report: Report) -> Place | None:
+def _parse_document(text: str, file: str, report: ProblemReport) -> DocumentPlace | None:
     try:
-        node = parse(text)
+        node = parse_yaml(text)
     except YamlError as error:
         report.found.append(
             Problem(code=error.code, message=error.reason, file=file, line=error.line, column=error.column)
         )
         return None
-    place = Place(report=report, file=file, node=node)
+    place = DocumentPlace(report=report, file=file, node=node)
     if node.members is None:
         what = "it is empty" if node.value is None else "it is no mapping"
-        place.error("wrong_type", f"{what}; a pipeline begins with kind: {KIND}")
+        place.error("wrong_type", f"{what}; a pipeline begins with kind: {PIPELINE_KIND}")
         return None
     return place
 
 
-def _below(pipeline: Pipeline, place: Place, root: str) -> None:
-    """Warn of pipelines that steps name and that are not there now; an earlier step may still write them."""
-    wanted = {name for step in pipeline.steps for name in _named_below(step)}
+def _check_child_pipelines(pipeline: Pipeline, place: DocumentPlace, root: str) -> None:
+    wanted = {name for step in pipeline.steps for name in _child_pipeline_names(step)}
     missing = {
-        name for name in wanted - {Path(file).stem for file in files_of(root)} if not _is_file(root, name)
+        name
+        for name in wanted - {Path(file).stem for file in pipeline_files(root)}
+        if not _is_file(root, name)
     }
     known = {
-        name for one in (pipelines_of(root) if missing else ()) for name in (one.name, Path(one.file).stem)
+        name for one in (list_pipelines(root) if missing else ()) for name in (one.name, Path(one.file).stem)
     }
     missing -= known
-    for one in places_of(place) if missing else ():
+    for one in step_places(place) if missing else ():
         step = next(
             (step for step in pipeline.steps if step.path == one.path and step.kind == "pipeline"), None
         )
-        for name in sorted(missing & set(_named_below(step))) if step else ():
+        for name in sorted(missing & set(_child_pipeline_names(step))) if step else ():
             there = ", ".join(sorted(known)[:8]) or "none"
             here = one.member("pipeline") or one.member("branch") or one.member("strategy") or one
             here.warn("missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {there}")
 
 
-def _named_below(step: Step) -> tuple[str, ...]:
-    """Return the pipelines that a step names in so many words."""
+def _child_pipeline_names(step: Step) -> tuple[str, ...]:
     names = tuple(step.branch.cases.values()) if step.branch else (step.source,)
     return tuple(
-        one for one in names if step.kind == "pipeline" and one not in ("", SKIP) and "{{" not in one
+        one for one in names if step.kind == "pipeline" and one not in ("", SKIP_CASE) and "{{" not in one
     )
 
 
-def _tools(place: Place) -> None:
-    """Warn of programs that the pipeline requires and that are not there; no run begins without them."""
-    import shutil
-
+def _check_tools(place: DocumentPlace) -> None:
     requires = place.member("requires")
     listed = requires.member("tools") if requires else None
     for one in listed.items() if listed else ():
@@ -271,9 +285,7 @@ def _tools(place: Place) -> None:
             one.warn("missing_binary", f"{one_line(name, 80)} is required and not on PATH", stops_run=True)
 
 
-def _binaries(document: Place, manifest: Manifest) -> None:
-    import shutil
-
+def _check_binaries(document: DocumentPlace, manifest: Manifest) -> None:
     adapters = document.member("adapters")
     for name, adapter in manifest.adapters.items():
         place = adapters.member(name) if adapters else None
@@ -283,3 +295,97 @@ def _binaries(document: Place, manifest: Manifest) -> None:
                 "missing_binary",
                 f"{one_line(adapter.binary, 80)} is not on PATH, so adapter {one_line(name, 60)} cannot run",
             )
+
+
+class RunDefinition(Struct, frozen=True, kw_only=True):
+    """Everything that a run is made of."""
+
+    pipeline_text: str
+    manifest_text: str | None
+    pipeline_file: str
+    manifest_file: str
+    root: str
+    """Real path of the project."""
+    input: str = ""
+    branch: str = ""
+    """Of the project's repository when the run was started; empty without one."""
+    started_at: str = ""
+    grants: tuple[str, ...] = ()
+    recordings: str = ""
+    depth: int = 0
+    forge: dict[str, str] = field(default_factory=dict[str, str])
+    """What is known of the project's code host by the address of its repository (`forges`)."""
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+
+    def to_bytes(self) -> bytes:
+        """Return it as it is sealed."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "RunDefinition":
+        """Read what `to_bytes` wrote."""
+        members = cast("dict[str, object]", json.loads(data))
+        members["grants"] = tuple(cast("list[str]", members["grants"]))
+        return cls(**members)  # type: ignore[arg-type]
+
+    def files(self) -> FrozenFiles:
+        """Return the files that it names."""
+        return FrozenFiles(self.texts)
+
+    def read(self) -> tuple[Pipeline, Manifest | None]:
+        """Return pipeline and manifest. Raises ValueError."""
+        names = (self.pipeline_file, self.manifest_file)
+        pipeline, manifest, report = load_from_texts(
+            self.pipeline_text, self.manifest_text, self.files(), names
+        )
+        if pipeline is None:
+            raise ValueError("; ".join(str(problem) for problem in report.errors))
+        return pipeline, manifest
+
+
+def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:
+    """Return the definition of a run of a pipeline that was loaded."""
+    return RunDefinition(
+        pipeline_text=loaded.sources.get(loaded.file, ""),
+        manifest_text=loaded.sources.get(loaded.manifest_file or ""),
+        pipeline_file=loaded.file, manifest_file=loaded.manifest_file or "", root=loaded.root,
+        texts=loaded.texts, **facts,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+class ChangeReport(Struct, frozen=True, kw_only=True):
+    """What is said of a changed file."""
+
+    words: str
+    is_error: bool
+    pipeline: str = ""
+    """`metadata.name` of a pipeline that could be read; empty for a manifest."""
+
+
+def change_report(root: str, path: str) -> ChangeReport:
+    """Return the verdict on a file of a project as it is now."""
+    name = one_line(os.path.relpath(path, root), 80)
+    if not Path(path).is_file():
+        return ChangeReport(words=f"{name} is gone; no run can be begun with it", is_error=False)
+    if os.path.relpath(path, root) in MANIFEST_NAMES:
+        _, report = load_manifest(path)
+        return ChangeReport(words=f"{name} {_report_text(report, path, root)}", is_error=not report.is_ok)
+    loaded = load_pipeline(path, root=root, missing_adapters=False)
+    report = ProblemReport([problem for problem in loaded.report.found if problem.file == path])
+    return ChangeReport(
+        words=f"{name} {_report_text(report, path, root)}", is_error=not report.is_ok,
+        pipeline=loaded.pipeline.name if loaded.pipeline else "",
+    )  # fmt: skip
+
+
+def _report_text(report: ProblemReport, path: str, root: str) -> str:
+    """Return `changed: valid`, or the first thing that is wrong in it and how many more there are."""
+    errors, warnings = report.errors, len(report.warnings)
+    if not errors:
+        with_warnings = f", {warnings} warning{'s' * (warnings != 1)}" if warnings else ""
+        return f"changed: valid{with_warnings}"
+    first, more = errors[0], len(errors) - 1
+    place = f"line {first.line}: " if first.file == path and first.line else ""
+    rest = f" (and {more} more)" if more else ""
+    said = first.message.replace(f"{root}/", "")
+    return f"changed: {place}{said}{rest}; see workbench pipeline validate"

@@ -1,28 +1,23 @@
-"""Manifest and pipeline as they were read: seed S1's entities, with what real files of its program add.
+"""Manifest and pipeline as they were read: the entities of the pipeline format, as plain values."""
 
-Plain frozen records. They hold no path that was not written in the file and have no behaviour.
-"""
-
-from dataclasses import dataclass, field
+import functools
 from typing import Literal
 
-from workbench.domain.runs import ArtifactKind, StepKind
-from workbench.domain.values import Choice, Json, JsonObject
+from msgspec import Struct, field
 
-Consequence = Literal["fail", "skip", "continue", "warn", "rework"]
+from workbench.domain.values import ArtifactKind, Choice, Json, JsonObject, StepKind
+
+FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
-
 ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
 """`unchecked`: a type that others check; here it fails."""
-
-SKIP = "skip"
+SKIP_CASE = "skip"
 """The case of a branch that runs nothing."""
-BUILT_IN = "workbench"
+BUILT_IN_ADAPTER = "workbench"
 """The binary that stands for the agent of this program."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern:
+class PermissionPattern(Struct, frozen=True, kw_only=True):
     """A permission pattern and where it was written."""
 
     text: str
@@ -30,16 +25,14 @@ class Pattern:
     """`wave.yaml:41`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permissions:
+class Permissions(Struct, frozen=True, kw_only=True):
     """S1 Permissions: deny comes first; an empty allowed list is no ceiling."""
 
-    allowed: tuple[Pattern, ...] = ()
-    deny: tuple[Pattern, ...] = ()
+    allowed: tuple[PermissionPattern, ...] = ()
+    deny: tuple[PermissionPattern, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class HookRule(Struct, frozen=True, kw_only=True):
     """S1 HookRule."""
 
     event: Literal["PreToolUse", "PostToolUse"]
@@ -48,8 +41,7 @@ class Hook:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adapter:
+class Adapter(Struct, frozen=True, kw_only=True):
     """S1 Adapter: how an agent is run."""
 
     name: str
@@ -65,11 +57,10 @@ class Adapter:
     @property
     def is_built_in(self) -> bool:
         """Return whether this program's own agent runs its personas."""
-        return self.binary.rpartition("/")[2] == BUILT_IN
+        return self.binary.rpartition("/")[2] == BUILT_IN_ADAPTER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Persona:
+class Persona(Struct, frozen=True, kw_only=True):
     """S1 Persona: a role of an adapter."""
 
     name: str
@@ -81,11 +72,10 @@ class Persona:
     model: str = ""
     permissions: Permissions | None = None
     """None takes the adapter's."""
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[HookRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetaLimits:
+class MetaLimits(Struct, frozen=True, kw_only=True):
     """S1 Runtime.meta_pipeline: how far pipelines may start pipelines."""
 
     max_depth: int = 2
@@ -94,8 +84,7 @@ class MetaLimits:
     timeout_minutes: int = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime:
+class Runtime(Struct, frozen=True, kw_only=True):
     """S1 Runtime."""
 
     workspace_root: str = ""
@@ -124,8 +113,7 @@ class Runtime:
         return self.log_calls or self.log_files
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Struct, frozen=True, kw_only=True):
     """S1 Manifest."""
 
     name: str
@@ -141,8 +129,7 @@ class Manifest:
     """What `{{ ontology.telos }}` and its like stand for; nothing else is done with it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputConfig:
+class InputConfig(Struct, frozen=True, kw_only=True):
     """S1 InputConfig."""
 
     source: str = ""
@@ -153,8 +140,7 @@ class InputConfig:
     is_required: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Injection:
+class ArtifactInjection(Struct, frozen=True, kw_only=True):
     """An artifact of an earlier step that a step gets."""
 
     step: str
@@ -164,8 +150,7 @@ class Injection:
     is_optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
+class Mount(Struct, frozen=True, kw_only=True):
     """A folder of the project in a step's workspace."""
 
     source: str
@@ -173,8 +158,7 @@ class Mount:
     is_readonly: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspaceSpec:
+class WorkspaceSpec(Struct, frozen=True, kw_only=True):
     """Where a step works."""
 
     root: str = ""
@@ -186,8 +170,7 @@ class WorkspaceSpec:
     """The step whose workspace it shares."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactSpec:
+class ArtifactSpec(Struct, frozen=True, kw_only=True):
     """What a step says it produces."""
 
     name: str
@@ -197,8 +180,7 @@ class ArtifactSpec:
     is_required: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contract:
+class Contract(Struct, frozen=True, kw_only=True):
     """S1 HandoverConfig.contract."""
 
     type: ContractType
@@ -213,7 +195,7 @@ class Contract:
     dir: str = ""
     must_pass: bool = True
     rework_step: str = ""
-    then: Consequence | None = None
+    then: FailureAction | None = None
     """What its own failure means once no attempt is left; None leaves it to the step."""
 
     @property
@@ -222,12 +204,11 @@ class Contract:
         return self.must_pass and self.then not in ("warn", "continue")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failing:
+class FailurePolicy(Struct, frozen=True, kw_only=True):
     """What a failure of a step means, all of its words put together."""
 
     attempts: int = 1
-    then: Consequence = "fail"
+    then: FailureAction = "fail"
     rework_step: str = ""
     delay_seconds: float = 0.0
     delay_factor: float = 1.0
@@ -236,16 +217,14 @@ class Failing:
     most_delay_seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class Compaction(Struct, frozen=True, kw_only=True):
     """When a step's conversation is put into a checkpoint, and by whom."""
 
     percent: int
     persona: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class Matrix(Struct, frozen=True, kw_only=True):
     """S1 MatrixStrategy: one instance an item."""
 
     items: tuple[Json, ...] | None = None
@@ -265,8 +244,7 @@ class Matrix:
     """No further item begins once one has failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidationRule:
+class ValidationRule(Struct, frozen=True, kw_only=True):
     """Something that has to hold before a step runs."""
 
     type: str
@@ -276,8 +254,7 @@ class ValidationRule:
     """What the author says when it does not hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSpec:
+class GateSpec(Struct, frozen=True, kw_only=True):
     """What a human is asked."""
 
     type: str = "approval"
@@ -291,8 +268,7 @@ class GateSpec:
     window_minutes: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class RouteEdge(Struct, frozen=True, kw_only=True):
     """Where a route leads if its condition holds."""
 
     target: str
@@ -301,17 +277,15 @@ class Edge:
     """As it was written; empty always holds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """What a step of kind route chooses from: the first edge that holds."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[RouteEdge, ...]
     most: int = 0
     """Rounds of a loop after which it goes on anyway; 0 where only `max_visits` counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class Loop(Struct, frozen=True, kw_only=True):
     """Steps that are done again until something holds; taken apart when the pipeline is read."""
 
     most: int
@@ -319,16 +293,14 @@ class Loop:
     steps: "tuple[Step, ...]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class Branch(Struct, frozen=True, kw_only=True):
     """Which pipeline a step runs: one for each value of a text."""
 
     on: str
     cases: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True, kw_only=True):
     """What several steps or items left, put together in one file."""
 
     source: str
@@ -338,8 +310,7 @@ class Aggregate:
     """Of each object, the member that holds its list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """S1 Step."""
 
     id: str
@@ -352,11 +323,11 @@ class Step:
     needs: tuple[str, ...] = ()
     source: str = ""
     source_path: str = ""
-    injections: tuple[Injection, ...] = ()
+    injections: tuple[ArtifactInjection, ...] = ()
     workspace: WorkspaceSpec = WorkspaceSpec()
     outputs: tuple[ArtifactSpec, ...] = ()
     contracts: tuple[Contract, ...] = ()
-    failing: Failing = Failing()
+    failing: FailurePolicy = FailurePolicy()
     compaction: Compaction | None = None
     matrix: Matrix | None = None
     validation: tuple[ValidationRule, ...] = ()
@@ -364,7 +335,7 @@ class Step:
     pipeline_input: str = ""
     timeout_minutes: int | None = None
     is_rework_only: bool = False
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[RouteEdge, ...] = ()
     """Of a step that does something; they become a route behind it."""
     route: Route | None = None
     loop: Loop | None = None
@@ -380,8 +351,7 @@ class Step:
     """Why it cannot run here; it fails closed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineOutput:
+class PipelineOutput(Struct, frozen=True, kw_only=True):
     """What a pipeline hands to the pipeline that started it: an artifact, or one field of it."""
 
     name: str
@@ -390,8 +360,7 @@ class PipelineOutput:
     field: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pipeline:
+class Pipeline(Struct, frozen=True, kw_only=True, dict=True):
     """S1 Pipeline."""
 
     name: str
@@ -403,17 +372,12 @@ class Pipeline:
     steps: tuple[Step, ...] = ()
     max_step_visits: int = 0
     """Visits of all steps together; 0 leaves it to the steps."""
-    _by_id: dict[str, Step] = field(default_factory=dict[str, Step], init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Note where each step is: a run asks for them by name all the time."""
-        for step in self.steps:
-            self._by_id.setdefault(step.id, step)
+    @functools.cached_property
+    def _by_id(self) -> dict[str, Step]:
+        """Where each step is: a run asks for them by name all the time."""
+        return {step.id: step for step in reversed(self.steps)}
 
     def step(self, step_id: str) -> Step:
-        """Return a step by its id.
-
-        Raises:
-            KeyError: There is none.
-        """
+        """Return a step by its id. Raises KeyError."""
         return self._by_id[step_id]

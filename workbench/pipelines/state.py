@@ -1,34 +1,31 @@
-"""A run as its coordinator sees it: folded from the events of its session, in place, one event at a time.
+"""The state of a run, folded from the events of its session, one event at a time.
 
-Owns what the events mean for going on. What is due next is said by `due`; playing a dead coordinator's
-events through it gives where to go on, so resuming is no second program.
+Replaying a dead coordinator's events gives the state to resume from.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
+
 from workbench.domain.events import (
+    ArtifactStored,
     ContinueRequested,
     Event,
     LeaseReleased,
     ProcessStarted,
-    SessionStatusChanged,
-)
-from workbench.domain.machines import DONE_STEPS, ENDED_STEPS, RunStatus, StepStateName
-from workbench.domain.runs import (
-    ArtifactStored,
     RunCancelRequested,
     RunChanged,
     RunRequested,
     RunStarted,
+    SessionStatusChanged,
     StepChanged,
     StepRetryRequested,
 )
+from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Json, Usage
 
 
-@dataclass(slots=True)
-class StepRun:
+class StepRun(Struct):
     """One step, or one item of a matrix."""
 
     id: str
@@ -43,7 +40,7 @@ class StepRun:
     """Working time of the attempt before its last move."""
     session_id: str | None = None
     action_id: str | None = None
-    asked_id: str | None = None
+    last_question_id: str | None = None
     """The last question of it as a gate, also of earlier rounds: its answer is what templates name."""
     workspace: str = ""
     detail: str = ""
@@ -69,19 +66,15 @@ class StepRun:
     @property
     def is_done(self) -> bool:
         """Return whether what depends on it may begin."""
-        return self.state in DONE_STEPS
+        return self.state in COMPLETED_STEP_STATES
 
     @property
     def has_ended(self) -> bool:
         """Return whether nothing of it goes on."""
-        return self.state in ENDED_STEPS
+        return self.state in ENDED_STEP_STATES
 
     def begin_anew(self, *, is_returned: bool = False) -> None:
-        """Forget what happened before a later round, but not how often it was tried.
-
-        Args:
-            is_returned: a route or a gate led back; what the step left then is still there to be read.
-        """
+        """Forget what happened before a later round, but not how often it was tried."""
         if is_returned:
             self.visits += self.has_ended and self.state != "skipped"
         else:
@@ -99,8 +92,7 @@ class StepRun:
         self.last_failure = why
 
 
-@dataclass(slots=True)
-class RunState:
+class RunState(Struct):
     """The run as a whole."""
 
     request: RunRequested | None = None
@@ -115,7 +107,7 @@ class RunState:
     cancel_reason: str = ""
     retries: set[str] = field(default_factory=set[str])
     """Steps that a human wants done again."""
-    is_word_given: bool = False
+    is_continue_requested: bool = False
     """A human said to go on, and no round has begun since."""
     is_given_back: bool = False
     session_status: str = "created"
@@ -144,7 +136,7 @@ class RunState:
         ids = self.steps[matrix].items or ()
         return [self.steps[one] for one in ids if one in self.steps]
 
-    def left_over(self) -> tuple[str, ...]:
+    def steps_to_redo(self) -> tuple[str, ...]:
         """Return the steps and items that a later round has to begin anew; what waits goes on waiting."""
         return tuple(
             step.id
@@ -153,15 +145,15 @@ class RunState:
         )
 
 
-def _requested(state: RunState, _event: Event, body: RunRequested) -> None:
+def _on_requested(state: RunState, _event: Event, body: RunRequested) -> None:
     state.request = body
 
 
-def _started(state: RunState, event: Event, body: RunStarted) -> None:
+def _on_started(state: RunState, event: Event, body: RunStarted) -> None:
     if body.returned_by and state.status == "running":
         state.working_ms += max(0, event.at - state.moved_at) // 1000  # it went on all the time
     state.started, state.round, state.status = body, body.round, "running"
-    state.is_cancelled, state.is_word_given, state.moved_at = False, False, event.at
+    state.is_cancelled, state.is_continue_requested, state.moved_at = False, False, event.at
     state.retries = set()
     for plan in body.steps:
         step = state.steps.setdefault(plan.id, StepRun(id=plan.id))
@@ -176,11 +168,11 @@ def _started(state: RunState, event: Event, body: RunStarted) -> None:
             state.waiting.pop(name, None)
 
 
-def _changed(state: RunState, event: Event, body: RunChanged) -> None:
+def _on_changed(state: RunState, event: Event, body: RunChanged) -> None:
     state.status, state.working_ms, state.moved_at = body.status, body.duration_ms, event.at
 
 
-def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
+def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name, matrix=body.matrix, item=body.item))
     step.state, step.moved_at, step.detail = body.state, event.at, body.detail
@@ -199,11 +191,11 @@ def _step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     state.waiting.pop(name, None)
     if body.state == "waiting":
         step.action_id = event.action_id
-        step.asked_id = event.action_id or step.asked_id
+        step.last_question_id = event.action_id or step.last_question_id
         state.waiting[name] = step
-    if body.state in (*ENDED_STEPS, "retrying", "waiting"):
+    if body.state in (*ENDED_STEP_STATES, "retrying", "waiting"):
         step.usage = step.usage.plus(body.usage)
-    if body.state in (*ENDED_STEPS, "retrying"):
+    if body.state in (*ENDED_STEP_STATES, "retrying"):
         _attempt_ended(step, body)
 
 
@@ -216,48 +208,51 @@ def _attempt_ended(step: StepRun, body: StepChanged) -> None:
         step.note_end(body.detail if body.has_failed or body.state == "failed" else "")
 
 
-def _stored(state: RunState, event: Event, body: ArtifactStored) -> None:
+def _on_artifact_stored(state: RunState, event: Event, body: ArtifactStored) -> None:
     name = event.step or ""
     step = state.steps.setdefault(name, StepRun(id=name))
     step.artifacts[body.name] = body
 
 
-def _process(state: RunState, event: Event, body: ProcessStarted) -> None:
+def _on_process_started(state: RunState, event: Event, body: ProcessStarted) -> None:
     if event.step in state.steps:
         state.steps[event.step].process = body
 
 
-def _cancel(state: RunState, _event: Event, body: RunCancelRequested) -> None:
+def _on_cancel_requested(state: RunState, _event: Event, body: RunCancelRequested) -> None:
     state.is_cancelled, state.cancel_reason = True, body.reason
 
 
-def _continue(state: RunState, _event: Event, _body: ContinueRequested) -> None:
-    state.is_word_given = True
+def _on_continue_requested(state: RunState, _event: Event, _body: ContinueRequested) -> None:
+    state.is_continue_requested = True
 
 
-def _retry(state: RunState, event: Event, _body: StepRetryRequested) -> None:
-    state.is_word_given = True
+def _on_retry_requested(state: RunState, event: Event, _body: StepRetryRequested) -> None:
+    state.is_continue_requested = True
     if event.step:
         state.retries.add(event.step)
 
 
-def _released(state: RunState, _event: Event, _body: LeaseReleased) -> None:
+def _on_lease_released(state: RunState, _event: Event, _body: LeaseReleased) -> None:
     state.is_given_back = True
 
 
-def _status(state: RunState, _event: Event, body: SessionStatusChanged) -> None:
+def _on_session_status(state: RunState, _event: Event, body: SessionStatusChanged) -> None:
     state.session_status, state.reason, state.is_given_back = body.status, body.reason, False
 
 
 _HANDLERS: dict[type[Any], Any] = {
-    RunRequested: _requested, RunStarted: _started, RunChanged: _changed, StepChanged: _step_changed,
-    ArtifactStored: _stored, ProcessStarted: _process, RunCancelRequested: _cancel,
-    ContinueRequested: _continue, StepRetryRequested: _retry, LeaseReleased: _released,
-    SessionStatusChanged: _status,
+    RunRequested: _on_requested, RunStarted: _on_started, RunChanged: _on_changed,
+    StepChanged: _on_step_changed,
+    ArtifactStored: _on_artifact_stored, ProcessStarted: _on_process_started,
+    RunCancelRequested: _on_cancel_requested,
+    ContinueRequested: _on_continue_requested, StepRetryRequested: _on_retry_requested,
+    LeaseReleased: _on_lease_released,
+    SessionStatusChanged: _on_session_status,
 }  # fmt: skip
 
 
-def fold(events: list[Event]) -> RunState:
+def fold_run(events: list[Event]) -> RunState:
     """Return the state after events."""
     state = RunState()
     for event in events:

@@ -1,7 +1,7 @@
-"""Templates in prompts, commands and paths: what they name, and putting values in their place.
+"""Templates and conditions in prompts, commands and paths, and the facts of code hosts that templates name.
 
-Owns the form `{{ name }}` and the names that every step has. A value never becomes shell text: in a command
-it is passed as a variable and the place where it stood expands that variable, whatever quotes are around it.
+Small languages read with regular expressions. A filled value is not looked into again, a shell command gets
+values as variables, and no code is evaluated. Pure.
 """
 
 import json
@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, cast
 
+from msgspec import Struct
+
 from workbench.domain.values import Json
+from workbench.text.safe import one_line
 
 _TEMPLATE: Final = re.compile(r"(?<!\$)\{\{\s*([A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199})\s*\}\}")
-
 _EXPRESSION: Final = re.compile(r"(?<!\$)\{\{([^{}\n]{1,200}?(?:==|!=|\|\|?|&&)[^{}\n]{1,200}?)\}\}")
-
-ALWAYS: Final = frozenset(
+ALWAYS_KNOWN: Final = frozenset(
     {
         "input", "pipeline_id", "pipeline_name", "step_id", "timestamp", "workspace",
         "pipeline_context.pipeline_id", "pipeline_context.pipeline_name", "pipeline_context.step_id",
@@ -23,14 +24,12 @@ ALWAYS: Final = frozenset(
     }
 )  # fmt: skip
 """Names that every step of every run has."""
-
-ITEM: Final = ("item", "task")
+ITEM_NAMES: Final = ("item", "task")
 """Names of the item in a step with a matrix."""
+VARIABLE_PREFIX: Final = "WORKBENCH_VALUE_"
 
-VARIABLE: Final = "WORKBENCH_VALUE_"
 
-
-class Unresolved(ValueError):
+class UnresolvedTemplate(ValueError):
     """A template names nothing that is there."""
 
     def __init__(self, name: str) -> None:
@@ -38,13 +37,13 @@ class Unresolved(ValueError):
         self.name = name
 
 
-def names(text: str) -> Iterator[str]:
+def template_names(text: str) -> Iterator[str]:
     """Yield the names of the templates in a text, in order."""
     for match in _TEMPLATE.finditer(text):
         yield match[1]
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """Return a name in its short form: `steps.x.artifacts.n` and `steps.x.results` are outputs of x."""
     if not name.startswith("steps."):
         return name
@@ -56,38 +55,36 @@ def canonical(name: str) -> str:
     return f"{step}.output{rest}" if is_results else short
 
 
-def filled(text: str, value: Callable[[str], str]) -> str:
+def fill_templates(text: str, value: Callable[[str], str]) -> str:
     """Return a text with the value of each template in its place; values are not looked into again.
 
-    Raises:
-        Unresolved: From `value`.
+    Raises UnresolvedTemplate.
     """
     return _TEMPLATE.sub(lambda match: value(match[1]), text)
 
 
-def shell(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
+def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
     """Return a shell command that expands variables where templates stood, and those variables.
 
-    Raises:
-        Unresolved: From `value`.
+    Raises UnresolvedTemplate.
     """
     variables: dict[str, str] = {}
     pieces: list[str] = []
     state, at = "", 0
     for match in _TEMPLATE.finditer(text):
         before = text[at : match.start()]
-        state = _quoting(before, state)
-        name = f"{VARIABLE}{len(variables) + 1}"
+        state = _shell_quoting(before, state)
+        name = f"{VARIABLE_PREFIX}{len(variables) + 1}"
         variables[name] = value(match[1])
-        pieces += [before, _FORMS[state].format(name)]
+        pieces += [before, _QUOTED_VARIABLES[state].format(name)]
         at = match.end()
     return "".join([*pieces, text[at:]]), variables
 
 
-_FORMS: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'", "#": ""}
+_QUOTED_VARIABLES: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'", "#": ""}
 
 
-def _quoting(text: str, state: str) -> str:
+def _shell_quoting(text: str, state: str) -> str:
     """Return within which quotes a shell is after a text: none, single, double, or a comment."""
     at, is_word_start = 0, True
     while at < len(text):
@@ -105,13 +102,13 @@ def _quoting(text: str, state: str) -> str:
     return state
 
 
-def expressions(text: str) -> Iterator[str]:
+def unfilled_expressions(text: str) -> Iterator[str]:
     """Yield what stands in double braces, looks like a question and is no name: it stays as it is."""
     for match in _EXPRESSION.finditer(text):
         yield match[1].strip()
 
 
-def member(value: Json, path: str) -> Json:
+def member_value(value: Json, path: str) -> Json:
     """Return a value below another by a dotted way; None if there is none."""
     for part in filter(None, path.split(".")):
         if not isinstance(value, Mapping):
@@ -120,6 +117,168 @@ def member(value: Json, path: str) -> Json:
     return value
 
 
-def as_text(value: Json) -> str:
+def value_text(value: Json) -> str:
     """Return a value as a template shows it: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+OUTCOMES: Final = ("success", "failure")
+TRUE_WORDS: Final = frozenset({"true", "yes", "done"})
+"""What a template by itself has to come to."""
+_PLAIN_CONDITION: Final = re.compile(
+    r"(outcome|context\.[A-Za-z0-9_.-]{1,100})\s*(==?|!=)\s*(.{1,200})", re.DOTALL
+)
+_CONDITION_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<op>==|!=|&&|\|\||!)|'(?P<single>[^']{0,200})'|\"(?P<double>[^\"]{0,200})\""
+    r"|(?P<name>[A-Za-z0-9_][A-Za-z0-9_./\[\]-]{0,199}))"
+)
+_CONDITION_HELP: Final = (
+    "known are outcome=success, outcome=failure, context.KEY=VALUE and {{ STEP.output.FIELD == 'text' }}"
+)
+
+
+class BadCondition(ValueError):
+    """A condition that nobody can ask; says what is wrong."""
+
+
+class ConditionOperand(Struct, frozen=True, kw_only=True):
+    """A name that stands for a value, or a text."""
+
+    text: str
+    is_name: bool = False
+
+
+class ConditionTerm(Struct, frozen=True, kw_only=True):
+    """One comparison."""
+
+    left: ConditionOperand
+    right: ConditionOperand | None = None
+    """None: the left has to be true."""
+    is_negated: bool = False
+
+
+class Condition(Struct, frozen=True, kw_only=True):
+    """Any of these, each of which is all of its terms; none at all always holds."""
+
+    any_of: tuple[tuple[ConditionTerm, ...], ...] = ()
+
+    def names(self) -> Iterator[str]:
+        """Yield what it looks up."""
+        for term in (term for terms in self.any_of for term in terms):
+            yield from (one.text for one in (term.left, term.right) if one is not None and one.is_name)
+
+    def holds(self, value: Callable[[str], str]) -> bool:
+        """Return whether it holds, given what its names stand for."""
+        return not self.any_of or any(
+            all(_term_holds(term, value) for term in terms) for terms in self.any_of
+        )
+
+
+def _term_holds(term: ConditionTerm, value: Callable[[str], str]) -> bool:
+    def of(one: ConditionOperand) -> str:
+        return value(one.text).strip() if one.is_name else one.text
+
+    found = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
+    return found != term.is_negated
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition. Raises BadCondition."""
+    inner = text.strip()
+    if not inner:
+        return Condition()
+    if inner.startswith("{{") and inner.endswith("}}"):
+        return _parse_expression(inner[2:-2])
+    match = _PLAIN_CONDITION.fullmatch(inner)
+    if match is None:
+        raise BadCondition(f"{one_line(inner, 80)} is no condition; {_CONDITION_HELP}")
+    name, sign, wanted = match[1], match[2], match[3].strip().strip("'\"")
+    if name == "outcome" and wanted not in OUTCOMES:
+        raise BadCondition(f"outcome is success or failure, not {one_line(wanted, 60)}")
+    term = ConditionTerm(
+        left=ConditionOperand(text=name, is_name=True),
+        right=ConditionOperand(text=wanted),
+        is_negated=sign == "!=",
+    )
+    return Condition(any_of=((term,),))
+
+
+def _parse_expression(text: str) -> Condition:
+    tokens = list(_condition_tokens(text))
+    parts = _split_tokens(tokens, "||")
+    return Condition(
+        any_of=tuple(tuple(_parse_term(one, text) for one in _split_tokens(part, "&&")) for part in parts)
+    )
+
+
+def _condition_tokens(text: str) -> Iterator[str | ConditionOperand]:
+    at = 0
+    while text[at:].strip():
+        match = _CONDITION_TOKEN.match(text, at)
+        if match is None:
+            raise BadCondition(
+                f"{one_line(text.strip(), 80)} cannot be read as a condition; {_CONDITION_HELP}"
+            )
+        at = match.end()
+        if match["op"]:
+            yield match["op"]
+        elif match["name"] and match["name"].lower() not in ("true", "false") and not match["name"].isdigit():
+            yield ConditionOperand(text=match["name"], is_name=True)
+        else:
+            yield ConditionOperand(text=match["name"] or match["single"] or match["double"] or "")
+
+
+def _split_tokens(
+    tokens: "list[str | ConditionOperand]", sign: str
+) -> "Iterator[list[str | ConditionOperand]]":
+    part: list[str | ConditionOperand] = []
+    for token in tokens:
+        if token == sign:
+            yield part
+            part = []
+        else:
+            part.append(token)
+    yield part
+
+
+def _parse_term(tokens: "list[str | ConditionOperand]", text: str) -> ConditionTerm:
+    match tokens:
+        case [ConditionOperand() as left]:
+            return ConditionTerm(left=left)
+        case ["!", ConditionOperand() as left]:
+            return ConditionTerm(left=left, is_negated=True)
+        case [ConditionOperand() as left, "==" | "!=" as sign, ConditionOperand() as right]:
+            return ConditionTerm(left=left, right=right, is_negated=sign == "!=")
+        case _:
+            raise BadCondition(
+                f"{one_line(text.strip(), 80)} cannot be read as a condition; {_CONDITION_HELP}"
+            )
+
+
+CODE_HOSTS: Final[dict[str, tuple[str, str, str]]] = {
+    "github": ("gh", "Pull Request", "pr"), "gitlab": ("glab", "Merge Request", "mr"),
+    "gitea": ("tea", "Pull Request", "pulls"), "bitbucket": ("bb", "Pull Request", "pr"),
+}  # fmt: skip
+"""Kind of host to its command line, what it calls a change that is offered, and the command for those."""
+CODE_HOST_MEMBERS: Final = frozenset({"type", "host", "owner", "repo", "cli_tool", "pr_term", "pr_command"})
+"""Members of `forge` that a template may name."""
+_REPOSITORY_ADDRESS: Final = re.compile(
+    r"(?:[a-z+]+://)?(?:[^@/\s]+@)?(?P<host>[A-Za-z0-9.-]+)(?::\d+)?[:/](?P<owner>[^\s]+)/(?P<repo>[^/\s]+?)(?:\.git)?/?"
+)
+
+
+def code_host_facts(address: str) -> dict[str, str]:
+    """Return what is known of the host of a repository; empty for a path or no address."""
+    match = _REPOSITORY_ADDRESS.fullmatch(address.strip())
+    if match is None or "." not in match["host"]:
+        return {}
+    host = match["host"].lower()
+    known = {"host": host, "owner": match["owner"], "repo": match["repo"]}
+    kind = next((name for name in CODE_HOSTS if name in host), "gitea" if host == "codeberg.org" else "")
+    return {**known, **facts_of_host_kind(kind)} if kind else known
+
+
+def facts_of_host_kind(kind: str) -> dict[str, str]:
+    """Return the facts that every host of a kind has."""
+    tool, term, command = CODE_HOSTS[kind]
+    return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}

@@ -1,9 +1,4 @@
-"""Where steps work: a folder of their own, a folder of the project, a worktree; with what is mounted there.
-
-Owns which folder that is, and what is put into it before and given back after. A readonly mount is a copy
-without write permission; a readwrite mount is a copy whose changes are given back when the step is done, and
-only onto files that are still what they were. Nothing outside the project is ever a source.
-"""
+"""Workspaces of steps: a folder of their own, a folder of the project, or a git worktree, with its mounts."""
 
 import contextlib
 import hashlib
@@ -11,14 +6,16 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from workbench.effects.files import FileRefused, Root, private_folder, read_bounded, write_atomic
+from msgspec import Struct
+
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
+from workbench.effects.folders import copy_tree, files_below, make_folder, put_file
 from workbench.effects.git import GitFailed, add_worktree, run_git
-from workbench.effects.trees import copy_tree, files_below, make_folder, put_file
-from workbench.pipelines.files import OutsideRoot, inside, matching
+from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
 from workbench.pipelines.model import Mount, Pipeline, Step
 
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -28,13 +25,12 @@ class WorkspaceFailed(Exception):
     """A workspace cannot be made, or what a step wrote cannot be given back; says what to do."""
 
 
-def slug(text: str) -> str:
+def folder_slug(text: str) -> str:
     """Return a text as a name of a folder."""
     return _SLUG.sub("-", text).strip("-.")[:80] or "step"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspaces:
+class Workspaces(Struct, frozen=True, kw_only=True):
     """The workspaces of one run."""
 
     project: str
@@ -60,23 +56,18 @@ class Workspaces:
             other = pipeline.step(spec.ref)
             return self.path_of(other, pipeline, other.id, fill)
         if spec.is_worktree:
-            return f"{self.base}/worktree-{slug(fill(spec.branch) or name)}"
+            return f"{self.base}/worktree-{folder_slug(fill(spec.branch) or name)}"
         if not spec.root:
-            return f"{self.base}/{slug(name)}"
+            return f"{self.base}/{folder_slug(name)}"
         try:
-            return os.path.normpath(f"{self.project}/{inside(fill(spec.root))}")
+            return os.path.normpath(f"{self.project}/{path_inside_root(fill(spec.root))}")
         except OutsideRoot:
             raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
 
     def prepare(
         self, step: Step, path: str, fill: Callable[[str], str], project_files: tuple[str, ...]
     ) -> None:
-        """Make a workspace ready; what is there already stays.
-
-        Raises:
-            WorkspaceFailed: it cannot be made.
-            FileRefused: something cannot be read or written.
-        """
+        """Make a workspace ready; what is there already stays. Raises WorkspaceFailed or FileRefused."""
         if step.workspace.is_worktree:
             self._worktree(path, fill(step.workspace.branch), fill(step.workspace.base))
         elif path != self.project:
@@ -90,7 +81,7 @@ class Workspaces:
         if Path(path).is_dir():
             return
         make_folder(str(Path(path).parent))
-        branch = branch or slug(path.rpartition("/")[2])
+        branch = branch or folder_slug(path.rpartition("/")[2])
         if branch.startswith("-") or base.startswith("-"):
             raise WorkspaceFailed("a branch cannot begin with a dash")
         known = f"refs/heads/{branch}"
@@ -119,8 +110,8 @@ class Workspaces:
 
     def _ends(self, path: str, mount: Mount, fill: Callable[[str], str]) -> tuple[str, str]:
         try:
-            source = os.path.realpath(f"{self.project}/{inside(fill(mount.source))}")
-            target = os.path.normpath(f"{path}/{inside(fill(mount.target).lstrip('/'))}")
+            source = os.path.realpath(f"{self.project}/{path_inside_root(fill(mount.source))}")
+            target = os.path.normpath(f"{path}/{path_inside_root(fill(mount.target).lstrip('/'))}")
         except OutsideRoot:
             raise WorkspaceFailed(f"the mount {mount.source} leads out of the project") from None
         if source != self.project and not source.startswith(self.project + "/"):
@@ -130,7 +121,7 @@ class Workspaces:
     def _project_files(self, path: str, names: tuple[str, ...]) -> None:
         for pattern in names:
             try:
-                for name in matching(self.project, pattern):
+                for name in matching_paths(self.project, pattern):
                     self._project_file(path, name)
             except OutsideRoot:
                 raise WorkspaceFailed(f"the project file {pattern} leads out of the project") from None
@@ -147,12 +138,12 @@ class Workspaces:
     # --- what was written in a readwrite mount ------------------------------------------------------
 
     def _note(self, path: str, number: int) -> Path:
-        return Path(f"{self.base}/.mounts/{slug(path.rpartition('/')[2])}-{number}.json")
+        return Path(f"{self.base}/.mounts/{folder_slug(path.rpartition('/')[2])}-{number}.json")
 
     def _note_base(self, path: str, number: int, source: str, skip: frozenset[str]) -> None:
         note = self._note(path, number)
         private_folder(note.parent)
-        found = {name: _digest(f"{source}/{name}") for name in _names(source, skip)}
+        found = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
         write_atomic(note, json.dumps(found).encode())
 
     def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
@@ -174,9 +165,9 @@ class Workspaces:
         if noted is None or not Path(source).is_dir():
             return []
         before = cast("dict[str, str]", json.loads(noted))
-        after = {name: _digest(f"{target}/{name}") for name in _names(target)}
+        after = {name: _file_digest(f"{target}/{name}") for name in _names_to_copy(target)}
         changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
-        now = {name: _digest(f"{source}/{name}") for name in changed}
+        now = {name: _file_digest(f"{source}/{name}") for name in changed}
         open_ = sorted(name for name in changed if now[name] != after.get(name))
         moved = [name for name in open_ if now[name] != before.get(name)]
         if moved:
@@ -185,22 +176,22 @@ class Workspaces:
             )
         with Root(source) as root:
             for name in open_:
-                _replace(root, name, target if name in after else None, before.get(name))
+                _replace_if_unchanged(root, name, target if name in after else None, before.get(name))
         return open_
 
 
-def _names(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
+def _names_to_copy(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
     found = files_below(folder)
     hidden = tuple(f"{os.path.relpath(place, folder)}/" for place in skip)
     return [name for name in found if not name.startswith(hidden)]
 
 
-def _digest(path: str) -> str | None:
+def _file_digest(path: str) -> str | None:
     data = read_bounded(Path(path))
     return None if data is None else hashlib.sha256(data).hexdigest()
 
 
-def _replace(root: Root, name: str, source: str | None, before: str | None) -> None:
+def _replace_if_unchanged(root: Root, name: str, source: str | None, before: str | None) -> None:
     def is_same(data: bytes | None) -> bool:
         return (None if data is None else hashlib.sha256(data).hexdigest()) == before
 

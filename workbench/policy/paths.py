@@ -1,7 +1,6 @@
-"""Paths that a call names: where they really lead, and whether that may be touched.
+"""Paths that a call names: where they really lead, and whether they may be touched.
 
-Owns resolving as the kernel does it (links before `..`) and the list of protected names. It looks at the
-file system but never opens a file, and it must never call a path inside that could lead outside.
+Follows every link as the kernel would. Looks at the file system and never writes.
 """
 
 import os
@@ -12,18 +11,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from workbench.records import dataclass
+from msgspec import Struct
+
 from workbench.text.safe import one_line
 
-_LONGEST_PATH: Final = 4096
+MAX_PATH_LENGTH: Final = 4096
+"""Bytes of a path that the kernel accepts."""
 _LONGEST_NAME: Final = 255
 _MOST_LINKS: Final = 40
-
-GOVERNING_FILES: Final = (".workbench.json", "workbench.yaml", "wave.yaml")
+WORKSPACE_CONFIG: Final = ".workbench.json"
+GOVERNING_FILES: Final = (WORKSPACE_CONFIG, "workbench.yaml", "wave.yaml")
 GOVERNING_FOLDERS: Final = (".workbench", ".wave", ".agents")
-GOVERNING: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
-"""What governs a workspace, at its root: trust covers it, and no agent may write it."""
-
+GOVERNING_NAMES: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
+"""Names at the root of a workspace that trust covers and that no agent may write."""
 HOME_NAMES: Final = frozenset({
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc",
     ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
@@ -43,34 +43,29 @@ HOME_NAMES: Final = frozenset({
     ".local/share/applications", ".local/share/systemd", "go/bin",
 })  # fmt: skip
 """Beneath the home folder: files that a shell, a login or a common program runs or obeys by itself."""
-
-
-_STARTS_SHELLS: Final = frozenset({
+_SHELL_STARTUP_FILES: Final = frozenset({
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
     ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login",
     ".logout",
 })  # fmt: skip
-"""What a shell starts with: protected at the root of any workspace, which may be a home elsewhere."""
-
-
+"""Protected at the root of any workspace, which may be a home folder elsewhere."""
 _REPOSITORY_FOLDERS: Final = {"objects": "objects", "refs": "refs"}
 _REPOSITORY_FILES: Final = {"head": "HEAD", "commondir": "commondir", "gitdir": "gitdir", "config": "config"}
-_NAMES_REPOSITORY: Final = frozenset({"head", "commondir", "gitdir"})
+_REPOSITORY_MARKERS: Final = frozenset({"head", "commondir", "gitdir"})
 """No ordinary folder has one of these beside another name of a repository."""
 
 
 class PathRefused(Exception):
     """A path may not be used; the message names it and says why."""
 
-    def __init__(self, given: str, why: str, leads_to: str | None = None) -> None:
-        super().__init__(f"{one_line(given, 160) or 'an empty path'}: {why}")
-        self.given, self.why = given, why
+    def __init__(self, path: str, why: str, leads_to: str | None = None) -> None:
+        super().__init__(f"{one_line(path, 160) or 'an empty path'}: {why}")
+        self.given, self.why = path, why
         self.leads_to = leads_to
-        """Where it really leads, if that could be found out."""
+        """Where it really leads, if known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedPath:
+class ResolvedPath(Struct, frozen=True, kw_only=True):
     """Where a path leads once every link is followed."""
 
     path: str
@@ -79,74 +74,63 @@ class ResolvedPath:
     """From the workspace; `.` is the workspace itself."""
     exists: bool
     given: str = ""
-    """As the call named it."""
 
 
-def resolve(workspace: str, given: str) -> ResolvedPath:
+def resolve_path(workspace: str, path: str) -> ResolvedPath:
     """Follow a path of a call to where it really leads.
 
-    A relative path starts at the workspace. Links are followed before `..`, also where the last names do
-    not exist yet. A backslash is an ordinary character; nothing is expanded, and a path that looks as if
-    something were to be is refused unless that file exists.
+    Links are followed before `..`, also where the last names do not exist yet. Nothing is expanded; a path
+    with `~` or `$NAME` is refused unless that very file exists.
 
     Raises:
-        PathRefused: It leads outside the workspace, in a circle, can be no path, or is no plain one.
+        PathRefused: It leads outside the workspace or in a circle, or cannot be a path.
     """
-    _require_possible(given)
+    _require_possible(path)
     root = os.path.realpath(workspace)
-    why = _expected(given)
-    if why is not None and not _exists(os.path.join(root, given)):  # noqa: PTH118
-        raise PathRefused(given, why)
+    why = _unlikely_path_reason(path)
+    if why is not None and not _exists(os.path.join(root, path)):  # noqa: PTH118
+        raise PathRefused(path, why)
     try:
-        real = _real(os.path.join(root, given))  # noqa: PTH118 -- pathlib would drop a `.` or a `//`
+        real = _real_path(os.path.join(root, path))  # noqa: PTH118 -- pathlib would drop a `.` or a `//`
     except OSError as error:
-        raise PathRefused(given, os.strerror(error.errno or 0)) from None
+        raise PathRefused(path, os.strerror(error.errno or 0)) from None
     if real is None:
-        raise PathRefused(given, "its links lead in a circle")
+        raise PathRefused(path, "its links lead in a circle")
     if not is_below(real, root):
-        raise PathRefused(given, f"leads outside the workspace, to {one_line(real, 120)}", real)
+        raise PathRefused(path, f"leads outside the workspace, to {one_line(real, 120)}", real)
     return ResolvedPath(
-        path=real, relative=os.path.relpath(real, root), exists=os.path.lexists(real), given=given
+        path=real, relative=os.path.relpath(real, root), exists=os.path.lexists(real), given=path
     )
 
 
-def refuse_protected(
-    found: ResolvedPath,
+def refuse_protected_path(
+    target: ResolvedPath,
     workspace: str,
     closed: Iterable[str],
     *,
     writes: bool,
     governing: Iterable[str] = (),
 ) -> None:
-    """Refuse a resolved path that is closed to agents, or that they may only read.
-
-    Args:
-        found: What `resolve` returned.
-        workspace: The workspace.
-        closed: Real paths that may be neither read nor written, nor anything below them.
-        writes: Whether the call would change it.
-        governing: More real paths that govern the workspace, such as its hook scripts.
-
-    Raises:
-        PathRefused: With the reason.
-    """
-    look = _look(found.path)
+    """Raise `PathRefused` for a path that agents may not touch, or, where the call writes, may only read."""
+    look = _stat_identity(target.path)
     for place in closed:
         real = os.path.realpath(place)
-        if is_below(_folded(found.path), _folded(real)) or _is_also_in(look, real):
-            raise PathRefused(found.given, "belongs to this program; no agent may touch it")
+        if is_below(folded_path(target.path), folded_path(real)) or _has_hard_link_in(look, real):
+            raise PathRefused(target.given, "belongs to workbench; no agent may read or change it")
     if look is not None and not (stat.S_ISREG(look.st_mode) or stat.S_ISDIR(look.st_mode)):
-        raise PathRefused(found.given, "is a pipe, a socket or a device, no file")
+        raise PathRefused(target.given, "is a pipe, a socket or a device, not a file")
     if not writes:
         return
     root = os.path.realpath(workspace)
-    why = _protection(found, root) or _git_place(found.path, root)
+    why = _protection_of_target(target, root) or _refuse_git_internals(target.path, root)
     if why is None and look is not None and stat.S_ISREG(look.st_mode) and look.st_nlink > 1:
-        why = f"has {look.st_nlink} names (hard links), and what the others are cannot be seen"
-    if why is None and _folded(found.path) in {_folded(os.path.realpath(path)) for path in governing}:
+        why = f"has {look.st_nlink} names (hard links), and where the others are is unknown"
+    if why is None and folded_path(target.path) in {
+        folded_path(os.path.realpath(path)) for path in governing
+    }:
         why = "is run by the configuration (named by a hook or a manifest)"
     if why is not None:
-        raise PathRefused(found.given, f"{why}; an agent may not write it")
+        raise PathRefused(target.given, f"{why}; an agent may not write it")
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -154,40 +138,43 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _require_possible(given: str) -> None:
+def _require_possible(path: str) -> None:
     why = None
-    if not given:
+    if not path:
         why = "names nothing"
-    elif "\0" in given:
+    elif "\0" in path:
         why = "holds a NUL character"
     else:
-        why = _encoding_problem(given)
+        why = _encoding_problem(path)
     if why is not None:
-        raise PathRefused(given, why)
+        raise PathRefused(path, why)
 
 
-_EXPECTED: Final = (
+_UNLIKELY_PATHS: Final = (
     (re.compile(r"~[\w.+-]*"), "write the path itself: ~ is not expanded here"),
     (
         re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})"),
         "write the path itself: variables are not expanded here",
     ),
-    (re.compile(r"[A-Za-z]:(?:\\.*)?"), "there are no drives here: write the path from the workspace"),
+    (
+        re.compile(r"[A-Za-z]:(?:\\.*)?"),
+        "drive letters are not supported: write the path relative to the workspace",
+    ),
 )
-"""What a first component may not look like, and what to do instead."""
+"""Forms that a first component may not have, and what to do instead."""
+_URL_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_CONTROL_CHARACTER: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
-
-def _expected(given: str) -> str | None:
-    """Return why a path is none unless a file of that very name exists."""
-    if _CONTROL.search(given):
+def _unlikely_path_reason(path: str) -> str | None:
+    if _CONTROL_CHARACTER.search(path):
         return "holds a control character; write the path without it"
-    if _SCHEME.match(given):
-        return "is an address, no path: write the path of the file"
-    first = given.partition("/")[0]
-    return next((f"is no plain path; {hint}" for form, hint in _EXPECTED if form.fullmatch(first)), None)
+    if _URL_SCHEME.match(path):
+        return "is a web address, not a path: write the path of the file"
+    first = path.partition("/")[0]
+    return next(
+        (f"is not a plain path; {hint}" for form, hint in _UNLIKELY_PATHS if form.fullmatch(first)), None
+    )
 
 
 def _exists(path: str) -> bool:
@@ -197,33 +184,23 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _encoding_problem(given: str) -> str | None:
+def _encoding_problem(path: str) -> str | None:
     try:
-        raw = given.encode()
+        raw = path.encode()
     except UnicodeEncodeError:
         return "holds half a surrogate pair, which no file name can"
-    if len(raw) > _LONGEST_PATH or max(map(len, raw.split(b"/"))) > _LONGEST_NAME:
+    if len(raw) > MAX_PATH_LENGTH or max(map(len, raw.split(b"/"))) > _LONGEST_NAME:
         return "is longer than a path can be"
     return None
 
 
 def real_path(folder: str, path: str) -> tuple[str, bool] | None:
-    """Follow every link of a path that begins in a real folder; None for a circle.
-
-    Returns:
-        Where it leads, and whether something is there.
-
-    Raises:
-        OSError: A part of it cannot be looked at.
-    """
+    """Return where a path leads from a real folder, and whether that exists; None for a circle of links."""
     return _followed(path, "/" if path.startswith("/") else folder)
 
 
-def _real(path: str) -> str | None:
-    """Follow every link; None for a circle.
-
-    Not `os.path.realpath`: in a circle of links that leaves the rest of the path unresolved.
-    """
+def _real_path(path: str) -> str | None:
+    """Unlike `os.path.realpath`, a circle of links gives None."""
     followed = _followed(path, "/")
     return followed and followed[0]
 
@@ -254,22 +231,21 @@ def _parts(path: str) -> list[str]:
 
 
 def _link_target(path: str) -> str | None:
-    """Return what a link points to; empty where there is no link, None where there is nothing at all."""
+    """Return a link's target; empty where there is no link, None where there is nothing at all."""
     try:
         return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""  # noqa: PTH115
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _look(path: str) -> os.stat_result | None:
+def _stat_identity(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:
         return None
 
 
-def _is_also_in(look: os.stat_result | None, place: str) -> bool:
-    """Say whether a file with several names has one of them right in a folder."""
+def _has_hard_link_in(look: os.stat_result | None, place: str) -> bool:
     if look is None or look.st_nlink < 2 or not stat.S_ISREG(look.st_mode):
         return False
     try:
@@ -281,68 +257,61 @@ def _is_also_in(look: os.stat_result | None, place: str) -> bool:
         return False
 
 
-def _git_place(path: str, root: str) -> str | None:
+def _refuse_git_internals(path: str, root: str) -> str | None:
     """Refuse what git reads where `.git` is a file or a link, and repositories without a work tree."""
-    places = (f"{root}/.git", *_named_by(f"{root}/.git"))
-    if any(is_below(_folded(path), _folded(os.path.realpath(place))) for place in places):
+    places = (f"{root}/.git", *_folders_named_by(f"{root}/.git"))
+    if any(is_below(folded_path(path), folded_path(os.path.realpath(place))) for place in places):
         return "belongs to git"
     here, name = os.path.split(path)
     is_file = True
     while is_below(here, root):
-        if _is_part(here, "HEAD") and (
-            _is_part(here, "commondir") or (_is_part(here, "objects") and _is_part(here, "refs"))
+        if _is_repository_part(here, "HEAD") and (
+            _is_repository_part(here, "commondir")
+            or (_is_repository_part(here, "objects") and _is_repository_part(here, "refs"))
         ):
             return "belongs to git"
-        if beside := _part_beside(here, name, is_file):
+        if beside := _repository_part_beside(here, name, is_file):
             return f"with {beside} beside it makes its folder a git repository"
         here, name = os.path.split(here)
         is_file = False
     return None
 
 
-def _part_beside(here: str, name: str, is_file: bool) -> str | None:
-    """Return what stands in a folder that a name must not join; None where that is nothing.
-
-    git takes a folder for a repository by its HEAD with objects and refs, or with a file that names where
-    these are, and then obeys the config beside them. A folder is neither HEAD nor such a file.
-    """
-    part = _spelled(name)
+def _repository_part_beside(here: str, name: str, is_file: bool) -> str | None:
+    """Git takes a folder with HEAD, objects and refs, or one that says where they are, for a repository."""
+    part = _without_dropped_ending(name)
     if part not in _REPOSITORY_FOLDERS and not (is_file and part in _REPOSITORY_FILES):
         return None
     for other, spelled in {**_REPOSITORY_FOLDERS, **_REPOSITORY_FILES}.items():
-        if other != part and _NAMES_REPOSITORY & {part, other} and _is_part(here, spelled):
+        if other != part and _REPOSITORY_MARKERS & {part, other} and _is_repository_part(here, spelled):
             return spelled
     return None
 
 
-def _is_part(here: str, name: str) -> bool:
-    look = _look(f"{here}/{name}")
+def _is_repository_part(here: str, name: str) -> bool:
+    look = _stat_identity(f"{here}/{name}")
     return look is not None and (name in ("objects", "refs") or not stat.S_ISDIR(look.st_mode))
 
 
-def _named_by(git_file: str) -> Iterator[str]:
-    """Yield the folders that a `.git` file names, as worktrees and submodules have one."""
+def _folders_named_by(git_file: str) -> Iterator[str]:
+    """Yield the folders that a `.git` file names, as in worktrees and submodules."""
     for name, prefix in ((git_file, "gitdir:"), (f"{git_file}/commondir", "")):
-        text = _short_text(name)
+        text = read_short_text(name)
         if text is None or not text.startswith(prefix) or not text.removeprefix(prefix).strip():
             continue
         folder = os.path.join(os.path.dirname(name), text.removeprefix(prefix).strip())  # noqa: PTH118, PTH120
         yield folder
-        if common := _short_text(f"{folder}/commondir"):
+        if common := read_short_text(f"{folder}/commondir"):
             yield os.path.join(folder, common.strip())  # noqa: PTH118
 
 
-def git_folders(folder: str) -> tuple[str, ...]:
-    """Return the places where git would read the settings of a work tree."""
-    return (f"{folder}/.git", *_named_by(f"{folder}/.git"))
+def git_config_folders(folder: str) -> tuple[str, ...]:
+    """Return the folders where git would read the settings of a work tree."""
+    return (f"{folder}/.git", *_folders_named_by(f"{folder}/.git"))
 
 
-def short_text(path: str, most: int) -> str | None:
+def read_short_text(path: str, most: int = MAX_PATH_LENGTH) -> str | None:
     """Return the first bytes of a regular file as text; None where there is none."""
-    return _short_text(path, most)
-
-
-def _short_text(path: str, most: int = _LONGEST_PATH) -> str | None:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return None
@@ -352,39 +321,35 @@ def _short_text(path: str, most: int = _LONGEST_PATH) -> str | None:
         return None
 
 
-def _protection(found: ResolvedPath, root: str) -> str | None:
-    if found.path == root:
+def _protection_of_target(target: ResolvedPath, root: str) -> str | None:
+    if target.path == root:
         return "is the workspace itself"
-    return protection(found.path, found.relative, os.path.realpath(Path.home()))
+    return protection_reason(target.path, target.relative, os.path.realpath(Path.home()))
 
 
-def protection(path: str, relative: str, home: str) -> str | None:
-    """Return why a path below the workspace is protected by its name, in words.
-
-    Args:
-        path: Real and absolute.
-        relative: From the workspace.
-        home: The real home folder.
-    """
-    parts = [_spelled(name) for name in relative.split("/")]
+def protection_reason(path: str, relative: str, home: str) -> str | None:
+    """Return why a real path below the workspace is protected by its name; `home` is the real home folder."""
+    parts = [_without_dropped_ending(name) for name in relative.split("/")]
     if ".git" in parts or "git~1" in parts:
         return "belongs to git"
     if parts[0] in _FOLDED_GOVERNING:
         return "governs this workspace"
-    if len(parts) == 1 and parts[0] in _STARTS_SHELLS:
+    if len(parts) == 1 and parts[0] in _SHELL_STARTUP_FILES:
         return "is run or obeyed by your shell or login"
-    if is_below(_folded(path), _folded(home)) and _is_home_name(os.path.relpath(path, home)):
+    if is_below(folded_path(path), folded_path(home)) and _is_protected_home_name(
+        os.path.relpath(path, home)
+    ):
         return "is run or obeyed by your shell or login"
     return None
 
 
-def obeyed_by_git(root: str) -> tuple[str, ...]:
+def folders_obeyed_by_git(root: str) -> tuple[str, ...]:
     """Return the real folders that git obeys in a workspace, also where its `.git` is a file or a link."""
-    look = _look(f"{root}/.git")
+    look = _stat_identity(f"{root}/.git")
     is_ordinary = look is not None and stat.S_ISDIR(look.st_mode)
     if look is None or (is_ordinary and not os.path.lexists(f"{root}/.git/commondir")):
         return (f"{root}/.git",)
-    return tuple(os.path.realpath(place) for place in (f"{root}/.git", *_named_by(f"{root}/.git")))
+    return tuple(os.path.realpath(place) for place in (f"{root}/.git", *_folders_named_by(f"{root}/.git")))
 
 
 def is_bare_repository(folder: str) -> bool:
@@ -392,22 +357,17 @@ def is_bare_repository(folder: str) -> bool:
     return all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
 
 
-def folded(text: str) -> str:
-    """Return a name or path as a file system sees it that tells neither case nor composition apart."""
-    return _folded(text)
-
-
-def _is_home_name(relative: str) -> bool:
-    parts = _folded(relative).split("/")
+def _is_protected_home_name(relative: str) -> bool:
+    parts = folded_path(relative).split("/")
     return any("/".join(parts[:count]) in _FOLDED_HOME_NAMES for count in range(1, len(parts) + 1))
 
 
-def _spelled(name: str) -> str:
-    """Return a name without what some file systems drop from its end: dots, blanks, the name of a stream."""
-    return _folded(name).partition(":")[0].rstrip(". ") or name
+def _without_dropped_ending(name: str) -> str:
+    """Drop what some file systems drop from the end of a name: dots, blanks, the name of a stream."""
+    return folded_path(name).partition(":")[0].rstrip(". ") or name
 
 
-def _folded(text: str) -> str:
+def folded_path(text: str) -> str:
     """Fold what file systems of macOS and Windows do not tell apart: case, composition, ignorables."""
     if text.isascii():
         return text.lower()
@@ -415,5 +375,5 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", visible).casefold()
 
 
-_FOLDED_GOVERNING: Final = frozenset(_folded(name) for name in GOVERNING)
-_FOLDED_HOME_NAMES: Final = frozenset(_folded(name) for name in HOME_NAMES)
+_FOLDED_GOVERNING: Final = frozenset(folded_path(name) for name in GOVERNING_NAMES)
+_FOLDED_HOME_NAMES: Final = frozenset(folded_path(name) for name in HOME_NAMES)

@@ -1,47 +1,34 @@
-"""Approval rules: whether one may be saved, and whether one covers a call.
+"""Approval rules: whether one is in force, and whether it covers a call.
 
-Owns the checks of S0 ApprovalRule and matching on canonical JSON. Counting uses and storing rules belong
-to the journal. A rule that lets pass matches less in doubt, one that stands in the way more.
+An expression that allows has to match from the beginning of the parameter that says what the call acts on;
+rules that deny or ask are searched everywhere. In doubt, a rule that allows does not match, and one that
+denies or asks does.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import dropwhile
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
 
 from workbench.domain.rows import Rule
-from workbench.domain.values import JsonObject, PatternKind, RuleEffect, RuleScope, ToolDescriptor
-from workbench.policy import backtracking, globs, probes, regex, rule_regex
-from workbench.policy.names import MCP
-from workbench.policy.paths import ResolvedPath
-from workbench.policy.shell import ShellView, Simple, view
-from workbench.policy.shell_judging import judge
-from workbench.policy.shell_lists import TOO_BROAD, program
-from workbench.policy.variables import variable_reason
+from workbench.domain.values import Json, JsonObject, PatternKind, RuleEffect, ToolDescriptor
+from workbench.policy import permissions, regex
+from workbench.policy.paths import PathRefused, ResolvedPath, resolve_path
+from workbench.policy.shell.analysis import ShellView, SimpleCommand, view_command
 from workbench.text import canonical
-from workbench.text.safe import one_line
-
-_ASSIGNED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-
-Acceptance = Literal["accept", "reject_blanket", "reject_invalid", "reject_redos"]
-"""What is said of a pattern before it may become a rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class RuleSubject(Struct, frozen=True, kw_only=True):
     """A call as rules see it."""
 
     descriptor: ToolDescriptor
     parameters: JsonObject
     targets: Mapping[str, ResolvedPath]
     canonical: str
-    """Canonical JSON of the parameters."""
     view: ShellView | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class RuleMoment(Struct, frozen=True, kw_only=True):
     """Where and when a rule has to hold."""
 
     session_id: str
@@ -50,202 +37,17 @@ class Moment:
     now: int
 
 
-# --- may it be saved? ----------------------------------------------------------------------------
-
-
-def problems(
-    *,
-    tool: str,
-    pattern_kind: PatternKind,
-    pattern: str,
-    description: str,
-    known_tools: Mapping[str, ToolDescriptor],
-    effect: RuleEffect = "allow",
-    scope: RuleScope = "always",
-) -> tuple[str, ...]:
-    """Return why a rule may not be saved; nothing if it may.
-
-    Args:
-        tool: Id of the tool; a glob rule may also name it by a field name, or say `*`.
-        pattern_kind: How to read the pattern.
-        pattern: Regular expression over canonical JSON, or a permission pattern.
-        description: What the rule is for.
-        known_tools: Descriptors by id.
-        effect: Only a rule that allows has to say what it allows.
-        scope: A grant for one run repeats a list that was shown line by line, and may be as wide as that.
-    """
-    found = [] if description.strip() else ["description: empty; say what the rule is for"]
-    about = covered(tool, pattern_kind, known_tools)
-    if not about:
-        found.append(f"tool: {one_line(tool, 60)} is not registered")
-    if pattern_kind == "regex":
-        found.extend(_regex_problems(pattern, about, effect))
-    else:
-        found.extend(_glob_problems(pattern, about, effect, scope))
-    return tuple(found)
-
-
-def notes(*, pattern_kind: PatternKind, pattern: str) -> tuple[str, ...]:
-    """Return what is to be said about a rule that may be saved."""
-    if pattern_kind == "glob":
-        return tuple(note.text for note in globs.parse(pattern).notes if note.level != "error")
-    if _ends_in_dollar(pattern) and "}" not in pattern:
-        return (
-            f"{one_line(pattern, 80)} can never match: parameters are JSON and end in }}; "
-            'write for example \\.txt"}$',
-        )
-    return ()
-
-
-def _ends_in_dollar(pattern: str) -> bool:
-    return pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
-
-
-def covered(tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]) -> list[ToolDescriptor]:
-    """Return the tools that a rule is about, each once."""
-    once = {descriptor.id: descriptor for descriptor in known.values()}
-    return [found for found in once.values() if _names(tool, kind, found)]
-
-
-def _names(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
+def rule_names_tool(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
+    """Say whether a rule is written for the described tool."""
     if kind == "glob":
-        return globs.names_tool(globs.ParsedGlob(name=tool), descriptor)
+        return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor)
     return tool in (descriptor.id, descriptor.wire_name)
-
-
-def acceptance(tool: str, pattern: str, known_tools: Mapping[str, ToolDescriptor]) -> tuple[Acceptance, str]:
-    """Say whether a regular expression may become a rule that allows, and why not.
-
-    Args:
-        tool: Id or wire name of the tool.
-        pattern: Regular expression over canonical JSON.
-        known_tools: Descriptors by id.
-    """
-    about = covered(tool, "regex", known_tools)
-    if not about:
-        return "reject_invalid", f"tool: {one_line(tool, 60)} is not registered"
-    found = next(_regex_objections(pattern, about, "allow"), None)
-    return found or ("accept", "it says what it allows, and runs in linear time")
-
-
-def _regex_problems(pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect) -> Iterator[str]:
-    for _, why in _regex_objections(pattern, covered, effect):
-        yield why
-
-
-def _regex_objections(
-    pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect
-) -> Iterator[tuple[Acceptance, str]]:
-    if why := regex.problem(pattern):
-        yield "reject_invalid", f"pattern: not a valid regular expression: {why}"
-        return
-    if effect != "allow":
-        return
-    compiled = regex.compiled(pattern)
-    slow = backtracking.objection(pattern)
-    slow = slow and f"pattern: {one_line(pattern, 80)} could run away in other programs: {slow}"
-    if slow and backtracking.is_specific(pattern):
-        yield "reject_redos", slow  # said first: `(a+)+` means something, `(.*)*` means everything
-    for descriptor in covered:
-        if probes.is_blanket(lambda sample: compiled.is_in(canonical.dumps(sample)), descriptor):
-            yield (
-                "reject_blanket",
-                f"pattern: {one_line(pattern, 80)} would allow nearly every call of {descriptor.id}; "
-                "name what is allowed, for example a file or a folder",
-            )
-    if slow and not backtracking.is_specific(pattern):
-        yield "reject_redos", slow
-
-
-def _glob_problems(
-    pattern: str, covered: Sequence[ToolDescriptor], effect: RuleEffect, scope: RuleScope
-) -> Iterator[str]:
-    parsed = globs.parse(pattern)
-    if parsed.problem is not None:
-        yield f"pattern: {one_line(pattern, 80)}: {parsed.problem}"
-        return
-    named = [descriptor for descriptor in covered if globs.names_tool(parsed, descriptor)]
-    if covered and not named and not parsed.name.startswith(MCP):
-        yield f"pattern: {one_line(pattern, 80)} is about another tool than the rule"
-    if effect != "allow" or scope == "run":
-        return
-    for descriptor in named:
-        if why := _breadth(parsed, pattern, descriptor):
-            yield f"pattern: {one_line(pattern, 80)} {why}"
-
-
-def _breadth(parsed: globs.ParsedGlob, pattern: str, descriptor: ToolDescriptor) -> str | None:
-    """Return why a pattern allows too much, or nothing at all."""
-    if descriptor.command_parameter is not None and parsed.argument:
-        argument = parsed.argument.removesuffix(":*")
-        spaced = argument.replace("*", " * ").split()
-        words = list(dropwhile(_ASSIGNED.match, spaced))
-        whole = list(dropwhile(_ASSIGNED.match, argument.split()))
-        head = program(words[0]) if words else "*"
-        if why := _steers(argument.split()[: -len(whole) or None]) or _never(words) or _unspelled(whole):
-            return f"can allow nothing: {why}, so each call of it is asked"
-        if head in TOO_BROAD and (len(words) < 2 or words[1] == "*") and parsed.argument != words[0]:
-            return f"is too wide: {TOO_BROAD[head]}"
-    if probes.is_blanket(lambda sample: _glob_covers(pattern, descriptor, sample), descriptor):
-        example = "Bash(git diff *)" if descriptor.command_parameter else f"{parsed.name}(src/**)"
-        return f"would allow everything; name what is allowed, for example {example}"
-    return None
-
-
-def _steers(assignments: Iterable[str]) -> str | None:
-    """Return why variables in front of a command are no harmless ones, or none that are spelled out."""
-    for text in assignments:
-        name = text.partition("=")[0].removesuffix("+")
-        if why := variable_reason(name):
-            return why
-        if "*" in text:
-            return f"it does not spell out what {name} is set to"
-    return None
-
-
-def _never(words: Sequence[str]) -> str | None:
-    """Return why no command that begins with the words of a pattern is ever let pass."""
-    if not words:
-        return "it names no command"
-    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
-    if judged.reasons:
-        return judged.reasons[0]
-    if judged.unknown is not None and "*" in words[judged.unknown]:
-        return None
-    if any("*" in word for word in words[: judged.spelled]) and judged.spelled > 1:
-        return f"it does not name what {program(words[0])} may run"
-    return None
-
-
-def _unspelled(words: Sequence[str]) -> str | None:
-    """Return why a pattern spells out too little of what is not known to be harmless."""
-    starred = {at for at, word in enumerate(words) if "*" in word}
-    judged = judge([word.replace("*", globs.UNRELATED) for word in words])
-    if not starred or judged.unknown in starred:
-        return None
-    if len(judged.literal | set(range(judged.spelled))) < len(words):
-        is_open = judged.literal & starred
-        return f"it does not spell out the options of {program(words[0])}" if is_open else None
-    if judged.unknown is None:
-        return None
-    return f"{words[judged.unknown]} is not known to be harmless, so a pattern has to be the whole line"
-
-
-def _glob_covers(pattern: str, descriptor: ToolDescriptor, sample: JsonObject) -> bool:
-    targets = {
-        name: ResolvedPath(path=f"/{sample[name]}", relative=str(sample[name]), exists=False)
-        for name in descriptor.path_parameters
-        if name in sample
-    }
-    command = sample.get(descriptor.command_parameter or "")
-    seen = view(command) if isinstance(command, str) else None
-    return globs.matches(globs.Glob(text=pattern), descriptor, sample, targets, seen)
 
 
 # --- does it cover a call? -----------------------------------------------------------------------
 
 
-def is_in_force(rule: Rule, moment: Moment) -> bool:
+def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
     """Say whether a rule holds here and now: not revoked, not expired, in its scope."""
     if rule.revoked_at is not None or (rule.expires_at is not None and rule.expires_at <= moment.now):
         return False
@@ -255,105 +57,239 @@ def is_in_force(rule: Rule, moment: Moment) -> bool:
     return here is not None and rule.scope_id == here
 
 
-def index(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
+def rules_by_tool(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
     """Return rules by the tool they name, in their order."""
-    found: dict[str, list[Rule]] = {}
+    grouped: dict[str, list[Rule]] = {}
     for rule in rules:
-        found.setdefault(rule.tool, []).append(rule)
-    return {tool: tuple(some) for tool, some in found.items()}
+        grouped.setdefault(rule.tool, []).append(rule)
+    return {tool: tuple(named) for tool, named in grouped.items()}
 
 
-def covers(rule: Rule, subject: Subject) -> bool:
+def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
     """Say whether a rule matches a call, whatever its effect is."""
-    if not _names(rule.tool, rule.pattern_kind, subject.descriptor):
+    if not rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor):
         return False
     if rule.effect != "allow":
-        return _stands_in_the_way(rule, subject)
+        return _obstructs_call(rule, subject)
     if subject.descriptor.command_parameter is None:
-        return _allows(rule, subject)
+        return _allows_call(rule, subject)
     seen = subject.view
-    return seen is not None and seen.plain and all(_lets_pass(rule, subject, one) for one in seen.to_cover)
-
-
-def covering(rules: Iterable[Rule], subject: Subject, simple: Simple) -> Rule | None:
-    """Return the first of some allowing rules that lets one simple command of a plain line pass."""
-    named = (rule for rule in rules if _names(rule.tool, rule.pattern_kind, subject.descriptor))
-    return next((rule for rule in named if _lets_pass(rule, subject, simple)), None)
-
-
-def in_force(effect: RuleEffect, rules: Iterable[Rule], moment: Moment) -> list[Rule]:
-    """Return the rules with an effect that hold here and now."""
-    return [rule for rule in rules if rule.effect == effect and is_in_force(rule, moment)]
-
-
-def _lets_pass(rule: Rule, subject: Subject, simple: Simple) -> bool:
-    if rule.pattern_kind == "glob":
-        return globs.covering((globs.Glob(text=rule.pattern),), subject.descriptor, simple) is not None
-    name = subject.descriptor.command_parameter or ""
-    texts = [_as_call(subject, name, simple.source)]
-    if subject.view is not None and len(subject.view.commands) == 1:
-        texts.append(subject.canonical)
-    if not _finds(rule.pattern, texts, in_doubt=False) or not _begins(rule, subject, name, simple):
-        return False
-    others = (_as_call(subject, name, other) for other in globs.misspelled(simple))
-    return not _finds(rule.pattern, others, in_doubt=True)
-
-
-def _begins(rule: Rule, subject: Subject, name: str, simple: Simple) -> bool:
-    """Say whether a regular expression matches a simple command from its first word on."""
-    sources = [simple.source]
-    if subject.view is not None and len(subject.view.commands) == 1:
-        sources.append(str(subject.parameters.get(name, "")))
-    return rule_regex.begins(rule.pattern, subject.parameters, name, sources, simple)
-
-
-def _as_call(subject: Subject, name: str, command: str) -> str:
-    return canonical.dumps({**subject.parameters, name: command})
-
-
-def first(effect: RuleEffect, rules: Iterable[Rule], subject: Subject, moment: Moment) -> Rule | None:
-    """Return the first rule with this effect that is in force and matches a call."""
-    return next((rule for rule in in_force(effect, rules, moment) if covers(rule, subject)), None)
-
-
-def matches(rule: Rule, tool: str, text: str) -> bool:
-    """Say whether a regex rule is about a tool and matches canonical JSON; for backtests and checks."""
     return (
-        rule.tool == tool and rule.pattern_kind == "regex" and _finds(rule.pattern, (text,), in_doubt=False)
+        seen is not None
+        and seen.plain
+        and all(_passes_command(rule, subject, simple) for simple in seen.commands_to_cover)
     )
 
 
-def _allows(rule: Rule, subject: Subject) -> bool:
-    if rule.pattern_kind == "regex":
-        return rule_regex.allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
-    glob = globs.Glob(text=rule.pattern)
-    return globs.matches(glob, subject.descriptor, subject.parameters, subject.targets, subject.view)
+def first_rule_passing(rules: Iterable[Rule], subject: RuleSubject, simple: SimpleCommand) -> Rule | None:
+    """Return the first of some allowing rules that allows one simple command of a plain line."""
+    named = (rule for rule in rules if rule_names_tool(rule.tool, rule.pattern_kind, subject.descriptor))
+    return next((rule for rule in named if _passes_command(rule, subject, simple)), None)
 
 
-def _stands_in_the_way(rule: Rule, subject: Subject) -> bool:
+def rules_in_force(effect: RuleEffect, rules: Iterable[Rule], moment: RuleMoment) -> list[Rule]:
+    """Return the rules with an effect that hold here and now."""
+    return [rule for rule in rules if rule.effect == effect and is_rule_in_force(rule, moment)]
+
+
+def _passes_command(rule: Rule, subject: RuleSubject, simple: SimpleCommand) -> bool:
+    if rule.pattern_kind == "glob":
+        return (
+            permissions.first_permission_covering(
+                (permissions.PermissionPattern(text=rule.pattern),), subject.descriptor, simple
+            )
+            is not None
+        )
+    name = subject.descriptor.command_parameter or ""
+    texts = [_call_with_command(subject, name, simple.source)]
+    if subject.view is not None and len(subject.view.commands) == 1:
+        texts.append(subject.canonical)
+    if not _finds_any(rule.pattern, texts, in_doubt=False) or not _begins_at_command(
+        rule, subject, name, simple
+    ):
+        return False
+    others = (_call_with_command(subject, name, other) for other in permissions.respelled_commands(simple))
+    return not _finds_any(rule.pattern, others, in_doubt=True)
+
+
+def _begins_at_command(rule: Rule, subject: RuleSubject, name: str, simple: SimpleCommand) -> bool:
+    sources = [simple.source]
+    if subject.view is not None and len(subject.view.commands) == 1:
+        sources.append(str(subject.parameters.get(name, "")))
+    return regex_begins_at_command(rule.pattern, subject.parameters, name, sources, simple)
+
+
+def _call_with_command(subject: RuleSubject, name: str, command: str) -> str:
+    return canonical.dumps({**subject.parameters, name: command})
+
+
+def first_rule_covering(
+    effect: RuleEffect, rules: Iterable[Rule], subject: RuleSubject, moment: RuleMoment
+) -> Rule | None:
+    """Return the first rule with this effect that is in force and matches a call."""
+    return next((rule for rule in rules_in_force(effect, rules, moment) if rule_covers(rule, subject)), None)
+
+
+def _allows_call(rule: Rule, subject: RuleSubject) -> bool:
     if rule.pattern_kind == "regex":
-        is_whole = subject.view is None or subject.view.is_reach_whole
-        return not is_whole or _finds(rule.pattern, _texts(subject), in_doubt=True)
-    glob = globs.Glob(text=rule.pattern)
-    return globs.matches(
+        return regex_allows(rule.pattern, subject.descriptor, subject.parameters, subject.targets)
+    glob = permissions.PermissionPattern(text=rule.pattern)
+    return permissions.permission_matches(
+        glob, subject.descriptor, subject.parameters, subject.targets, subject.view
+    )
+
+
+def _obstructs_call(rule: Rule, subject: RuleSubject) -> bool:
+    if rule.pattern_kind == "regex":
+        is_whole = subject.view is None or subject.view.has_all_deny_texts
+        return not is_whole or _finds_any(rule.pattern, _obstructing_texts(subject), in_doubt=True)
+    glob = permissions.PermissionPattern(text=rule.pattern)
+    return permissions.permission_matches(
         glob, subject.descriptor, subject.parameters, subject.targets, subject.view, purpose="deny"
     )
 
 
-def _texts(subject: Subject) -> Iterator[str]:
-    """Yield the canonical JSON, also with real paths and with each command hidden in its command."""
+def _obstructing_texts(subject: RuleSubject) -> Iterator[str]:
     yield subject.canonical
-    for real in rule_regex.grounded(subject.parameters, subject.targets):
+    for real in with_real_paths(subject.parameters, subject.targets):
         yield canonical.dumps(real)
     name = subject.descriptor.command_parameter
     if name is not None and subject.view is not None:
-        for text in subject.view.reach:
+        for text in subject.view.deny_texts:
             yield canonical.dumps({**subject.parameters, name: text})
 
 
-def _finds(pattern: str, texts: Iterable[str], *, in_doubt: bool) -> bool:
+def _finds_any(pattern: str, texts: Iterable[str], *, in_doubt: bool) -> bool:
     try:
-        compiled = regex.compiled(pattern)
+        compiled = regex.compile_regex(pattern)
         return any(compiled.is_in(text) for text in texts)
-    except (regex.BadPattern, regex.TooCostly):
+    except (regex.InvalidRegex, regex.RegexTooCostly):
         return in_doubt
+
+
+_REGEX_SPECIAL: Final = frozenset("\\.^$*+?()[]{}|")
+
+
+def exact_regex(parameters: JsonObject) -> str:
+    """Return the expression that matches exactly these parameters."""
+    text = canonical.dumps(dict(parameters))
+    return "^" + "".join(f"\\{sign}" if sign in _REGEX_SPECIAL else sign for sign in text) + "$"
+
+
+def with_real_paths(parameters: JsonObject, targets: Mapping[str, ResolvedPath]) -> Iterator[JsonObject]:
+    """Yield parameters with their real paths: relative to the workspace, then absolute."""
+    yield {**parameters, **{name: target.relative for name, target in targets.items()}}
+    if targets:
+        yield {**parameters, **{name: target.path for name, target in targets.items()}}
+
+
+def regex_allows(
+    pattern: str, descriptor: ToolDescriptor, parameters: JsonObject, targets: Mapping[str, ResolvedPath]
+) -> bool:
+    """Say whether an expression allows a call that runs no command; unresolved paths are not allowed."""
+    named = [name for name in descriptor.path_parameters if name in parameters]
+    if not targets.keys() >= set(named):
+        return False
+    if not named and descriptor.url_parameter in parameters:
+        named = [str(descriptor.url_parameter)]
+    return any(_matches_target(pattern, real, named) for real in with_real_paths(parameters, targets))
+
+
+def _matches_target(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+    if pattern == exact_regex(parameters):
+        return True
+    whole = canonical.dumps(dict(parameters))
+    if not _finds_any(pattern, (whole,), in_doubt=False):
+        return False
+    if not named:
+        members = (_canonical_member(parameters, name) for name in parameters)
+        return _matches_at_start(pattern, whole) or any(_matches_at_start(pattern, text) for text in members)
+    if all(_matches_at_start(pattern, _canonical_member(parameters, name)) for name in named):
+        return True
+    if not _matches_at_start(pattern, whole):
+        return False
+    return _pins_members(pattern, parameters, named) or _depends_on(pattern, parameters, named)
+
+
+def _pins_members(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+    """Say whether an expression over the whole JSON fixes how each of these members begins."""
+    others = ({**parameters, name: f"{permissions.UNRELATED_WORD}{parameters[name]}"} for name in named)
+    return not any(_matches_at_start(pattern, canonical.dumps(other), in_doubt=True) for other in others)
+
+
+def _depends_on(pattern: str, parameters: JsonObject, named: list[str]) -> bool:
+    """Say whether an expression over the whole JSON matches because of these members and nothing else."""
+    neutral = {name: value if name in named else _neutral_value(value) for name, value in parameters.items()}
+    others = ({**neutral, name: permissions.UNRELATED_WORD} for name in named)
+    return _matches_at_start(pattern, canonical.dumps(neutral)) and not any(
+        _matches_at_start(pattern, canonical.dumps(other), in_doubt=True) for other in others
+    )
+
+
+def _neutral_value(value: Json) -> Json:
+    return value if value is None or isinstance(value, bool | int | float) else permissions.UNRELATED_WORD
+
+
+def regex_begins_at_command(
+    pattern: str, parameters: JsonObject, name: str, sources: Iterable[str], simple: SimpleCommand
+) -> bool:
+    """Say whether an expression matches a simple command from its first word on, and that word as a whole."""
+    words = [*simple.assignments, *simple.written]
+    head = len(simple.assignments)
+    words[head : head + 1] = [f"{word}{permissions.UNRELATED_WORD}" for word in words[head : head + 1]]
+    longer = " ".join(words)
+    return any(
+        pattern == exact_regex({**parameters, name: source})
+        or _matches_whole_word(pattern, parameters, name, source, longer)
+        for source in sources
+    )
+
+
+def _matches_whole_word(pattern: str, parameters: JsonObject, name: str, source: str, longer: str) -> bool:
+    pairs = zip(
+        _command_texts(parameters, name, source), _command_texts(parameters, name, longer), strict=True
+    )
+    return any(
+        _matches_at_start(pattern, text)
+        and (
+            _matches_at_start(pattern, text, ending=_WORD_END)
+            or not _matches_at_start(pattern, other, in_doubt=True)
+        )
+        for text, other in pairs
+    )
+
+
+def _command_texts(parameters: JsonObject, name: str, source: str) -> Iterator[str]:
+    """Yield a command from its first word on, as its member, and as the JSON of a call without others."""
+    call = {**{key: _neutral_value(value) for key, value in parameters.items()}, name: source}
+    yield canonical.dumps(source)[1:]
+    yield _canonical_member(call, name)
+    yield canonical.dumps(call)
+
+
+_WORD_END: Final = r'(?:[\s"\\]|$)'
+
+
+def _canonical_member(parameters: JsonObject, name: str) -> str:
+    return canonical.dumps({name: parameters[name]})[1:-1] + ("}" if name == max(parameters) else ",")
+
+
+def _matches_at_start(pattern: str, text: str, *, ending: str = "", in_doubt: bool = False) -> bool:
+    return _finds_any(f"\\A(?:{pattern}){ending}", (text,), in_doubt=in_doubt)
+
+
+def call_subject(descriptor: ToolDescriptor, proposed: JsonObject, workspace: str) -> RuleSubject:
+    """Return a call as rules see it; paths are resolved where there is a workspace."""
+    parameters = dict(proposed)
+    targets: dict[str, ResolvedPath] = {}
+    for name in descriptor.path_parameters:
+        if isinstance(path := parameters.get(name), str):
+            try:
+                targets[name] = resolve_path(workspace, path)
+            except PathRefused:
+                continue
+    command = parameters.get(descriptor.command_parameter or "")
+    return RuleSubject(
+        descriptor=descriptor, parameters=parameters, targets=targets, canonical=canonical.dumps(parameters),
+        view=view_command(command, workspace or None) if isinstance(command, str) else None,
+    )  # fmt: skip

@@ -1,8 +1,4 @@
-"""JSON Schema of tool parameters: whether a schema is one, and whether parameters satisfy it.
-
-Owns the words for what is wrong, which name the field and never repeat its value. jsonschema is loaded
-at the first check. It must never fetch a schema from anywhere.
-"""
+"""JSON Schema of tool parameters: whether a schema is valid, and whether parameters satisfy it."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,49 +9,48 @@ from workbench.domain.values import Json, JsonObject
 from workbench.policy import regex
 from workbench.text.safe import one_line
 
-MOST_MESSAGES: Final = 8
-_DEPTH: Final = 64
+MAX_MESSAGES: Final = 8
+_MAX_DEPTH: Final = 64
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-def check(schema: JsonObject, parameters: Json) -> tuple[str, ...]:
-    """Return what is wrong with parameters, one message a field; nothing if they satisfy the schema."""
+def parameter_problems(schema: JsonObject, parameters: Json) -> tuple[str, ...]:
+    """Return what is wrong with parameters, one message a field."""
     try:
-        errors = _validator(json.dumps(_plain(schema))).iter_errors(_plain(parameters))
+        errors = _validator(json.dumps(_plain_json(schema))).iter_errors(_plain_json(parameters))
         return tuple(_messages(errors))
     except RecursionError:
         return ("parameters: nested too deep to be checked",)
-    except _unresolvable() as error:
+    except _empty_registry() as error:
         return (f"schema: {one_line(str(error), 160)}",)
-    except regex.TooCostly as error:
+    except regex.RegexTooCostly as error:
         return (f"parameters: too long to be checked ({error})",)
 
 
-def check_schema(schema: Json) -> tuple[str, ...]:
-    """Return what is wrong with a schema itself.
+def schema_problems(schema: Json) -> tuple[str, ...]:
+    """Return what is wrong with a schema.
 
-    It has to be a JSON Schema (2020-12) of type `object` that refers to nothing outside itself, and its
-    patterns have to be ones that RE2 reads.
+    It has to be JSON Schema (2020-12) of type `object`, without outside references, with RE2 patterns.
     """
     import jsonschema
 
     if not isinstance(schema, Mapping):
         return ("schema: not a JSON object",)
     document = cast("Mapping[str, Json]", schema)
-    found = [] if document.get("type") == "object" else ["type: must be object"]
+    problems = [] if document.get("type") == "object" else ["type: must be object"]
     try:
-        found.extend(_inner_problems(document, "", 0))
-        _class().check_schema(_plain(document))
+        problems.extend(_inner_problems(document, "", 0))
+        _validator_class().check_schema(_plain_json(document))
     except jsonschema.SchemaError as error:
-        found.append(f"{_place(error.absolute_path) or 'schema'}: {one_line(error.message, 160)}")
+        problems.append(f"{_member_path(error.absolute_path) or 'schema'}: {one_line(error.message, 160)}")
     except RecursionError:
-        found.append("schema: nested too deep")
-    return tuple(found)
+        problems.append("schema: nested too deep")
+    return tuple(problems)
 
 
 def _inner_problems(node: Json, place: str, depth: int) -> Iterator[str]:
-    if depth > _DEPTH:
-        yield f"{place}: nested deeper than {_DEPTH} levels"
+    if depth > _MAX_DEPTH:
+        yield f"{place}: nested deeper than {_MAX_DEPTH} levels"
         return
     if isinstance(node, Mapping):
         members = cast("Mapping[str, Json]", node)
@@ -73,24 +68,24 @@ def _keyword_problems(members: Mapping[str, Json], place: str) -> Iterator[str]:
         if isinstance(target, str) and not target.startswith("#"):
             yield f"{place}/{keyword}: refers to something outside the schema"
     pattern = members.get("pattern")
-    if isinstance(pattern, str) and (why := regex.problem(pattern)):
+    if isinstance(pattern, str) and (why := regex.regex_problem(pattern)):
         yield f"{place}/pattern: {why}"
 
 
 @cache
-def _class() -> Any:
+def _validator_class() -> Any:
     from jsonschema import validators
 
     # jsonschema searches with Python's re, which a hostile pattern can keep busy for ever.
     library = cast("Any", validators)
-    return library.extend(library.Draft202012Validator, {"pattern": _pattern})
+    return library.extend(library.Draft202012Validator, {"pattern": _check_pattern})
 
 
-def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+def _check_pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
     import jsonschema
 
-    if isinstance(instance, str) and not regex.compiled(pattern).is_in(instance):
-        yield jsonschema.ValidationError("does not have the form that it must have")
+    if isinstance(instance, str) and not regex.compile_regex(pattern).is_in(instance):
+        yield jsonschema.ValidationError("does not match the required pattern")
 
 
 @lru_cache(maxsize=128)
@@ -98,11 +93,11 @@ def _validator(schema: str) -> Any:
     import referencing
 
     # An empty registry of our own: the default one would fetch what a $ref names.
-    return _class()(json.loads(schema), registry=cast("Any", referencing).Registry())
+    return _validator_class()(json.loads(schema), registry=cast("Any", referencing).Registry())
 
 
 @cache
-def _unresolvable() -> type[Exception]:
+def _empty_registry() -> type[Exception]:
     import jsonschema.exceptions
     import referencing.exceptions
 
@@ -110,12 +105,11 @@ def _unresolvable() -> type[Exception]:
     return wrapped or referencing.exceptions.Unresolvable
 
 
-def _plain(value: Json) -> Json:
-    """Return mappings as dicts and tuples as lists: jsonschema knows no others."""
+def _plain_json(value: Json) -> Json:
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in cast("Mapping[str, Json]", value).items()}
+        return {key: _plain_json(item) for key, item in cast("Mapping[str, Json]", value).items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("list[Json]", value)]
+        return [_plain_json(item) for item in cast("list[Json]", value)]
     return value
 
 
@@ -124,13 +118,13 @@ def _messages(errors: Iterable[Any]) -> Iterator[str]:
     for error in errors:
         for message in _sentences(error):
             seen.setdefault(message)
-        if len(seen) >= MOST_MESSAGES:
+        if len(seen) >= MAX_MESSAGES:
             break
-    yield from list(seen)[:MOST_MESSAGES]
+    yield from list(seen)[:MAX_MESSAGES]
 
 
 def _sentences(error: Any) -> list[str]:
-    place = _place(error.absolute_path)
+    place = _member_path(error.absolute_path)
     prefix = f"{place}." if place else ""
     match error.validator:
         case "required":
@@ -142,7 +136,7 @@ def _sentences(error: Any) -> list[str]:
             unknown = [one_line(name, 60) for name in error.instance if name not in known]
             return [f"{prefix}{name}: not known; known are {', '.join(known)}" for name in unknown]
         case "type":
-            return [f"{place or 'parameters'}: must be {_or(error.validator_value)}"]
+            return [f"{place or 'parameters'}: must be {_type_choice(error.validator_value)}"]
         case "pattern":
             return [f"{place or 'parameters'}: {error.message}"]
         case keyword:
@@ -150,9 +144,9 @@ def _sentences(error: Any) -> list[str]:
             return [f"{place or 'parameters'}: does not satisfy {keyword} {wanted}"]
 
 
-def _or(types: str | list[str]) -> str:
+def _type_choice(types: str | list[str]) -> str:
     return types if isinstance(types, str) else " or ".join(types)
 
 
-def _place(path: Iterable[object]) -> str:
+def _member_path(path: Iterable[object]) -> str:
     return one_line(".".join(str(part) for part in path), 120)

@@ -1,11 +1,4 @@
-"""Trust in a workspace: the hash of what governs it, and the question that is put to the human.
-
-Owns which files count. Covered are `.workbench.json`, `workbench.yaml`, `wave.yaml`, everything below
-`.workbench/`, `.wave/` and `.agents/` but for what runs leave there, and every file inside the workspace
-that a hook command of `.workbench.json`, or a prompt or command line of a manifest, names with any of its
-words.
-It never decides, and never reads what it could not read again in full.
-"""
+"""Trust in a workspace: the hash of the files that govern it, and the question that is put to the human."""
 
 import contextlib
 import hashlib
@@ -19,35 +12,28 @@ from typing import Any, Final, cast
 
 from workbench.domain.rows import Trust
 from workbench.domain.values import Choice, Guards
-from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS, is_below
+from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS, WORKSPACE_CONFIG, is_below
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
-LARGEST_FILE: Final = 1_048_576
-MOST_FILES: Final = 2000
-CONFIG: Final = ".workbench.json"
-MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
-LEFT_BY_RUNS: Final = frozenset(
+MAX_GOVERNING_FILE_BYTES: Final = 1_048_576
+MAX_GOVERNING_FILES: Final = 2000
+PIPELINE_MANIFESTS: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
+RUN_OUTPUT_FOLDERS: Final = frozenset(
     f"{folder}/{name}"
     for folder in GOVERNING_FOLDERS
     for name in ("workspaces", "traces", "artifacts", "output")
 )
 """Folders that hold workspaces, traces and results: what lies there is no prompt and no pipeline."""
-
-NOTHING: Final = hashlib.sha256(b"").hexdigest()
-"""The hash of a workspace that nothing governs."""
-
+EMPTY_GOVERNING_HASH: Final = hashlib.sha256(b"").hexdigest()
 _HOOK_EVENT: Final = re.compile(r"\b(?:Pre|Post)ToolUse\b")
-_COMMAND: Final = re.compile(r"\bcommand\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)")
-_RUNS: Final = re.compile(r"(?m)^[ \t-]*(?:command|script|run)[ \t]*:")
-_NAMED: Final = re.compile(
+_COMMAND_LINE: Final = re.compile(r"\bcommand\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)")
+_RUN_LINE: Final = re.compile(r"(?m)^[ \t-]*(?:command|script|run)[ \t]*:")
+_NAMED_FILE: Final = re.compile(
     r"\b(?:system_prompt_file|hooks_template|command)\s*:\s*(\"[^\"\n]*\"|'[^'\n]*'|[^,}\n]+)"
 )
-
-ENDED: Final = "trust ended"
-"""The mark of a call that is asked about because trust ended while hooks or denials were in force."""
-
-CHOICES: Final = (
+TRUST_ENDED_MARK: Final = "trust ended"
+TRUST_CHOICES: Final = (
     Choice(key="trust", label="trust this workspace"),
     Choice(key="trust_and_read", label="trust it, and let agents read files here without asking"),
     Choice(key="not_now", label="not now"),
@@ -59,42 +45,39 @@ class TrustRefused(Exception):
 
 
 def governing_hash(workspace: str) -> str:
-    """Return the SHA-256 over the sorted lines `path NUL hex-sha256 LF` of the governing files.
-
-    Raises:
-        TrustRefused: A file is too large, no regular file, a link that leads out, or there are too many.
-    """
+    """Return the SHA-256 over the sorted lines `path NUL hex-sha256 LF` of the governing files."""
     root = os.path.realpath(workspace)
     lines = (
-        path.encode("utf-8", "surrogateescape") + b"\0" + _digest(root, path).encode() + b"\n"
+        path.encode("utf-8", "surrogateescape") + b"\0" + _file_digest(root, path).encode() + b"\n"
         for path in governing_files(root)
     )
     return hashlib.sha256(b"".join(sorted(lines))).hexdigest()
 
 
 def governing_files(workspace: str) -> tuple[str, ...]:
-    """Return the paths of what governs a workspace, relative to it and sorted.
-
-    Raises:
-        TrustRefused: There are too many, or a folder cannot be listed.
-    """
+    """Return the sorted relative paths of what governs a workspace, or raise `TrustRefused`."""
     root = os.path.realpath(workspace)
-    found = {name for name in GOVERNING_FILES if os.path.lexists(f"{root}/{name}")}
+    paths = {name for name in GOVERNING_FILES if os.path.lexists(f"{root}/{name}")}
     for folder in GOVERNING_FOLDERS:
-        for path in _below(root, folder):
-            found.add(path)
-            if len(found) > MOST_FILES:
-                raise TrustRefused(f"{folder}: more than {MOST_FILES} files; keep fewer there")
-    found.update(named_files(root))
-    return tuple(sorted(found))
+        for path in _files_below(root, folder):
+            paths.add(path)
+            if len(paths) > MAX_GOVERNING_FILES:
+                raise TrustRefused(f"{folder}: more than {MAX_GOVERNING_FILES} files; keep fewer there")
+    paths.update(hook_named_files(root))
+    return tuple(sorted(paths))
 
 
-def named_files(workspace: str) -> tuple[str, ...]:
-    """Return the files inside the workspace that hooks of its `.workbench.json` name, sorted."""
+def hook_named_files(workspace: str) -> tuple[str, ...]:
+    """Return the files inside the workspace that its hooks and manifests name, sorted."""
     root = os.path.realpath(workspace)
     commands = (*_hook_commands(root), *_manifest_commands(root))
-    found = {path for command in commands for word in _words(command) if (path := _inside(root, word))}
-    return tuple(sorted(found))
+    paths = {
+        path
+        for command in commands
+        for word in _command_words(command)
+        if (path := _path_in_workspace(root, word))
+    }
+    return tuple(sorted(paths))
 
 
 def is_trusted(row: Trust | None, content_hash: str) -> bool:
@@ -105,31 +88,25 @@ def is_trusted(row: Trust | None, content_hash: str) -> bool:
 def manifest_commands(workspace: str) -> tuple[str, ...]:
     """Return the hook commands of the workspace's manifests; read by line, so rather too many."""
     root = os.path.realpath(workspace)
-    texts = [_text(root, name) for name in MANIFESTS]
+    texts = [_governing_text(root, name) for name in PIPELINE_MANIFESTS]
     return tuple(
         match[1].strip().strip("\"'")
         for text in texts
         if _HOOK_EVENT.search(text)
-        for match in _COMMAND.finditer(text)
+        for match in _COMMAND_LINE.finditer(text)
     )
 
 
-def pipeline_commands(workspace: str) -> int:
+def count_pipeline_commands(workspace: str) -> int:
     """Count the lines of governing YAML files that name a command."""
     root = os.path.realpath(workspace)
     names = (path for path in governing_files(root) if path.endswith((".yaml", ".yml")))
-    return sum(len(_RUNS.findall(_text(root, name))) for name in names)
+    return sum(len(_RUN_LINE.findall(_governing_text(root, name))) for name in names)
 
 
-def ending(guards: Guards | None, content_hash: str) -> str:
-    """Return why no grant counts once trust in these files has ended, empty where they stood in no way.
-
-    Args:
-        guards: What was noted of them when they were trusted; None for what an older version recorded,
-            where hooks are taken for granted unless there was no file at all.
-        content_hash: Their hash.
-    """
-    if guards == "none" or (guards is None and content_hash == NOTHING):
+def trust_ended_reason(guards: Guards | None, content_hash: str) -> str:
+    """Return why no grant counts once trust has ended; records without guards are taken to have had hooks."""
+    if guards == "none" or (guards is None and content_hash == EMPTY_GOVERNING_HASH):
         return ""
     what = "denials" if guards == "denials" else "hooks"
     return (
@@ -138,14 +115,8 @@ def ending(guards: Guards | None, content_hash: str) -> str:
     )
 
 
-def question(workspace: str, files: tuple[str, ...], acts: Iterable[str] = ()) -> str:
-    """Return the words of the trust question.
-
-    Args:
-        workspace: Its real path.
-        files: What governs it.
-        acts: Sentences about what these files do, made safe.
-    """
+def trust_question(workspace: str, files: tuple[str, ...], acts: Iterable[str] = ()) -> str:
+    """Return the text of the trust question; `acts` are safe sentences about what the files do."""
     place = one_line(workspace, 160)
     if not files:
         return f"Trust {place}? Nothing in it configures agents now; you are asked again when that changes."
@@ -158,8 +129,7 @@ def question(workspace: str, files: tuple[str, ...], acts: Iterable[str] = ()) -
     )
 
 
-def _below(root: str, folder: str) -> Iterator[str]:
-    """Yield everything below a folder that is no folder itself; links are not followed."""
+def _files_below(root: str, folder: str) -> Iterator[str]:
     top = f"{root}/{folder}"
     if not os.path.lexists(top):
         return
@@ -172,7 +142,9 @@ def _below(root: str, folder: str) -> Iterator[str]:
 
     for here, folders, files in os.walk(top, onerror=refuse):
         # What runs leave behind governs nothing, and would end the trust with every run.
-        folders[:] = [name for name in folders if os.path.relpath(f"{here}/{name}", root) not in LEFT_BY_RUNS]
+        folders[:] = [
+            name for name in folders if os.path.relpath(f"{here}/{name}", root) not in RUN_OUTPUT_FOLDERS
+        ]
         links = [name for name in folders if os.path.islink(f"{here}/{name}")]  # noqa: PTH114 -- text
         for name in (*files, *links):
             yield os.path.relpath(f"{here}/{name}", root)
@@ -182,45 +154,46 @@ def _is_folder(path: str) -> bool:
     return stat.S_ISDIR(os.lstat(path).st_mode)
 
 
-def _digest(root: str, path: str) -> str:
-    return hashlib.sha256(_read(root, path)).hexdigest()
+def _file_digest(root: str, path: str) -> str:
+    return hashlib.sha256(_read_governing_file(root, path)).hexdigest()
 
 
-def _read(root: str, path: str) -> bytes:
+def _read_governing_file(root: str, path: str) -> bytes:
     """Read a governing file whole. A link counts as the file it leads to, if that is inside."""
     shown = one_line(path, 120)
     real = os.path.realpath(f"{root}/{path}")
     if not is_below(real, root):
         raise TrustRefused(f"{shown}: leads outside the workspace; replace the link by a file")
     try:
-        data = _regular(real)
+        data = _read_regular_file(real)
     except OSError as error:
         raise TrustRefused(f"{shown}: cannot be read: {error.strerror}") from None
     if data is None:
         raise TrustRefused(f"{shown}: not a regular file; remove it")
-    if len(data) > LARGEST_FILE:
-        raise TrustRefused(f"{shown}: larger than {LARGEST_FILE} bytes; keep large files elsewhere")
+    if len(data) > MAX_GOVERNING_FILE_BYTES:
+        raise TrustRefused(
+            f"{shown}: larger than {MAX_GOVERNING_FILE_BYTES} bytes; keep large files elsewhere"
+        )
     return data
 
 
-def _regular(real: str) -> bytes | None:
-    """Read a regular file as far as it may be large, and one byte more; None for anything else."""
+def _read_regular_file(real: str) -> bytes | None:
+    """Read a regular file up to one byte more than it may have; None for anything else."""
     file = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             return None
         with os.fdopen(file, "rb", closefd=False) as opened:
-            return opened.read(LARGEST_FILE + 1)
+            return opened.read(MAX_GOVERNING_FILE_BYTES + 1)
     finally:
         os.close(file)
 
 
 def _hook_commands(root: str) -> Iterator[str]:
-    """Yield the commands of the hooks; a configuration that cannot be read runs nothing."""
-    if not os.path.lexists(f"{root}/{CONFIG}"):
+    if not os.path.lexists(f"{root}/{WORKSPACE_CONFIG}"):
         return
     try:
-        config: Any = canonical.loads(_read(root, CONFIG))
+        config: Any = canonical.loads(_read_governing_file(root, WORKSPACE_CONFIG))
     except (TrustRefused, ValueError):
         return
     hooks = cast("dict[str, Any]", config).get("hooks") if isinstance(config, dict) else None
@@ -232,20 +205,18 @@ def _hook_commands(root: str) -> Iterator[str]:
 
 
 def _manifest_commands(root: str) -> Iterator[str]:
-    """Yield what manifests of pipelines name as prompts and hooks; read by line, so rather too much."""
-    for name in MANIFESTS:
-        for match in _NAMED.finditer(_text(root, name)):
+    for name in PIPELINE_MANIFESTS:
+        for match in _NAMED_FILE.finditer(_governing_text(root, name)):
             yield match[1].strip().strip("\"'")
 
 
-def _text(root: str, name: str) -> str:
-    """Return a governing file as text; empty where it is not there or cannot be judged."""
+def _governing_text(root: str, name: str) -> str:
     with contextlib.suppress(TrustRefused):
-        return _read(root, name).decode("utf-8", "replace")
+        return _read_governing_file(root, name).decode("utf-8", "replace")
     return ""
 
 
-def _words(command: str) -> Iterator[str]:
+def _command_words(command: str) -> Iterator[str]:
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -255,8 +226,7 @@ def _words(command: str) -> Iterator[str]:
         yield from command.split()
 
 
-def _inside(root: str, word: str) -> str | None:
-    """Return a word as a path relative to the workspace, if it names a file in there."""
+def _path_in_workspace(root: str, word: str) -> str | None:
     if not word or "\0" in word or word.startswith("-"):
         return None
     try:

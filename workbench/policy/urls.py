@@ -1,39 +1,136 @@
-"""Web addresses that an agent names: whether they may be fetched, and which address is connected to.
+"""Web addresses that an agent names: whether they may be fetched, and which IP address is connected to."""
 
-Owns reading an address strictly (whatever two programs could read in two ways is refused), the list of
-hosts, and the judgement of every hop and every answer of a name server. It opens no connection and asks no
-name server: answers are given to it, and what it lets pass names the addresses that it has judged.
-"""
-
+import ipaddress
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 from urllib.parse import quote, urljoin
 
-from workbench.policy import addresses
+from msgspec import Struct
+
 from workbench.text.safe import one_line
 
-MOST_REDIRECTS: Final = 5
-LONGEST: Final = 8_192
-"""Characters of an address; S0 names none, servers take about this much."""
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
+SPECIAL_BLOCKS: Final = (
+    ("0.0.0.0/8", "this network"),
+    ("10.0.0.0/8", "a private network"),
+    ("100.64.0.0/10", "a provider's shared network"),
+    ("127.0.0.0/8", "this machine"),
+    ("168.63.129.16/32", "a cloud's own service"),  # public by number, answered by the host machine
+    ("169.254.0.0/16", "the local link"),
+    ("172.16.0.0/12", "a private network"),
+    ("192.0.0.0/24", "protocol assignments"),
+    ("192.0.2.0/24", "documentation"),
+    ("192.88.99.0/24", "retired relays"),
+    ("192.168.0.0/16", "a private network"),
+    ("198.18.0.0/15", "benchmarks"),
+    ("198.51.100.0/24", "documentation"),
+    ("203.0.113.0/24", "documentation"),
+    ("224.0.0.0/4", "multicast"),
+    ("240.0.0.0/4", "reserved"),
+    ("::/128", "this network"),
+    ("::1/128", "this machine"),
+    ("64:ff9b:1::/48", "local address translation"),
+    ("100::/64", "discarding"),
+    ("100:0:0:1::/64", "a dummy prefix"),
+    ("2001::/23", "protocol assignments"),
+    ("2001:db8::/32", "documentation"),
+    ("3fff::/20", "documentation"),
+    ("5f00::/16", "segment routing"),
+    ("fc00::/7", "a private network"),
+    ("fe80::/10", "the local link"),
+    ("fec0::/10", "a private network"),
+    ("ff00::/8", "multicast"),
+)
+_ALLOCATED_IPV6: Final = ipaddress.IPv6Network("2000::/3")
+"""All that is allocated for global use; the rest of IPv6 is not allocated yet."""
+# (prefix, bits below the embedded IPv4 address): RFC 4291 2.5.5, RFC 2765, RFC 6052, RFC 3056.
+_IPV4_CARRIER_BLOCKS: Final = (
+    ("::ffff:0:0/96", 0),
+    ("::ffff:0:0:0/96", 0),
+    ("64:ff9b::/96", 0),
+    ("2002::/16", 80),
+)
 
-_LONGEST_HOST: Final = 253
-_PORTS: Final = {"http": 80, "https": 443}
+
+def parse_ip_address(text: str) -> IpAddress | None:
+    """Return the address that a text writes; None for odd numbers, zones and octal forms."""
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def is_loopback_address(address: IpAddress) -> bool:
+    """Say whether an address is in 127.0.0.0/8 or ::1, not wrapped in another one."""
+    return address in ipaddress.ip_network("127.0.0.0/8" if address.version == 4 else "::1/128")
+
+
+def non_public_reason(address: IpAddress) -> str | None:
+    """Return the block of an address that is not on the public internet; None for a public one."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.scope_id:
+            return "the local link"
+        inner = carried_ipv4(address)
+        if inner is not None:
+            reason = non_public_reason(inner)
+            return reason and f"{inner} inside it, {reason}"
+    reason = _special_block_of(address)
+    if reason is None and isinstance(address, ipaddress.IPv6Address) and address not in _ALLOCATED_IPV6:
+        return "an unallocated range"
+    return reason
+
+
+def carried_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address carries, if any: packets end up there."""
+    for network, shift in _carrier_networks():
+        if address in network:
+            return ipaddress.IPv4Address(int(address) >> shift & 0xFFFFFFFF)
+    # ISATAP (RFC 5214): the interface part names the IPv4 address of a tunnel's end.
+    if int(address) >> 32 & 0xFDFFFFFF == 0x00005EFE:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _special_block_of(address: IpAddress) -> str | None:
+    return next(
+        (
+            name
+            for network, name in _special_networks()
+            if network.version == address.version and address in network
+        ),
+        None,
+    )
+
+
+@cache
+def _special_networks() -> tuple[tuple[IpNetwork, str], ...]:
+    return tuple((ipaddress.ip_network(text), name) for text, name in SPECIAL_BLOCKS)
+
+
+@cache
+def _carrier_networks() -> tuple[tuple[ipaddress.IPv6Network, int], ...]:
+    return tuple((ipaddress.IPv6Network(text), shift) for text, shift in _IPV4_CARRIER_BLOCKS)
+
+
+MAX_REDIRECTS: Final = 5
+MAX_URL_LENGTH: Final = 8_192
+"""Characters of an address; servers accept about this many."""
+_MAX_HOST_LENGTH: Final = 253
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _URL: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<slashes>/*)(?P<rest>.*)", re.DOTALL)
 _AUTHORITY_END: Final = re.compile(r"[/?#]")
-_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
-_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_UNSAFE: Final = "%/:?#[]@!$&'()*+,;=~|"
-"""What stays as it is when a path or query is made ASCII."""
-
-Resolve = Callable[[str], Sequence[str]]
+_HOST_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
+_NUMERIC_LABEL: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_KEPT_CHARACTERS: Final = "%/:?#[]@!$&'()*+,;=~|"
+HostLookup = Callable[[str], Sequence[str]]
 """Returns the addresses of a host name; empty, or an OSError or LookupError, means that there is none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlRules:
+class UrlRules(Struct, frozen=True, kw_only=True):
     """What a user allows: the section `fetch` of the configuration."""
 
     allow_loopback: bool = False
@@ -42,8 +139,7 @@ class UrlRules:
     """Host names, compared whole; empty means any. A listed name lifts no check of its addresses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ParsedUrl(Struct, frozen=True, kw_only=True):
     """An address taken apart: what its text alone says."""
 
     scheme: str
@@ -52,14 +148,14 @@ class Place:
     port: int
     target: str
     """Path and query as they are sent, in ASCII."""
-    address: addresses.Address | None
+    address: IpAddress | None
     """The host, where it is written as an address."""
 
     @property
     def authority(self) -> str:
         """Return host and port as the header `Host` has them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
@@ -67,15 +163,14 @@ class Place:
         return f"{self.scheme}://{self.authority}{self.target}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UrlVerdict:
+class UrlVerdict(Struct, frozen=True, kw_only=True):
     """What was said of an address, and where a connection may go."""
 
     verdict: Literal["allow", "deny"]
     reason: str
-    place: Place | None = None
+    place: ParsedUrl | None = None
     addresses: tuple[str, ...] = ()
-    """What may be connected to, in the order of the answer; empty if denied."""
+    """In the order of the answer; empty if denied."""
     is_loopback: bool = False
 
 
@@ -83,56 +178,54 @@ class UrlRefused(Exception):
     """An address may not be used; the message is the reason."""
 
 
-def check(
-    url: str, resolve: Resolve, rules: UrlRules | None = None, before: Sequence[UrlVerdict] = ()
+def check_url(
+    url: str, resolve: HostLookup, rules: UrlRules | None = None, before: Sequence[UrlVerdict] = ()
 ) -> UrlVerdict:
     """Judge one address, and every internet address that its name has.
 
-    Args:
-        url: As the agent, or a redirect, named it.
-        resolve: Asked once, and only for names; the caller connects to what the verdict lists, so that a
-            second answer of the name server changes nothing.
-        rules: What the user allows.
-        before: Verdicts of the hops that led here; empty for the first.
+    `resolve` is asked once, and only for names: the caller connects to the addresses of the verdict, so a
+    second answer of the name server changes nothing. `before` are the verdicts of earlier redirects.
     """
     rules = rules or UrlRules()
     try:
-        if len(before) > MOST_REDIRECTS:
-            raise UrlRefused(f"more than {MOST_REDIRECTS} redirects")
-        place = parse(_joined(before[-1].place, url) if before else url)
-        _require_listed(place, rules)
-        found = (place.address,) if place.address is not None else _answers(place.host, resolve)
-        is_loopback = _judged(place, found, rules, before)
+        if len(before) > MAX_REDIRECTS:
+            raise UrlRefused(f"more than {MAX_REDIRECTS} redirects")
+        place = parse_url(_redirect_url(before[-1].place, url) if before else url)
+        _require_allowed_host(place, rules)
+        addresses = (
+            (place.address,) if place.address is not None else _looked_up_addresses(place.host, resolve)
+        )
+        is_loopback = _require_allowed_addresses(place, addresses, rules, before)
     except UrlRefused as error:
         return UrlVerdict(verdict="deny", reason=str(error))
-    listed = tuple(str(address) for address in found)
+    listed = tuple(str(address) for address in addresses)
     reason = "this machine, which the configuration allows" if is_loopback else "a public address"
     return UrlVerdict(verdict="allow", reason=reason, place=place, addresses=listed, is_loopback=is_loopback)
 
 
-def check_hops(
-    url: str, redirects: Iterable[str], resolve: Resolve, rules: UrlRules | None = None
+def check_url_hops(
+    url: str, redirects: Iterable[str], resolve: HostLookup, rules: UrlRules | None = None
 ) -> UrlVerdict:
-    """Judge an address and the redirects that follow: the last verdict, or the first that denies."""
-    hops = [check(url, resolve, rules)]
+    """Judge an address and its redirects: the last verdict, or the first that denies."""
+    hops = [check_url(url, resolve, rules)]
     for number, location in enumerate(redirects, 1):
         if hops[-1].verdict == "deny":
             break
-        found = check(location, resolve, rules, hops)
-        if found.verdict == "deny":
-            return UrlVerdict(verdict="deny", reason=f"redirect {number}: {found.reason}")
-        hops.append(found)
+        verdict = check_url(location, resolve, rules, hops)
+        if verdict.verdict == "deny":
+            return UrlVerdict(verdict="deny", reason=f"redirect {number}: {verdict.reason}")
+        hops.append(verdict)
     return hops[-1]
 
 
-def objection(url: str, rules: UrlRules | None = None) -> str | None:
+def url_objection(url: str, rules: UrlRules | None = None) -> str | None:
     """Return why an address can be refused by its text alone, without asking a name server."""
     rules = rules or UrlRules()
     try:
-        place = parse(url)
-        _require_listed(place, rules)
+        place = parse_url(url)
+        _require_allowed_host(place, rules)
         if place.address is not None:
-            _judged(place, (place.address,), rules, ())
+            _require_allowed_addresses(place, (place.address,), rules, ())
     except UrlRefused as error:
         return str(error)
     return None
@@ -141,36 +234,31 @@ def objection(url: str, rules: UrlRules | None = None) -> str | None:
 # --- reading ---------------------------------------------------------------------------------------
 
 
-def parse(url: str) -> Place:
-    """Take an address apart.
-
-    Raises:
-        UrlRefused: It is no http or https address, names a user, or could be read in two ways.
-    """
+def parse_url(url: str) -> ParsedUrl:
+    """Take an address apart; `UrlRefused` unless it is http or https, names no user, has one reading."""
     _require_plain(url)
-    found = _URL.fullmatch(url)
-    if found is None:
-        raise UrlRefused("names no scheme; begin with https://")
-    scheme = found["scheme"].lower()
-    if scheme not in _PORTS:
+    match = _URL.fullmatch(url)
+    if match is None:
+        raise UrlRefused("has no scheme; begin with https://")
+    scheme = match["scheme"].lower()
+    if scheme not in _DEFAULT_PORTS:
         raise UrlRefused(f"{one_line(scheme, 20)} addresses are not fetched, only http and https")
-    if len(found["slashes"]) != 2:
+    if len(match["slashes"]) != 2:
         raise UrlRefused(f"write {scheme}:// with two slashes and a host")
-    end = _AUTHORITY_END.search(found["rest"])
-    cut = end.start() if end else len(found["rest"])
-    host, port = _split(found["rest"][:cut])
-    name, address = _host(host)
-    return Place(
+    end = _AUTHORITY_END.search(match["rest"])
+    cut = end.start() if end else len(match["rest"])
+    host, port = _split_authority(match["rest"][:cut])
+    name, address = _parse_host(host)
+    return ParsedUrl(
         scheme=scheme,
         host=name,
         port=_port(port, scheme),
-        target=_target(found["rest"][cut:]),
+        target=_request_target(match["rest"][cut:]),
         address=address,
     )
 
 
-def _joined(place: Place | None, location: str) -> str:
-    """Return where a redirect leads; one without a scheme is read from where it was found."""
+def _redirect_url(place: ParsedUrl | None, location: str) -> str:
     _require_plain(location)
     if place is None or _URL.fullmatch(location):
         return location
@@ -181,8 +269,8 @@ def _joined(place: Place | None, location: str) -> str:
 
 
 def _require_plain(url: str) -> None:
-    if len(url) > LONGEST:
-        raise UrlRefused(f"longer than {LONGEST} characters")
+    if len(url) > MAX_URL_LENGTH:
+        raise UrlRefused(f"longer than {MAX_URL_LENGTH} characters")
     for character in url:
         if character.isspace() or unicodedata.category(character) in ("Cc", "Cf", "Cs"):
             raise UrlRefused(f"holds a space or hidden character (U+{ord(character):04X}); percent-encode it")
@@ -190,8 +278,7 @@ def _require_plain(url: str) -> None:
         raise UrlRefused("holds a backslash, which some programs read as a slash; write / or %5C")
 
 
-def _split(authority: str) -> tuple[str, str | None]:
-    """Return host and port of an authority; the port None where there is no colon."""
+def _split_authority(authority: str) -> tuple[str, str | None]:
     if "@" in authority:
         raise UrlRefused("names a user before the host; leave that out")
     if authority.startswith("["):
@@ -205,44 +292,42 @@ def _split(authority: str) -> tuple[str, str | None]:
 
 def _port(text: str | None, scheme: str) -> int:
     if not text:
-        return _PORTS[scheme]
+        return _DEFAULT_PORTS[scheme]
     if not (text.isascii() and text.isdigit()) or len(text) > 5 or not 1 <= int(text) <= 65_535:
         raise UrlRefused(f"port {one_line(text, 12)} is none; ports go from 1 to 65535")
     return int(text)
 
 
-def _host(text: str) -> tuple[str, addresses.Address | None]:
+def _parse_host(text: str) -> tuple[str, IpAddress | None]:
     if text.startswith("["):
-        address = addresses.parsed(text[1:-1])
+        address = parse_ip_address(text[1:-1])
         if address is None or address.version != 6 or "%" in text:
             raise UrlRefused("its brackets do not hold an IPv6 address without a zone")
         return str(address), address
-    name = host_name(text)
-    if _NUMBER.fullmatch(name.rpartition(".")[2]) is None:
+    name = normalized_host(text)
+    if _NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]) is None:
         return name, None
-    address = addresses.parsed(name)
+    address = parse_ip_address(name)
     if address is None:
-        raise UrlRefused(f"{one_line(name, 60)} is another way to write an address; write four plain numbers")
+        raise UrlRefused(
+            f"{one_line(name, 60)} is an unusual way to write an IP address; write four decimal numbers"
+        )
     return str(address), address
 
 
-def host_name(text: str) -> str:
-    """Return a host name as names are compared: lower case, no trailing dot, letters of others as `xn--`.
-
-    Raises:
-        UrlRefused: It is none.
-    """
+def normalized_host(text: str) -> str:
+    """Return a host name for comparison (lower case, no trailing dot, `xn--`), or raise `UrlRefused`."""
     name = unicodedata.normalize("NFKC", text).lower().replace("\u3002", ".").removesuffix(".")
     if not name:
         raise UrlRefused("names no host")
     if not name.isascii():
-        name = _ascii(name)
-    if len(name) > _LONGEST_HOST or not all(_LABEL.fullmatch(label) for label in name.split(".")):
+        name = _ascii_host(name)
+    if len(name) > _MAX_HOST_LENGTH or not all(_HOST_LABEL.fullmatch(label) for label in name.split(".")):
         raise UrlRefused(f"{one_line(name, 80)} cannot be the name of a host")
     return name
 
 
-def _ascii(name: str) -> str:
+def _ascii_host(name: str) -> str:
     import idna
 
     try:
@@ -251,55 +336,56 @@ def _ascii(name: str) -> str:
         raise UrlRefused(f"{one_line(name, 80)} cannot be the name of a host") from None
 
 
-def _target(text: str) -> str:
-    """Return path and query, without the fragment."""
+def _request_target(text: str) -> str:
     path = text.partition("#")[0]
-    return quote(path if path.startswith("/") else f"/{path}", safe=_UNSAFE)
+    return quote(path if path.startswith("/") else f"/{path}", safe=_KEPT_CHARACTERS)
 
 
 # --- judging ---------------------------------------------------------------------------------------
 
 
-def _require_listed(place: Place, rules: UrlRules) -> None:
-    if rules.allowed_hosts and place.host not in {_listed(name) for name in rules.allowed_hosts}:
+def _require_allowed_host(place: ParsedUrl, rules: UrlRules) -> None:
+    if rules.allowed_hosts and place.host not in {
+        _normalized_allowed_host(name) for name in rules.allowed_hosts
+    }:
         raise UrlRefused(f"{one_line(place.host, 80)} is not in fetch.allowed_hosts")
 
 
-def _listed(name: str) -> str:
+def _normalized_allowed_host(name: str) -> str:
     try:
-        return _host(name)[0]
+        return _parse_host(name)[0]
     except UrlRefused:
         return ""
 
 
-def _answers(host: str, resolve: Resolve) -> tuple[addresses.Address, ...]:
+def _looked_up_addresses(host: str, resolve: HostLookup) -> tuple[IpAddress, ...]:
     try:
         answer = tuple(dict.fromkeys(resolve(host)))
     except (OSError, LookupError) as error:
         raise UrlRefused(f"{one_line(host, 80)} has no address ({one_line(str(error), 80)})") from None
     if not answer:
         raise UrlRefused(f"{one_line(host, 80)} has no address")
-    found = [(text, addresses.parsed(text)) for text in answer]
-    for text, address in found:
+    addresses = [(text, parse_ip_address(text)) for text in answer]
+    for text, address in addresses:
         if address is None:
             raise UrlRefused(f"{one_line(host, 80)} leads to {one_line(text, 60)}, which is no address")
-    return tuple(address for _, address in found if address is not None)
+    return tuple(address for _, address in addresses if address is not None)
 
 
-def _judged(
-    place: Place, found: Sequence[addresses.Address], rules: UrlRules, before: Sequence[UrlVerdict]
+def _require_allowed_addresses(
+    place: ParsedUrl, addresses: Sequence[IpAddress], rules: UrlRules, before: Sequence[UrlVerdict]
 ) -> bool:
     """Return whether all addresses are this machine; every one of them has to be allowed."""
-    near = [addresses.is_loopback(address) for address in found]
+    near = [is_loopback_address(address) for address in addresses]
     is_loopback = rules.allow_loopback and all(near)
     if not is_loopback:
-        for address in found:
-            if (why := addresses.objection(address)) is not None:
-                raise UrlRefused(f"{_leads(place, address)}: {why}, not the public internet")
+        for address in addresses:
+            if (why := non_public_reason(address)) is not None:
+                raise UrlRefused(f"{_destination_words(place, address)}: {why}, not the public internet")
     elif any(not hop.is_loopback for hop in before):
         raise UrlRefused("a redirect from elsewhere leads to this machine")
     return is_loopback
 
 
-def _leads(place: Place, address: addresses.Address) -> str:
+def _destination_words(place: ParsedUrl, address: IpAddress) -> str:
     return str(address) if place.address is not None else f"{one_line(place.host, 80)} leads to {address}"

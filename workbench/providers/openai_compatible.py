@@ -1,27 +1,56 @@
-"""The openai-compatible provider: chat completions of llama.cpp, Ollama, vLLM, hosted services and others.
+"""Chat completions of llama.cpp, Ollama, vLLM, hosted services and others.
 
-Owns one request and the reading of its reply, streamed or not. It repeats nothing by itself (whoever calls
-decides that), and puts the key into one header and nowhere else.
+Trusts no type of what comes back, repeats only a request without what the server refused by name, and puts
+the key into one header.
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import Final
+from typing import Final, cast
 
-from workbench.domain.messages import FailurePart, ModelRequest, ReplyPart, StopPart
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain.messages import (
+    FailurePart,
+    Message,
+    MessageCall,
+    ModelRequest,
+    ReplyPart,
+    StopPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    UsagePart,
+)
+from workbench.domain.values import ToolDescriptor, Usage
 from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
-from workbench.providers import failures
-from workbench.providers.endpoint import MOST_REPLY_BYTES, Endpoint, NoKey
-from workbench.providers.openai_reply import Object, ReplyReader, as_object
-from workbench.providers.openai_wire import Body, adapted, body_of, encoded
+from workbench.providers import errors
+from workbench.providers.base import (
+    MAX_ARGUMENT_CHARACTERS,
+    MAX_REPLY_BYTES,
+    MAX_REPLY_CALLS,
+    Endpoint,
+    KeyMissing,
+    ListedModel,
+    ProbeResult,
+    Sampling,
+)
+from workbench.providers.errors import ForeignObject, json_object
+from workbench.providers.server_models import (
+    MAX_PROBE_TOKENS,
+    list_server_models,
+    probe_model,
+    server_context_tokens,
+)
 from workbench.providers.sse import EventReader, EventTooLarge, ServerEvent
 
-_ERROR_BYTES: Final = 64 * 1024
+_MAX_ERROR_BYTES: Final = 64 * 1024
 _ERROR_SECONDS: Final = 10.0
-_ADAPTIONS: Final = 2
+_MAX_ADAPTIONS: Final = 2
 """How often a request is changed because a server does not know a part of it."""
-_DONE: Final = "[DONE]"
+_DONE_MARK: Final = "[DONE]"
 
 
 class OpenAICompatible:
@@ -32,19 +61,17 @@ class OpenAICompatible:
 
     @property
     def name(self) -> str:
-        """Return the provider's name."""
         return self.endpoint.name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
-        """Yield one reply; closing the generator closes the connection."""
-        body = body_of(request, self.endpoint.sampling)
+        body = request_body(request, self.endpoint.sampling)
         try:
-            headers = headers_of(self.endpoint)
-        except NoKey as error:
-            yield failures.no_key(error)
+            headers = self.endpoint.authorized_headers()
+        except KeyMissing as error:
+            yield errors.key_missing_failure(error)
             return
-        for _ in range(_ADAPTIONS + 1):
-            exchange = _Exchange(self.endpoint, request.model, body, headers)
+        for _ in range(_MAX_ADAPTIONS + 1):
+            exchange = _ChatExchange(self.endpoint, request.model, body, headers)
             async with aclosing(exchange.parts()) as parts:
                 async for part in parts:
                     yield part
@@ -52,48 +79,43 @@ class OpenAICompatible:
                 return
             body = exchange.next_body
 
+    async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await list_server_models(self.endpoint, seconds)
 
-def headers_of(endpoint: Endpoint) -> dict[str, str]:
-    """Return the headers of every request, the key among them.
-
-    Raises:
-        NoKey: The key should be there and is not.
-    """
-    key = endpoint.key()
-    authorization = {"Authorization": f"Bearer {key}"} if key else {}
-    return {
-        "User-Agent": "workbench", "Content-Type": "application/json", **authorization, **endpoint.headers
-    }  # fmt: skip
+    async def probe(self, model: str, seconds: float) -> ProbeResult:
+        limited = OpenAICompatible(self.endpoint.with_sampling(max_tokens=MAX_PROBE_TOKENS))
+        result = await probe_model(limited.reply, model)
+        return replace(result, context=await server_context_tokens(self.endpoint, seconds))
 
 
-class _Exchange:
-    """One request and its reply."""
+RequestBody = dict[str, object]
 
-    def __init__(self, endpoint: Endpoint, model: str, body: Body, headers: dict[str, str]) -> None:
+
+class _ChatExchange:
+    def __init__(self, endpoint: Endpoint, model: str, body: RequestBody, headers: dict[str, str]) -> None:
         self._endpoint, self._model, self._body = endpoint, model, body
         self._headers = {"Accept": "text/event-stream, application/json", **headers}
         self._reader = ReplyReader()
         self._has_begun = False
         self._is_over = False
-        self.next_body: Body | None = None
+        self.next_body: RequestBody | None = None
         """What to send instead, where the server did not know a part of this one."""
 
     async def parts(self) -> AsyncGenerator[ReplyPart, None]:
-        """Yield what comes, and a failure where it fails."""
         endpoint = self._endpoint
         request = HttpRequest(
             url=f"{endpoint.base_url}/chat/completions", method="POST", headers=self._headers,
-            body=encoded(self._body), connect_seconds=endpoint.connect_seconds,
+            body=encode_body(self._body), connect_seconds=endpoint.connect_seconds,
             answer_seconds=endpoint.first_token_seconds,
         )  # fmt: skip
         try:
-            async with open_http(request) as reply, aclosing(self._read(reply)) as found:
-                async for part in found:
+            async with open_http(request) as reply, aclosing(self._read(reply)) as parts:
+                async for part in parts:
                     yield part
         except HttpFailed as error:
-            yield failures.unreached(endpoint, error, has_begun=self._has_begun)
+            yield errors.connection_failure(endpoint, error, has_begun=self._has_begun)
         except EventTooLarge:
-            yield _whole_reply_too_large()
+            yield _reply_too_large()
 
     async def _read(self, reply: HttpReply) -> AsyncGenerator[ReplyPart, None]:
         if reply.status != 200:
@@ -104,20 +126,20 @@ class _Exchange:
         kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
         packed = reply.headers.get("content-encoding", "identity").strip().lower()
         if packed not in ("", "identity"):
-            yield failures.garbage(self._endpoint, f"content-encoding {packed}")
+            yield errors.not_a_completion_failure(self._endpoint, f"content-encoding {packed}")
             return
         read = self._whole(reply, kind) if kind != "text/event-stream" else self._streamed(reply)
-        async with aclosing(read) as found:
-            async for part in found:
+        async with aclosing(read) as parts:
+            async for part in parts:
                 yield part
 
     async def _refused(self, reply: HttpReply) -> FailurePart | None:
-        seen = await reply.whole(_ERROR_SECONDS, _ERROR_BYTES)
+        body = await reply.whole(_ERROR_SECONDS, _MAX_ERROR_BYTES)
         if reply.status in (400, 422):
-            self.next_body = adapted(self._body, seen.decode("utf-8", "replace"))
+            self.next_body = without_refused_part(self._body, body.decode("utf-8", "replace"))
             if self.next_body is not None:
                 return None
-        return failures.refused(self._endpoint, self._model, reply.status, reply.headers, seen)
+        return errors.status_failure(self._endpoint, self._model, reply.status, reply.headers, body)
 
     # --- a reply in one piece ---------------------------------------------------------------------
 
@@ -125,15 +147,15 @@ class _Exchange:
         """Read a reply that is no stream by its name; one that is a stream all the same is read as one."""
         first = await reply.piece(self._endpoint.first_token_seconds)
         if first.lstrip(b"\xef\xbb\xbf\r\n\t ")[:5] in (b"data:", b"event"):
-            async with aclosing(self._streamed(reply, first)) as found:
-                async for part in found:
+            async with aclosing(self._streamed(reply, first)) as parts:
+                async for part in parts:
                     yield part
             return
         data = bytearray(first)
-        while len(data) <= MOST_REPLY_BYTES and (piece := await reply.piece(self._endpoint.silence_seconds)):
+        while len(data) <= MAX_REPLY_BYTES and (piece := await reply.piece(self._endpoint.silence_seconds)):
             data += piece
-        if len(data) > MOST_REPLY_BYTES:
-            yield _whole_reply_too_large()
+        if len(data) > MAX_REPLY_BYTES:
+            yield _reply_too_large()
             return
         for part in self._object(data.decode("utf-8", "replace"), kind):
             yield part
@@ -145,11 +167,11 @@ class _Exchange:
     # --- a stream ---------------------------------------------------------------------------------
 
     async def _streamed(self, reply: HttpReply, first: bytes = b"") -> AsyncGenerator[ReplyPart, None]:
-        events, size = EventReader(MOST_REPLY_BYTES), 0
+        events, size = EventReader(MAX_REPLY_BYTES), 0
         piece = first or await self._piece(reply)
         while piece:
             size += len(piece)
-            if size > MOST_REPLY_BYTES:
+            if size > MAX_REPLY_BYTES:
                 for part in self._cut():
                     yield part
                 return
@@ -171,7 +193,7 @@ class _Exchange:
 
     def _parts_of(self, events: Iterator[ServerEvent]) -> Iterator[ReplyPart]:
         for event in events:
-            if event.data.strip() == _DONE:
+            if event.data.strip() == _DONE_MARK:
                 yield from self._finished(is_said=True)
                 return
             for part in self._object(event.data, is_error=event.kind == "error"):
@@ -182,47 +204,277 @@ class _Exchange:
 
     def _object(self, text: str, kind: str = "", *, is_error: bool = False) -> Iterator[ReplyPart]:
         try:
-            found = json.loads(text)
+            document = json.loads(text)
         except (ValueError, RecursionError):
-            yield failures.garbage(self._endpoint, text, kind)
+            yield errors.not_a_completion_failure(self._endpoint, text, kind)
             return
-        error = failures.error_in(found) or (as_object(found) if is_error else {})
+        error = errors.error_in_json(document) or (json_object(document) if is_error else {})
         if error:
-            yield failures.told(self._endpoint, self._model, failures.status_in(error), error)
+            yield errors.error_object_failure(
+                self._endpoint, self._model, errors.status_in_error(error), error
+            )
             return
-        yield from self._taken(as_object(found))
+        yield from self._taken(json_object(document))
 
-    def _taken(self, found: Object) -> Iterator[ReplyPart]:
-        for part in self._reader.take(found):
+    def _taken(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
+        for part in self._reader.take(chunk):
             self._has_begun = True
             yield part
         self._has_begun = self._has_begun or not self._reader.is_empty
 
     def _finished(self, *, is_said: bool = False) -> Iterator[ReplyPart]:
-        """Yield the end of a reply: what was put together, or why it is none.
-
-        Args:
-            is_said: The server said itself that this was all.
-        """
+        """Yield the end of a reply, or why it is none; `is_said`: the server itself said that it is all."""
         self._is_over = True
         reader = self._reader
         if not reader.has_choices:
-            yield failures.garbage(self._endpoint, "a reply without choices")
+            yield errors.not_a_completion_failure(self._endpoint, "a reply without choices")
         elif reader.stop is None and not is_said:
-            yield failures.broken_off(self._endpoint)
+            yield errors.broken_off_failure(self._endpoint)
         else:
             yield from reader.finish()
             if reader.is_empty:
-                yield failures.empty(reader.stop)
+                yield errors.empty_reply_failure(reader.stop)
 
     def _cut(self) -> Iterator[ReplyPart]:
         """Yield what came of a reply that is too large, and that it was cut; without a word, a failure."""
         if self._reader.is_empty:
-            yield _whole_reply_too_large()
+            yield _reply_too_large()
             return
         yield from self._reader.finish()
         yield StopPart(reason="size")
 
 
-def _whole_reply_too_large() -> FailurePart:
-    return failures.too_large("the reply", f"{MOST_REPLY_BYTES // 1024 // 1024} MB")
+def _reply_too_large() -> FailurePart:
+    return errors.too_large_failure("the reply", f"{MAX_REPLY_BYTES // 1024 // 1024} MB")
+
+
+def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
+    """Return the body of a streamed request."""
+    body: RequestBody = {
+        "model": request.model,
+        "messages": [_wire_message(message) for message in request.messages],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [_wire_tool(tool) for tool in request.tools]
+        if sampling.tool_choice is not None:
+            body["tool_choice"] = sampling.tool_choice
+    body.update(_sampling_members(sampling))
+    return body
+
+
+def without_refused_part(body: RequestBody, said: str) -> RequestBody | None:
+    """Return a body without what the server refused by name; None where nothing can be left out."""
+    if "stream_options" in said and "stream_options" in body:
+        return {name: value for name, value in body.items() if name != "stream_options"}
+    if "max_completion_tokens" in said and "max_tokens" in body:
+        renamed = {name: value for name, value in body.items() if name != "max_tokens"}
+        return {**renamed, "max_completion_tokens": body["max_tokens"]}
+    return None
+
+
+def encode_body(body: Mapping[str, object]) -> bytes:
+    """Return a body as bytes; what no server could read (half a character) is replaced."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _sampling_members(sampling: Sampling) -> Iterator[tuple[str, object]]:
+    for name in ("max_tokens", "temperature", "seed"):
+        value = getattr(sampling, name)
+        if value is not None:
+            yield name, value
+    if sampling.stop:
+        yield "stop", list(sampling.stop)
+
+
+def _wire_message(message: Message) -> RequestBody:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": message.content}
+    if not message.calls:
+        return {"role": message.role, "content": message.content}
+    calls = [_wire_call(call) for call in message.calls]
+    return {"role": message.role, "content": message.content or None, "tool_calls": calls}
+
+
+def _wire_call(call: MessageCall) -> RequestBody:
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.tool, "arguments": arguments}}
+
+
+def _wire_tool(tool: ToolDescriptor) -> RequestBody:
+    function = {"name": tool.wire_name, "description": tool.description, "parameters": tool.input_schema}
+    return {"type": "function", "function": function}
+
+
+_THINKING_KEYS: Final = ("reasoning_content", "reasoning", "thinking")
+_MAX_CALL_ID: Final = 256
+_MAX_TOOL_NAME: Final = 256
+_MAX_TOKEN_COUNT: Final = 1 << 53
+
+
+class _PartialCall(Struct):
+    index: int | None
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    size: int = 0
+
+    def add(self, call_id: str, name: str, arguments: str) -> None:
+        self.id = self.id or call_id[:_MAX_CALL_ID]
+        if name != self.name:  # some servers say the whole name each time
+            self.name = (self.name + name)[:_MAX_TOOL_NAME]
+        if self.size <= MAX_ARGUMENT_CHARACTERS:
+            self.pieces.append(arguments)
+            self.size += len(arguments)
+
+
+class ReplyReader:
+    """Takes the objects of one reply in order and gives its parts."""
+
+    def __init__(self) -> None:
+        self._calls: list[_PartialCall] = []
+        self._halves: dict[type[ReplyPart], str] = {}
+        """A first half of a surrogate pair whose second half is in the next delta, by kind of text."""
+        self._usage: Usage | None = None
+        self.stop: str | None = None
+        """Why the model stopped; None while it has not."""
+        self.has_choices = False
+        """Whether anything that came was a completion at all."""
+        self._has_more_calls = False
+        """Whether it asked for more calls than one reply may."""
+        self.is_empty = True
+        """Whether neither text nor a call came."""
+
+    def take(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
+        """Take one chunk or one whole completion and yield what can be shown at once."""
+        self._usage = _reply_usage(chunk.get("usage")) or self._usage
+        choices = chunk.get("choices")
+        if not isinstance(choices, list):
+            return
+        self.has_choices = True
+        for choice in map(json_object, cast("list[object]", choices)):
+            if choice.get("index", 0) not in (0, None):
+                continue
+            yield from self._said(json_object(choice.get("delta") or choice.get("message")))
+            reason = choice.get("finish_reason")
+            self.stop = reason if isinstance(reason, str) and reason else self.stop
+
+    def finish(self) -> Iterator[ReplyPart]:
+        """Yield what is only whole at the end: calls, why it stopped, usage."""
+        if any(self._halves.values()):
+            yield TextPart(text="\ufffd")
+        yield from self._whole_calls()
+        if self.stop in ("length", "content_filter"):
+            yield StopPart(reason="length" if self.stop == "length" else "filtered")
+        elif self._has_more_calls:
+            yield StopPart(reason="calls")
+        if self._usage is not None:
+            yield UsagePart(usage=self._usage)
+
+    def _said(self, message: ForeignObject) -> Iterator[ReplyPart]:
+        for name in _THINKING_KEYS:
+            if text := self._mended(ThinkingPart, _text_or_empty(message.get(name))):
+                yield ThinkingPart(text=text)
+                break
+        thinking, content = _thinking_and_text(message.get("content"))
+        if thinking:
+            yield ThinkingPart(text=mend_surrogates(thinking))
+        if text := self._mended(TextPart, content + _text_or_empty(message.get("refusal"))):
+            self.is_empty = False
+            yield TextPart(text=text)
+        calls = message.get("tool_calls")
+        for call in cast("list[object]", calls) if isinstance(calls, list) else ():
+            self._call(json_object(call))
+
+    def _mended(self, kind: type[ReplyPart], text: str) -> str:
+        """Return text that can be stored; half a character at its end waits for the next delta."""
+        if not text:
+            return ""
+        text = self._halves.pop(kind, "") + text
+        if "\ud800" <= text[-1] <= "\udbff":
+            self._halves[kind] = text[-1]
+            text = text[:-1]
+        return mend_surrogates(text)
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _call(self, delta: ForeignObject) -> None:
+        function = json_object(delta.get("function"))
+        call_id, name, arguments = (
+            _text_or_empty(delta.get("id")),
+            _text_or_empty(function.get("name")),
+            function.get("arguments"),
+        )
+        call = self._place(delta.get("index"), call_id, name)
+        if call is not None:
+            call.add(call_id, name, _argument_text(arguments))
+
+    def _place(self, index: object, call_id: str, name: str) -> _PartialCall | None:
+        """Return the call that a delta belongs to: by index; where there is none or it lies, by id."""
+        number = index if isinstance(index, int) and not isinstance(index, bool) else None
+        open_calls = [call for call in self._calls if number is None or call.index == number]
+        last = open_calls[-1] if open_calls else None
+        is_other = last is not None and bool(call_id and last.id and call_id != last.id and name)
+        if last is not None and not is_other:
+            return last
+        if len(self._calls) >= MAX_REPLY_CALLS:
+            self._has_more_calls = True
+            return None
+        self.is_empty = False
+        self._calls.append(_PartialCall(index=number))
+        return self._calls[-1]
+
+    def _whole_calls(self) -> Iterator[ToolCallPart]:
+        call_ids: set[str] = set()
+        for number, call in enumerate(self._calls, 1):
+            call_id = mend_surrogates(call.id) or f"call_{number}"
+            while call_id in call_ids:
+                call_id += f"_{number}"
+            call_ids.add(call_id)
+            yield ToolCallPart(
+                id=call_id, name=mend_surrogates(call.name), arguments=mend_surrogates("".join(call.pieces))
+            )
+
+
+def mend_surrogates(text: str) -> str:
+    """Put surrogate pairs that came in two escapes together, and U+FFFD for half ones."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _argument_text(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else _text_or_empty(value)
+
+
+def _thinking_and_text(value: object) -> tuple[str, str]:
+    if not isinstance(value, list):
+        return "", _text_or_empty(value)
+    parts = [json_object(part) for part in cast("list[object]", value)]
+    thinking = "".join(
+        _thinking_and_text(part.get("thinking"))[1] for part in parts if part.get("type") == "thinking"
+    )
+    return thinking, "".join(
+        _text_or_empty(part.get("text")) for part in parts if part.get("type") != "thinking"
+    )
+
+
+def _reply_usage(value: object) -> Usage | None:
+    usage_counts = json_object(value)
+    counts = [_token_count(usage_counts.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+    if counts == [None, None]:
+        return None
+    return Usage(input_tokens=counts[0] or 0, output_tokens=counts[1] or 0)
+
+
+def _token_count(value: object) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_TOKEN_COUNT:
+        return value
+    return None

@@ -1,18 +1,27 @@
-"""The recording format (DESIGN section 9): what a file of recorded replies may say.
+"""Recordings of replies (DESIGN section 9): read and check one, play it as a provider, write one.
 
-Owns reading and checking it. Nothing is guessed: an unknown key, a missing one or a value of another
-type is an error that names file, line and key. It never plays anything.
+Reading guesses nothing. The request says which exchanges were used, so any driver goes on where another
+stopped. Writing replaces secrets first.
 """
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Final, NoReturn, cast, get_args
 
+from msgspec import Struct
+
+from workbench.config.keys import RECORDED
 from workbench.domain.messages import (
+    ExchangePart,
     FailurePart,
+    Message,
+    ModelRequest,
+    ReplyPart,
     ResultOutcome,
     StopPart,
     TextPart,
@@ -21,34 +30,27 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import Usage
-from workbench.text.located import JsonError, Node, parse
+from workbench.providers.base import Endpoint, ListedModel, ProbeResult, Provider
+from workbench.secrets.scrubber import scrub, scrub_value
+from workbench.text.json_nodes import JsonError, LocatedNode, parse_json_nodes
 
-VERSION: Final = 1
-MAX_BYTES: Final = 64 * 1024 * 1024
+RECORDING_VERSION: Final = 1
+MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 MAX_WAIT_MS: Final = 3_600_000
-
-Played = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | FailurePart
+PlayedPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | FailurePart
 
 
 class RecordingBroken(Exception):
-    """A recording cannot be used: names file, line and key and says why.
-
-    Attributes:
-        path: The file.
-        line: From 1; 0 where the file could not be read at all.
-        key: Where in the document, such as `exchanges[2].reply[0].text`; empty for the whole of it.
-        why: The reason, without the place.
-    """
+    """A recording cannot be used: file, line (0: not read), key (empty: the whole document), and why."""
 
     def __init__(self, path: Path, line: int, key: str, why: str) -> None:
-        place = [f"line {line}"] if line else []
-        where = ", ".join([*place, key] if key else place)
+        location = [f"line {line}"] if line else []
+        where = ", ".join([*location, key] if key else location)
         super().__init__(f"the recording {path} cannot be played: {where + ': ' if where else ''}{why}")
         self.path, self.line, self.key, self.why = path, line, key, why
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class ExchangeCondition(Struct, frozen=True, kw_only=True):
     """A condition on what was sent since the last reply; every part that is given must hold."""
 
     tool_result_id: str | None = None
@@ -58,28 +60,25 @@ class Match:
     prompt_contains: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedPart:
+class TimedPart(Struct, frozen=True, kw_only=True):
     """A part of a reply and how long to wait before it."""
 
-    part: Played
+    part: PlayedPart
     after_ms: float = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """One reply, the condition for its being the next, and what must then be so."""
 
     index: int
     """From 0; events name exchanges by it."""
     line: int
     reply: tuple[TimedPart, ...]
-    when: Match | None = None
-    expect: Match | None = None
+    when: ExchangeCondition | None = None
+    expect: ExchangeCondition | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class Recording(Struct, frozen=True, kw_only=True):
     """A whole recording."""
 
     path: Path
@@ -89,80 +88,77 @@ class Recording:
     """Hex digest of the file, for the session's configuration."""
 
 
-def load(path: str | Path) -> Recording:
-    """Read and check a recording.
-
-    Raises:
-        RecordingBroken: The file cannot be read or is no recording.
-    """
+def load_recording(path: str | Path) -> Recording:
+    """Read and check a recording. Raises RecordingBroken: the file cannot be read or is no recording."""
     path = Path(path)
-    data = _bytes(path)
+    data = _recording_bytes(path)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise RecordingBroken(path, line, "", "the file is not UTF-8") from None
     try:
-        root = parse(text)
+        root = parse_json_nodes(text)
     except JsonError as error:
         raise RecordingBroken(path, error.line, "", error.reason) from None
-    top = _Value(path=path, node=root, key="").members(("recording", "exchanges"), ("model",))
-    if top["recording"].whole() != VERSION:
-        top["recording"].refuse(f"this version reads recordings of version {VERSION}")
+    top = _LocatedValue(path=path, node=root, key="").members(("recording", "exchanges"), ("model",))
+    if top["recording"].whole() != RECORDING_VERSION:
+        top["recording"].refuse(f"this version reads recordings of version {RECORDING_VERSION}")
     return Recording(
         path=path,
-        model=top["model"].text() if "model" in top else "recorded",
-        exchanges=tuple(_exchange(number, item) for number, item in enumerate(top["exchanges"].items())),
+        model=top["model"].text() if "model" in top else RECORDED.name,
+        exchanges=tuple(_read_exchange(number, item) for number, item in enumerate(top["exchanges"].items())),
         sha256=hashlib.sha256(data).hexdigest(),
     )
 
 
-def _bytes(path: Path) -> bytes:
+def _recording_bytes(path: Path) -> bytes:
     try:
         if not path.is_file():
             raise RecordingBroken(
                 path, 0, "", "there is no such file" if not path.exists() else "it is no file"
             )
-        if path.stat().st_size > MAX_BYTES:
-            raise RecordingBroken(path, 0, "", f"it is larger than {MAX_BYTES // 1024 // 1024} MB")
+        if path.stat().st_size > MAX_RECORDING_BYTES:
+            raise RecordingBroken(path, 0, "", f"it is larger than {MAX_RECORDING_BYTES // 1024 // 1024} MB")
         return path.read_bytes()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise RecordingBroken(path, 0, "", f"it cannot be read: {why}") from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Value:
+class _LocatedValue(Struct, frozen=True, kw_only=True):
     """A value of the document that knows its place; every reader refuses another type."""
 
     path: Path
-    node: Node
+    node: LocatedNode
     key: str
 
     def refuse(self, why: str) -> NoReturn:
         raise RecordingBroken(self.path, self.node.key_line or self.node.line, self.key, why)
 
-    def members(self, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, "_Value"]:
+    def members(
+        self, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    ) -> dict[str, "_LocatedValue"]:
         if self.node.members is None:
             self.refuse("an object is needed here")
-        found = {name: self._member(name, node) for name, node in self.node.members.items()}
+        members = {name: self._member(name, node) for name, node in self.node.members.items()}
         known = (*required, *optional)
-        for name, value in found.items():
+        for name, value in members.items():
             if name not in known:
                 value.refuse(f"unknown key; known here: {', '.join(known)}")
         for name in required:
-            if name not in found:
+            if name not in members:
                 self.refuse(f'the key "{name}" is missing')
-        return found
+        return members
 
-    def _member(self, name: str, node: Node) -> "_Value":
-        return _Value(path=self.path, node=node, key=f"{self.key}.{name}" if self.key else name)
+    def _member(self, name: str, node: LocatedNode) -> "_LocatedValue":
+        return _LocatedValue(path=self.path, node=node, key=f"{self.key}.{name}" if self.key else name)
 
-    def items(self) -> Iterator["_Value"]:
+    def items(self) -> Iterator["_LocatedValue"]:
         if self.node.items is None:
             self.refuse("an array is needed here")
         for number, node in enumerate(self.node.items):
-            yield _Value(path=self.path, node=node, key=f"{self.key}[{number}]")
+            yield _LocatedValue(path=self.path, node=node, key=f"{self.key}[{number}]")
 
     def text(self) -> str:
         value = self.node.value
@@ -190,75 +186,75 @@ class _Value:
         return value
 
 
-def _exchange(number: int, value: _Value) -> Exchange:
-    found = value.members(("reply",), ("when", "expect"))
-    parts = list(found["reply"].items())
-    reply = tuple(_timed(part, is_last=part is parts[-1]) for part in parts)
+def _read_exchange(number: int, value: _LocatedValue) -> Exchange:
+    members = value.members(("reply",), ("when", "expect"))
+    parts = list(members["reply"].items())
+    reply = tuple(_read_timed_part(part, is_last=part is parts[-1]) for part in parts)
     _refuse_repeated_ids(parts, reply)
     return Exchange(
         index=number,
         line=value.node.line,
         reply=reply,
-        when=_match(found["when"]) if "when" in found else None,
-        expect=_match(found["expect"]) if "expect" in found else None,
+        when=_read_condition(members["when"]) if "when" in members else None,
+        expect=_read_condition(members["expect"]) if "expect" in members else None,
     )
 
 
-def _refuse_repeated_ids(values: list[_Value], reply: tuple[TimedPart, ...]) -> None:
-    seen: set[str] = set()
+def _refuse_repeated_ids(values: list[_LocatedValue], reply: tuple[TimedPart, ...]) -> None:
+    ids: set[str] = set()
     for value, timed in zip(values, reply, strict=True):
         if not isinstance(timed.part, ToolCallPart):
             continue
-        if timed.part.id in seen:
+        if timed.part.id in ids:
             value.refuse(f'the call id "{timed.part.id}" is there twice in one reply')
-        seen.add(timed.part.id)
+        ids.add(timed.part.id)
 
 
-def _match(value: _Value) -> Match:
-    found = value.members((), ("tool_result", "prompt_contains"))
-    if not found:
+def _read_condition(value: _LocatedValue) -> ExchangeCondition:
+    members = value.members((), ("tool_result", "prompt_contains"))
+    if not members:
         value.refuse("a condition is needed here: tool_result or prompt_contains")
-    prompt = found["prompt_contains"].text() if "prompt_contains" in found else None
-    if "tool_result" not in found:
-        return Match(prompt_contains=prompt)
-    facts = found["tool_result"].members((), ("id", "outcome", "contains"))
-    return Match(
+    prompt = members["prompt_contains"].text() if "prompt_contains" in members else None
+    if "tool_result" not in members:
+        return ExchangeCondition(prompt_contains=prompt)
+    facts = members["tool_result"].members((), ("id", "outcome", "contains"))
+    return ExchangeCondition(
         has_tool_result=True,
         tool_result_id=facts["id"].name() if "id" in facts else None,
-        outcome=_outcome(facts["outcome"]) if "outcome" in facts else None,
+        outcome=_read_outcome(facts["outcome"]) if "outcome" in facts else None,
         contains=facts["contains"].text() if "contains" in facts else None,
         prompt_contains=prompt,
     )
 
 
-def _outcome(value: _Value) -> ResultOutcome:
+def _read_outcome(value: _LocatedValue) -> ResultOutcome:
     known = get_args(ResultOutcome)
     if value.text() not in known:
         value.refuse(f"unknown outcome; known: {', '.join(known)}")
     return cast("ResultOutcome", value.text())
 
 
-def _timed(value: _Value, *, is_last: bool) -> TimedPart:
-    found = value.members((), (*_PARTS, "after_ms"))
-    kinds = [name for name in found if name in _PARTS]
+def _read_timed_part(value: _LocatedValue, *, is_last: bool) -> TimedPart:
+    members = value.members((), (*_PART_READERS, "after_ms"))
+    kinds = [name for name in members if name in _PART_READERS]
     if len(kinds) != 1:
-        value.refuse(f"exactly one of {', '.join(_PARTS)} is needed here")
+        value.refuse(f"exactly one of {', '.join(_PART_READERS)} is needed here")
     if kinds[0] == "error" and not is_last:
-        found["error"].refuse("nothing can follow an error")
-    wait = found["after_ms"].number(MAX_WAIT_MS) if "after_ms" in found else 0
-    return TimedPart(part=_PARTS[kinds[0]](found[kinds[0]]), after_ms=wait)
+        members["error"].refuse("nothing can follow an error")
+    wait = members["after_ms"].number(MAX_WAIT_MS) if "after_ms" in members else 0
+    return TimedPart(part=_PART_READERS[kinds[0]](members[kinds[0]]), after_ms=wait)
 
 
-def _tool_call(value: _Value) -> ToolCallPart:
-    found = value.members(("id", "name"), ("arguments",))
+def _read_tool_call(value: _LocatedValue) -> ToolCallPart:
+    members = value.members(("id", "name"), ("arguments",))
     return ToolCallPart(
-        id=found["id"].name(),
-        name=found["name"].name(),
-        arguments=_arguments(found["arguments"]) if "arguments" in found else "{}",
+        id=members["id"].name(),
+        name=members["name"].name(),
+        arguments=_read_arguments(members["arguments"]) if "arguments" in members else "{}",
     )
 
 
-def _arguments(value: _Value) -> str:
+def _read_arguments(value: _LocatedValue) -> str:
     """Return arguments as a model writes them; a string is taken as it is, so it may be malformed."""
     if isinstance(value.node.value, str):
         return value.node.value
@@ -267,44 +263,296 @@ def _arguments(value: _Value) -> str:
     return json.dumps(value.node.value, ensure_ascii=False)
 
 
-def _usage(value: _Value) -> UsagePart:
-    found = value.members((), ("input_tokens", "output_tokens"))
-    return UsagePart(usage=Usage(**{name: count.whole() for name, count in found.items()}))
+def _read_usage(value: _LocatedValue) -> UsagePart:
+    members = value.members((), ("input_tokens", "output_tokens"))
+    return UsagePart(usage=Usage(**{name: count.whole() for name, count in members.items()}))
 
 
-def _failure(value: _Value) -> FailurePart:
-    found = value.members(("message",), ("status", "retry_after_s", "code", "remedy", "recoverable"))
-    status = found["status"].whole() if "status" in found else None
+def _read_failure(value: _LocatedValue) -> FailurePart:
+    members = value.members(("message",), ("status", "retry_after_s", "code", "remedy", "recoverable"))
+    status = members["status"].whole() if "status" in members else None
     return FailurePart(
-        code=found["code"].name() if "code" in found else f"http_{status}" if status else "provider_error",
-        message=found["message"].text(),
-        remedy=found["remedy"].text() if "remedy" in found else "",
+        code=members["code"].name()
+        if "code" in members
+        else f"http_{status}"
+        if status
+        else "provider_error",
+        message=members["message"].text(),
+        remedy=members["remedy"].text() if "remedy" in members else "",
         status=status,
-        retry_after_s=found["retry_after_s"].number() if "retry_after_s" in found else None,
-        recoverable=found["recoverable"].flag() if "recoverable" in found else _may_pass(status),
+        retry_after_s=members["retry_after_s"].number() if "retry_after_s" in members else None,
+        recoverable=members["recoverable"].flag()
+        if "recoverable" in members
+        else _is_recoverable_status(status),
     )
 
 
-def _may_pass(status: int | None) -> bool:
+def _is_recoverable_status(status: int | None) -> bool:
     return status is None or status in (408, 409, 425, 429) or status >= 500
 
 
-_STOPS: Final = {
+_STOP_PARTS: Final = {
     "length": StopPart(reason="length"), "filtered": StopPart(reason="filtered"),
     "calls": StopPart(reason="calls"), "size": StopPart(reason="size"), "time": StopPart(reason="time"),
 }  # fmt: skip
 
 
-def _stop(value: _Value) -> StopPart:
-    found = _STOPS.get(value.text())
-    return found or value.refuse("unknown reason; known: length, filtered")
+def _read_stop(value: _LocatedValue) -> StopPart:
+    stop = _STOP_PARTS.get(value.text())
+    return stop or value.refuse("unknown reason; known: length, filtered")
 
 
-_PARTS: Final[dict[str, Callable[[_Value], Played]]] = {
+_PART_READERS: Final[dict[str, Callable[[_LocatedValue], PlayedPart]]] = {
     "thinking": lambda value: ThinkingPart(text=value.text()),
     "text": lambda value: TextPart(text=value.text()),
-    "tool_call": _tool_call,
-    "usage": _usage,
-    "stop": _stop,
-    "error": _failure,
+    "tool_call": _read_tool_call,
+    "usage": _read_usage,
+    "stop": _read_stop,
+    "error": _read_failure,
 }
+_MAX_QUOTE = 200
+
+
+class RecordedProvider:
+    """Plays one recording."""
+
+    def __init__(
+        self, recording: Recording, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self.recording = recording
+        self._sleep = sleep
+
+    @property
+    def name(self) -> str:
+        return RECORDED.name
+
+    @property
+    def endpoint(self) -> None:
+        return None
+
+    async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        del seconds
+        return (ListedModel(id=self.recording.model),)
+
+    async def probe(self, model: str, seconds: float) -> ProbeResult:
+        del model, seconds
+        why = f"the provider {self.name} plays a recording and asks no model"
+        return ProbeResult(failure=FailurePart(code="no_model", message=why, recoverable=False))
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
+        exchange = self._next(request)
+        if exchange is None:
+            yield self._exhausted(request)
+            return
+        yield ExchangePart(exchange=exchange.index)
+        if exchange.expect is not None and not is_condition_met(exchange.expect, request.fresh):
+            yield self._mismatch(exchange, exchange.expect, request.fresh)
+            return
+        for timed in exchange.reply:
+            if timed.after_ms:
+                await self._sleep(timed.after_ms / 1000)
+            yield timed.part
+
+    def _next(self, request: ModelRequest) -> Exchange | None:
+        unused = (e for e in self.recording.exchanges if e.index not in request.used_exchanges)
+        return next((e for e in unused if e.when is None or is_condition_met(e.when, request.fresh)), None)
+
+    def _exhausted(self, request: ModelRequest) -> FailurePart:
+        total = len(self.recording.exchanges)
+        used = sum(exchange.index in request.used_exchanges for exchange in self.recording.exchanges)
+        unmatched = f"; no other exchange is for {_messages_in_words(request.fresh)}" if used < total else ""
+        return FailurePart(
+            code="recording_exhausted",
+            message=f"recording exhausted ({used} of {total}){unmatched}",
+            remedy=f"add an exchange to {self.recording.path}, or start a new session",
+            recoverable=False,
+        )
+
+    def _mismatch(
+        self, exchange: Exchange, expected: ExchangeCondition, fresh: tuple[Message, ...]
+    ) -> FailurePart:
+        return FailurePart(
+            code="recording_mismatch",
+            message=f"the recording expected {_condition_in_words(expected)},"
+            f" but was sent {_messages_in_words(fresh)}",
+            remedy=f"see exchange {exchange.index + 1} in line {exchange.line} of {self.recording.path}",
+            recoverable=False,
+        )
+
+
+def is_condition_met(match: ExchangeCondition, fresh: tuple[Message, ...]) -> bool:
+    """Return whether a condition holds for what was sent since the last reply."""
+    if match.has_tool_result and not any(_is_matching_result(match, message) for message in fresh):
+        return False
+    expected = match.prompt_contains
+    return expected is None or any(m.role == "user" and expected in m.content for m in fresh)
+
+
+def _is_matching_result(match: ExchangeCondition, message: Message) -> bool:
+    return (
+        message.role == "tool"
+        and match.tool_result_id in (None, message.tool_call_id)
+        and match.outcome in (None, message.outcome)
+        and (match.contains is None or match.contains in message.content)
+    )
+
+
+def _condition_in_words(match: ExchangeCondition) -> str:
+    return " and ".join(_condition_clauses(match))
+
+
+def _condition_clauses(match: ExchangeCondition) -> Iterator[str]:
+    if match.has_tool_result:
+        facts = ["a result", f"of call {match.tool_result_id}" if match.tool_result_id else ""]
+        facts += [f"that is {match.outcome}" if match.outcome else ""]
+        facts += [f'containing "{match.contains}"' if match.contains is not None else ""]
+        yield " ".join(fact for fact in facts if fact)
+    if match.prompt_contains is not None:
+        yield f'a prompt containing "{match.prompt_contains}"'
+
+
+def _messages_in_words(fresh: tuple[Message, ...]) -> str:
+    return "; ".join(map(_message_in_words, fresh)) or "nothing new"
+
+
+def _message_in_words(message: Message) -> str:
+    content = message.content if len(message.content) <= _MAX_QUOTE else f"{message.content[:_MAX_QUOTE]}…"
+    if message.role == "tool":
+        return f'the result of call {message.tool_call_id} that is {message.outcome}: "{content}"'
+    return f'the prompt "{content}"'
+
+
+_JOIN_SECONDS: Final = 0.05
+"""Pieces of one text that come closer than this are written as one: no eye could tell."""
+WriteBytes = Callable[[bytes], None]
+RecordedItem = dict[str, object]
+
+
+class ReplyRecorder:
+    """Keeps the exchanges of one run and writes them whole after each."""
+
+    def __init__(self, write: WriteBytes, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start a recording; `write` puts all bytes of the file in its place, `clock` gives seconds."""
+        self._write, self._clock = write, clock
+        self._exchanges: list[RecordedItem] = []
+
+    def recorded_provider(self, provider: Provider) -> Provider:
+        """Return the same provider, recorded."""
+        return _RecordingProvider(provider, self)
+
+    async def replied(self, provider: Provider, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
+        """Pass a reply on and keep it; one that was cancelled is kept as far as it came."""
+        kept = _ExchangeRecorder(self._clock)
+        try:
+            async with aclosing(provider.reply(request)) as parts:
+                async for part in parts:
+                    kept.take(part)
+                    yield part
+        finally:
+            self._exchanges.append({"reply": kept.items()})
+            document = {"recording": RECORDING_VERSION, "model": request.model, "exchanges": self._exchanges}
+            self._write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "replace") + b"\n")
+
+
+class _RecordingProvider:
+    def __init__(self, provider: Provider, recorder: ReplyRecorder) -> None:
+        self._provider, self._recorder = provider, recorder
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        return self._provider.endpoint
+
+    async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self._provider.list_models(seconds)
+
+    async def probe(self, model: str, seconds: float) -> ProbeResult:
+        return await self._provider.probe(model, seconds)
+
+    def reply(self, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
+        return self._recorder.replied(self._provider, request)
+
+
+class _ExchangeRecorder:
+    """One reply as it is kept: texts in blocks of timed pieces, so that a block is scrubbed as a whole."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last = clock()
+        self._blocks: list[tuple[str, list[tuple[float, str]]]] = []
+        self._others: dict[int, list[tuple[float, ReplyPart]]] = {}
+
+    def take(self, part: ReplyPart) -> None:
+        now = self._clock()
+        wait, self._last = now - self._last, now
+        if isinstance(part, TextPart | ThinkingPart):
+            self._text("text" if isinstance(part, TextPart) else "thinking", wait, part.text)
+        elif not isinstance(part, ExchangePart):
+            self._others.setdefault(len(self._blocks), []).append((wait, part))
+
+    def _text(self, name: str, wait: float, text: str) -> None:
+        is_new = not self._blocks or self._blocks[-1][0] != name or len(self._blocks) in self._others
+        if is_new:
+            self._blocks.append((name, [(wait, text)]))
+            return
+        pieces = self._blocks[-1][1]
+        if wait < _JOIN_SECONDS:
+            first, before = pieces[-1]
+            pieces[-1] = (first, before + text)
+        else:
+            pieces.append((wait, text))
+
+    def items(self) -> list[RecordedItem]:
+        items: list[RecordedItem] = [_written_part(part, wait) for wait, part in self._others.get(0, [])]
+        for number, (name, pieces) in enumerate(self._blocks, 1):
+            items += [_with_wait({name: text}, wait) for wait, text in _scrubbed_pieces(pieces)]
+            items += [_written_part(part, wait) for wait, part in self._others.get(number, [])]
+        return items
+
+
+def _scrubbed_pieces(pieces: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return the pieces of a text; one piece where a secret was in it, for it may have been cut."""
+    whole = "".join(text for _, text in pieces)
+    clean = scrub(whole).text
+    return pieces if clean == whole else [(sum(wait for wait, _ in pieces), clean)]
+
+
+def _written_part(part: ReplyPart, wait: float) -> RecordedItem:
+    match part:
+        case ToolCallPart():
+            call = {"id": scrub(part.id).text, "name": scrub(part.name).text}
+            return _with_wait({"tool_call": {**call, "arguments": _written_arguments(part.arguments)}}, wait)
+        case UsagePart(usage=usage):
+            counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+            return _with_wait({"usage": counts}, wait)
+        case StopPart(reason=reason):
+            return _with_wait({"stop": reason}, wait)
+        case FailurePart():
+            return _with_wait({"error": _written_failure(part)}, wait)
+        case TextPart() | ThinkingPart() | ExchangePart():
+            raise AssertionError("texts are kept in blocks, exchanges not at all")
+
+
+def _written_arguments(text: str) -> object:
+    try:
+        value: object = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        value = None
+    is_exact = isinstance(value, dict) and json.loads(json.dumps(value)) == value
+    return scrub_value(cast("object", value))[0] if is_exact else scrub(text).text
+
+
+def _written_failure(part: FailurePart) -> RecordedItem:
+    facts: RecordedItem = {
+        "code": part.code, "message": scrub(part.message).text, "remedy": scrub(part.remedy).text,
+        "status": part.status, "retry_after_s": part.retry_after_s, "recoverable": part.recoverable,
+    }  # fmt: skip
+    return {name: value for name, value in facts.items() if value is not None and value != ""}
+
+
+def _with_wait(item: RecordedItem, wait: float) -> RecordedItem:
+    milliseconds = min(round(wait * 1000), MAX_WAIT_MS)
+    return {**item, "after_ms": milliseconds} if milliseconds >= 1 else item

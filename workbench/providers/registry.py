@@ -1,15 +1,16 @@
-"""Which kinds of provider there are and how each is made from its settings.
-
-Owns the table of kinds. It never reads configuration files or the environment: settings are passed in.
-"""
+"""The kinds of provider and how a client of each is made. Settings are passed in: nothing here reads them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Final
 
-from workbench.providers.base import Provider
-from workbench.providers.endpoint import Endpoint
-from workbench.providers.recorded import RecordedProvider, Recording, load
+from msgspec import Struct
+
+from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE, RECORDED
+from workbench.providers.base import Endpoint, Provider
+from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.providers.recording import RecordedProvider, Recording, load_recording
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -18,50 +19,48 @@ class ProviderError(Exception):
     """A provider cannot be made; says which, why and what to do."""
 
 
-def make(kind: str, settings: Mapping[str, object], *, sleep: Sleep = asyncio.sleep) -> Provider:
-    """Make a provider of a kind.
+class ProviderSource(Struct, frozen=True, kw_only=True):
+    """What a client is made of: `endpoint` for a server, `recording` for one that is played."""
 
-    Args:
-        kind: One of `kinds()`.
-        settings: What that kind needs; `recorded` needs `recording`, a path or a loaded Recording;
-            `openai-compatible` needs `endpoint`, an Endpoint.
-        sleep: Waits so many seconds.
-
-    Raises:
-        ProviderError: The kind is unknown or a setting is missing.
-        RecordingBroken: The recording cannot be played.
-    """
-    maker = _MAKERS.get(kind)
-    if maker is None:
-        raise ProviderError(f'there is no provider of the kind "{kind}"; known: {", ".join(kinds())}')
-    return maker(settings, sleep)
+    endpoint: Endpoint | None = None
+    recording: Recording | str | Path | None = None
+    sleep: Sleep = asyncio.sleep
 
 
-def kinds() -> tuple[str, ...]:
+def create_provider(kind: str, source: ProviderSource) -> Provider:
+    """Make a provider. Raises ProviderError: the kind is unknown or lacks what it needs; RecordingBroken."""
+    factory = _FACTORIES.get(kind)
+    if factory is None:
+        raise ProviderError(
+            f'there is no provider of the kind "{kind}"; known: {", ".join(provider_kinds())}'
+        )
+    return factory(kind, source)
+
+
+def provider_kinds() -> tuple[str, ...]:
     """Return the known kinds, sorted."""
-    return tuple(sorted(_MAKERS))
+    return tuple(sorted(_FACTORIES))
 
 
-def _recorded(settings: Mapping[str, object], sleep: Sleep) -> Provider:
-    source = settings.get("recording")
-    if isinstance(source, Recording):
-        return RecordedProvider(source, sleep)
-    if not isinstance(source, str | Path) or not str(source):
-        raise ProviderError("the recorded provider has no recording to play; name one with --recording FILE")
-    return RecordedProvider(load(source), sleep)
+def _create_recorded(kind: str, source: ProviderSource) -> Provider:
+    recording = source.recording
+    if not isinstance(recording, Recording):
+        if not recording:
+            why = f"the {kind} provider has no recording to play; name one with --recording FILE"
+            raise ProviderError(why)
+        recording = load_recording(recording)
+    return RecordedProvider(recording, source.sleep)
 
 
-def _openai_compatible(settings: Mapping[str, object], sleep: Sleep) -> Provider:
-    from workbench.providers.openai_compatible import OpenAICompatible
-
-    del sleep
-    endpoint = settings.get("endpoint")
-    if not isinstance(endpoint, Endpoint):
-        raise ProviderError("the openai-compatible provider has no address; name one with --base-url URL")
-    return OpenAICompatible(endpoint)
+def _create_openai_compatible(kind: str, source: ProviderSource) -> Provider:
+    if source.endpoint is None:
+        raise ProviderError(f"the {kind} provider has no address; name one with --base-url URL")
+    return OpenAICompatible(source.endpoint)
 
 
-_MAKERS: dict[str, Callable[[Mapping[str, object], Sleep], Provider]] = {
-    "openai-compatible": _openai_compatible,
-    "recorded": _recorded,
+_FACTORIES: Final[Mapping[str, Callable[[str, ProviderSource], Provider]]] = {
+    OLLAMA.name: _create_openai_compatible,
+    OPENAI_COMPATIBLE.name: _create_openai_compatible,
+    RECORDED.name: _create_recorded,
 }
+"""By `config.keys.ProviderKind.name`: a new kind is a row there and one here."""

@@ -1,14 +1,13 @@
 """Server-sent events from bytes that were cut anywhere (WHATWG HTML, section 9.2).
 
-Owns lines, fields and the borders of events. It never looks into the data and never keeps more than its
-limit: a line that does not end is an error, not a full memory.
+Never keeps more than its limit: a line that does not end is an error, not a full memory.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from workbench.records import dataclass
+from msgspec import Struct
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -18,8 +17,7 @@ class EventTooLarge(Exception):
     """One event is larger than the limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerEvent:
+class ServerEvent(Struct, frozen=True, kw_only=True):
     """One event: its type (empty: a message) and its data lines joined by line feeds."""
 
     kind: str
@@ -30,11 +28,7 @@ class EventReader:
     """Turns pieces of a stream into events."""
 
     def __init__(self, most: int) -> None:
-        """Start a stream.
-
-        Args:
-            most: Bytes that one event may have.
-        """
+        """Start a stream; one event may have so many bytes."""
         self._most = most
         self._buffer = bytearray()
         self._scanned = 0
@@ -47,11 +41,7 @@ class EventReader:
         self._size = 0
 
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
-        """Take a piece and yield the events that are whole now.
-
-        Raises:
-            EventTooLarge: An event is larger than the limit.
-        """
+        """Take a piece and yield the events that are whole now. Raises EventTooLarge."""
         if self._after_return and piece:
             piece = piece.removeprefix(b"\n")
             self._after_return = False
@@ -75,10 +65,10 @@ class EventReader:
 
     def _lines(self) -> Iterator[bytes]:
         start = 0
-        while found := _LINE_END.search(self._buffer, max(start, self._scanned)):
-            yield bytes(self._buffer[start : found.start()])
-            start = self._scanned = found.end()
-            self._after_return = found.group() == b"\r" and start == len(self._buffer)
+        while line_end := _LINE_END.search(self._buffer, max(start, self._scanned)):
+            yield bytes(self._buffer[start : line_end.start()])
+            start = self._scanned = line_end.end()
+            self._after_return = line_end.group() == b"\r" and start == len(self._buffer)
         del self._buffer[:start]
         self._scanned = len(self._buffer)
 

@@ -1,5 +1,4 @@
-"""Text that nobody vouches for, made safe; widths, canonical JSON, scrubbing, times and sizes in words.
+"""Pure functions over strings and JSON values: safe display, widths, canonical JSON, times and sizes.
 
-Everything here is a pure function over strings and JSON values. It must never do I/O, look at a clock,
-or import anything of the program but its own modules. Regular expressions are compiled at first use.
+No input or output, no clock, no imports of other packages of this program. Secrets are `workbench.secrets`.
 """

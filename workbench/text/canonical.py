@@ -1,7 +1,7 @@
-"""Canonical JSON: one text for one value, and a strict reader for JSON that comes from outside.
+"""Canonical JSON, one text for one value, and a strict reader for JSON from outside.
 
-What digests and rule patterns are computed over. It must never write what it would not read, nor
-let two different texts of the same object disagree about a key.
+Digests and rule patterns are computed over it. Never writes what it would refuse to read, and refuses
+duplicate keys.
 """
 
 import json
@@ -9,7 +9,14 @@ from collections.abc import Iterable
 from functools import cache
 from typing import cast
 
-from workbench.text.located import DEPTH, JsonError, constant, fraction, parse, whole
+from workbench.text.json_nodes import (
+    MOST_DEPTH,
+    JsonError,
+    parse_fraction,
+    parse_json_nodes,
+    parse_whole_number,
+    refuse_constant,
+)
 
 
 def dumps(value: object) -> str:
@@ -41,18 +48,18 @@ def loads(text: str | bytes) -> object:
     try:
         value = _decoder().decode(source)
     except (ValueError, RecursionError) as error:
-        raise _explained(source, error) from None
+        raise _error_with_position(source, error) from None
     if _may_be_deep(source) and _is_deep(value):
-        raise _explained(source, ValueError(f"nested deeper than {DEPTH} levels"))
+        raise _error_with_position(source, ValueError(f"nested deeper than {MOST_DEPTH} levels"))
     if not _is_encodable(source):
-        raise _explained(source, ValueError("half a surrogate pair is no character"))
+        raise _error_with_position(source, ValueError("half a surrogate pair is no character"))
     return value
 
 
-def _explained(source: str, error: Exception) -> ValueError:
+def _error_with_position(source: str, error: Exception) -> ValueError:
     """Read once more, slowly, for the position; the fast reader has none for most reasons."""
     try:
-        parse(source)
+        parse_json_nodes(source)
     except JsonError as found:
         return found
     return ValueError(str(error))
@@ -61,7 +68,10 @@ def _explained(source: str, error: Exception) -> ValueError:
 @cache
 def _decoder() -> json.JSONDecoder:
     return json.JSONDecoder(
-        object_pairs_hook=_object, parse_int=whole, parse_float=fraction, parse_constant=constant
+        object_pairs_hook=_object,
+        parse_int=parse_whole_number,
+        parse_float=parse_fraction,
+        parse_constant=refuse_constant,
     )
 
 
@@ -73,12 +83,12 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _may_be_deep(source: str) -> bool:
-    return source.count("[") + source.count("{") > DEPTH
+    return source.count("[") + source.count("{") > MOST_DEPTH
 
 
 def _is_deep(value: object) -> bool:
     level = _containers([value])
-    for _ in range(DEPTH):
+    for _ in range(MOST_DEPTH):
         level = [inner for outer in level for inner in _containers(outer)]
         if not level:
             return False
@@ -86,7 +96,6 @@ def _is_deep(value: object) -> bool:
 
 
 def _containers(value: object) -> list[object]:
-    """Return the arrays and objects directly inside a value."""
     if isinstance(value, dict):
         inner: Iterable[object] = cast("dict[str, object]", value).values()
     else:
@@ -99,7 +108,7 @@ def _is_encodable(source: str) -> bool:
     try:
         source.encode()
         if "\\ud" in source or "\\uD" in source:
-            parse(source)
+            parse_json_nodes(source)
     except ValueError:
         return False
     return True

@@ -1,7 +1,4 @@
-"""Times and sizes in the words of the screen, and ISO 8601 in both directions.
-
-Owns how long, how big and when are written. It must never look at a clock or a locale.
-"""
+"""Durations, sizes and counts in the words of the screen, and ISO 8601 times in both directions."""
 
 import math
 import re
@@ -12,7 +9,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Write how long something took: `12 ms`, `4.1 s`, `41 s`, `1:12`, `2 h 5 min`, `3 d 4 h`."""
     seconds = max(0.0, seconds)
     if seconds < 0.9995:
@@ -30,17 +27,17 @@ def duration(seconds: float) -> str:
     return _pair(minutes // 1440, "d", minutes % 1440 // 60, "h")
 
 
-def size(n: int) -> str:
+def size_text(n: int) -> str:
     """Write a number of bytes: `512 B`, `1.1 KB`, `10 KB`, `3 GB`; 1 KB is 1,024 bytes."""
     return _scaled(n, 1024, (" B", " KB", " MB", " GB", " TB", " PB"))
 
 
-def tokens(n: int) -> str:
+def token_text(n: int) -> str:
     """Write a number of tokens: `812`, `41.2k`, `1.3M`."""
     return _scaled(n, 1000, ("", "k", "M", "G", "T", "P"))
 
 
-def countdown(seconds: float) -> str:
+def countdown_text(seconds: float) -> str:
     """Write the time that is left: `4:52`, `1:02:03`; `0:00` only when nothing is left."""
     left = math.ceil(max(0.0, seconds))
     if left < 3600:
@@ -48,7 +45,7 @@ def countdown(seconds: float) -> str:
     return f"{left // 3600}:{left % 3600 // 60:02}:{left % 60:02}"
 
 
-def spoken(seconds: float) -> str:
+def spoken_duration(seconds: float) -> str:
     """Write the time that is left for reading aloud: `30 seconds`, `4 minutes`, `1 hour 5 minutes`."""
     left = int(max(0.0, seconds))
     if left < 60:
@@ -58,7 +55,7 @@ def spoken(seconds: float) -> str:
     return " ".join(parts)
 
 
-def iso(micros: int) -> str:
+def iso_time(micros: int) -> str:
     """Write microseconds since the epoch as `2026-11-21T12:00:00.123456Z`.
 
     Raises:
@@ -71,7 +68,7 @@ def iso(micros: int) -> str:
     return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def parse_iso(text: str) -> int:
+def parse_iso_time(text: str) -> int:
     """Read an ISO 8601 time (RFC 3339 and its looser relatives) as microseconds since the epoch.
 
     Args:
@@ -80,14 +77,14 @@ def parse_iso(text: str) -> int:
     Raises:
         ValueError: For anything that is no such time.
     """
-    found = _iso_pattern().fullmatch(text)
-    if found is None:
+    match = _iso_pattern().fullmatch(text)
+    if match is None:
         raise ValueError(f"no ISO 8601 time: {text[:40]!a}")
-    fraction = (found["fraction"] or "")[:6].ljust(6, "0")
+    fraction = (match["fraction"] or "")[:6].ljust(6, "0")
     try:
-        fields = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+        fields = [int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
         year, month, day, hour, minute, second = fields
-        at = datetime(year, month, day, hour, minute, second, int(fraction), _zone(found["zone"]))
+        at = datetime(year, month, day, hour, minute, second, int(fraction), _zone(match["zone"]))
         return (at - _EPOCH) // _MICROSECOND
     except (ValueError, OverflowError) as error:
         raise ValueError(f"no time: {text[:40]!a} ({error})") from None
@@ -129,3 +126,39 @@ def _scaled(n: int, base: int, units: tuple[str, ...]) -> str:
 
 def _rounded(value: float) -> float:
     return round(value, 1) if abs(value) < 99.95 else float(round(value))
+
+
+_MICROS_PER_SECOND = 1_000_000
+
+
+def time_left_text(seconds: float | None, *, in_minutes: bool = False) -> str:
+    """Return a countdown, empty for what does not expire; without motion in whole minutes: `14 min`."""
+    if seconds is None:
+        return ""
+    if not in_minutes:
+        return countdown_text(seconds)
+    return f"{int(seconds) // 60} min" if seconds >= 60 else "<1 min"
+
+
+def clock_time(micros: int | None, now: int | None = None) -> str:
+    """Return a time of day; of another day its weekday within a week, else `12 Nov`."""
+    if micros is None:
+        return ""
+    then = datetime.fromtimestamp(micros / _MICROS_PER_SECOND)
+    if now is None:
+        return then.strftime("%H:%M")
+    today = datetime.fromtimestamp(now / _MICROS_PER_SECOND)
+    days = (today.date() - then.date()).days
+    if days == 0:
+        return then.strftime("%H:%M")
+    return then.strftime("%a") if 0 < days < 7 else f"{then.day} {then.strftime('%b')}"
+
+
+def clock_time_seconds(micros: int) -> str:
+    """Return a time of day to the second: `12:01:19`."""
+    return datetime.fromtimestamp(micros // _MICROS_PER_SECOND).strftime("%H:%M:%S")
+
+
+def clock_time_millis(micros: int) -> str:
+    """Return a time of day to the millisecond: `12:01:19.204`."""
+    return datetime.fromtimestamp(micros / _MICROS_PER_SECOND).strftime("%H:%M:%S.%f")[:-3]

@@ -1,14 +1,14 @@
-"""Makes untrusted text safe to draw: what cannot be seen becomes a visible mark such as ⟨U+202E⟩.
+"""Make untrusted text safe to draw: hidden characters and escape sequences become visible marks.
 
-Owns the list of characters that steer a terminal, reorder text or hide in it. It must never drop a
-character silently: a reader has to see that something was there.
+A mark reads like ⟨U+202E⟩. Holds the list of characters that steer a terminal, reorder text or hide in it.
+Never drops a character without a mark in its place.
 """
 
 import re
 import unicodedata
 from functools import cache
 
-from workbench.text.width import cut
+from workbench.text.width import cut_to_width
 
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but tab and line feed, DEL, C1
@@ -30,21 +30,18 @@ _SEQUENCE = (
     r"|\x1b[ -/]{1,8}[0-~]|\x1b[0-OQ-WYZ\\`-~]"  # two and more characters
 )
 """Escape sequences as terminals read them (ECMA-48); of one without an end the first character is marked."""
-
 _LONGEST_SEQUENCE = 80
-
 _MOST_MARKS = 4
 """Combining marks behind one character; languages need fewer, more only hide their neighbours."""
-
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 )
 _PRESENTATION = "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
-LINE_END = "⏎"
+LINE_END_SYMBOL = "⏎"
 """Stands for a line end in a text that is shown as one line."""
-LINE_END_IN_ASCII = "^J"
+ASCII_LINE_END_SYMBOL = "^J"
 """The same where the terminal shows ASCII only."""
 
 
@@ -59,11 +56,11 @@ def _sequence() -> re.Pattern[str]:
 
 
 @cache
-def _flood() -> re.Pattern[str]:
+def _mark_flood() -> re.Pattern[str]:
     return re.compile(f"(?<=[{_MARKS}]{{{_MOST_MARKS}}})[{_MARKS}]++")
 
 
-def safe(text: str, *, keep_newlines: bool = True) -> str:
+def safe_text(text: str, *, keep_newlines: bool = True) -> str:
     """Replace every character that cannot be seen by a visible mark; escape sequences as a whole.
 
     A text or emoji presentation selector stays where it follows a symbol that it styles, once.
@@ -79,20 +76,20 @@ def safe(text: str, *, keep_newlines: bool = True) -> str:
     if text.isascii() and text.isprintable():
         return text
     if "\x1b" in text or not text.isascii():
-        text = _flood().sub(_flood_mark, _sequence().sub(_sequence_mark, text))
+        text = _mark_flood().sub(_flood_mark, _sequence().sub(_sequence_mark, text))
     return _hidden(keep_newlines).sub(_mark, text)
 
 
-def has_hidden(text: str) -> bool:
+def has_hidden_characters(text: str) -> bool:
     """Say whether the text holds a hidden character; line feeds and tabs are none."""
-    return safe(text) != text
+    return safe_text(text) != text
 
 
-def escaped_json(text: str) -> str:
+def escape_json(text: str) -> str:
     r"""Return JSON text that means the same, with every character that steers a terminal as `\uXXXX`."""
-    if not has_hidden(text):
+    if not has_hidden_characters(text):
         return text
-    return "".join(_escape(found) if has_hidden(found) else found for found in text)
+    return "".join(_escape(found) if has_hidden_characters(found) else found for found in text)
 
 
 def _escape(character: str) -> str:
@@ -110,10 +107,10 @@ def one_line(text: str, limit: int) -> str:
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
     head = text[: 16 * (limit + 1)]
-    line = head.replace("\r\n", "\n").replace("\n", LINE_END).replace("\t", " ")
+    line = head.replace("\r\n", "\n").replace("\n", LINE_END_SYMBOL).replace("\t", " ")
     if len(head) < len(text):
         line += "…"
-    return cut(safe(line), limit)
+    return cut_to_width(safe_text(line), limit)
 
 
 def _sequence_mark(found: re.Match[str]) -> str:
@@ -130,12 +127,12 @@ def _flood_mark(found: re.Match[str]) -> str:
 
 def _mark(found: re.Match[str]) -> str:
     character = found.group()
-    if character in _PRESENTATION and _styles(found.string, found.start()):
+    if character in _PRESENTATION and _follows_styled_symbol(found.string, found.start()):
         return character
     return f"⟨U+{ord(character):04X}⟩"
 
 
-def _styles(text: str, at: int) -> bool:
+def _follows_styled_symbol(text: str, at: int) -> bool:
     before = text[at - 1 : at]
     if before and before in "#*0123456789":
         return text[at + 1 : at + 2] == _KEYCAP

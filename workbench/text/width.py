@@ -1,8 +1,4 @@
-"""How many terminal cells a text takes, and cutting it to fit.
-
-Owns widths and nothing else. It expects text that was made safe and must never be asked about tabs:
-a tab counts one cell, so whoever draws one expands it first.
-"""
+"""Count the terminal cells of a text, and cut it to a width."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -12,7 +8,7 @@ _EMOJI_PRESENTATION = "\ufe0f"
 _ELLIPSIS = "…"
 
 
-def cells(text: str) -> int:
+def cell_width(text: str) -> int:
     """Count the cells that a terminal gives to the text.
 
     Wide and full-width characters take two, combining marks none; an emoji presentation selector
@@ -20,17 +16,17 @@ def cells(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return sum(_steps(text))
+    return sum(_cell_steps(text))
 
 
-def cut(text: str, cells: int) -> str:
+def cut_to_width(text: str, cells: int) -> str:
     """Shorten the text to at most `cells` cells; the last is … if something was left out."""
     if _fits(text, cells):
         return text
     return "" if cells <= 0 else _head(text, cells - 1) + _ELLIPSIS
 
 
-def cut_middle(path: str, cells: int) -> str:
+def cut_path_to_width(path: str, cells: int) -> str:
     """Shorten a path to at most `cells` cells and keep its end.
 
     The first folder stays where there is room (`src/…/router.py`), then whole folders at the end,
@@ -51,14 +47,14 @@ def _fits(text: str, limit: int) -> bool:
     if text.isascii() and text.isprintable():
         return len(text) <= limit and limit >= 0
     used = 0
-    for step in _steps(text):
+    for step in _cell_steps(text):
         used += step
         if used > limit:
             return False
     return limit >= 0
 
 
-def _steps(text: str) -> Iterator[int]:
+def _cell_steps(text: str) -> Iterator[int]:
     """Yield the cells each character adds; a selector adds what its base was short of."""
     before = 0
     for character in text:
@@ -78,7 +74,7 @@ def _cell(character: str) -> int:
 
 def _head(text: str, room: int) -> str:
     used = 0
-    for at, step in enumerate(_steps(text)):
+    for at, step in enumerate(_cell_steps(text)):
         used += step
         if used > room:
             return text[:at]
@@ -87,7 +83,7 @@ def _head(text: str, room: int) -> str:
 
 def _tail(text: str, room: int) -> str:
     end = text[-16 * (room + 1) :]
-    steps = list(_steps(end))
+    steps = list(_cell_steps(end))
     used = sum(steps)
     at = 0
     while at < len(end) and (used > room or steps[at] == 0):

@@ -1,36 +1,31 @@
-"""The shapes of a tool: one that reads, one that proposes changes, one that acts, one that runs a command.
+"""The protocols of tools: those that read, propose changes, act, commit, or run a command.
 
-Owns the protocols and what goes in and out. Path parameters arrive as the gate resolved them: real and
-relative to the workspace (`policy.gate.Passed.grounded`); a tool never resolves a path itself.
+Path parameters arrive as the gate resolved them; a tool never resolves a path itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, runtime_checkable
 
-from workbench.changes.model import FileChange
+from msgspec import Struct, field
+
+from workbench.changes.diff import FileChange
 from workbench.domain.values import Json, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, Root
-from workbench.effects.net import Patience, lookup
+from workbench.effects.web_fetch import FetchDeadline, resolve_host
 from workbench.policy.urls import UrlRules
 
 NEW_FILE_MODE: Final = 0o644
 
 
 class ToolRefused(Exception):
-    """A tool cannot do what it was asked; the message is for the model and the human.
-
-    Attributes:
-        code: The kind of refusal in one word, for programs; empty where there is only one.
-    """
+    """A tool cannot do what it was asked, in words for model and human; `code` is one word or empty."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
         self.code = code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ToolLimits(Struct, frozen=True, kw_only=True):
     """How much a tool may read, run and give back; the `limits` section of the configuration."""
 
     tool_output_bytes: int = 10_240
@@ -39,8 +34,7 @@ class Limits:
     output_blob_bytes: int = 104_857_600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class ToolOutput(Struct, frozen=True, kw_only=True):
     """What a reading tool found."""
 
     text: str
@@ -56,8 +50,7 @@ class Output:
     """Paths that were made, relative to the workspace."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastCommand:
+class LastCommand(Struct, frozen=True, kw_only=True):
     """The command that a session ran last, as its agent was told of it."""
 
     command: str
@@ -69,8 +62,7 @@ class LastCommand:
     duration_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class SessionFacts(Struct, frozen=True, kw_only=True):
     """What the journal knows of a session, scrubbed but for the images of files."""
 
     id: str = ""
@@ -80,8 +72,7 @@ class Session:
     """Every file that its tools wrote, in order; one path may come several times."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class CommitDraft(Struct, frozen=True, kw_only=True):
     """A commit as it would be."""
 
     changes: tuple[FileChange, ...]
@@ -93,68 +84,62 @@ class Draft:
     target: str
 
 
-class Pipelines(Protocol):
+class PipelineStarter(Protocol):
     """Starts pipelines for a tool; a host fills it."""
 
     def check(self, name: str) -> None:
-        """Say before anybody is asked whether a pipeline can be run.
-
-        Raises:
-            ToolRefused: With words for the model and the human.
-        """
+        """Say before anybody is asked whether a pipeline can be run. Raises ToolRefused."""
         ...
 
-    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "Output":
+    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
         """Run a pipeline to its end; blocking, so call it from a thread."""
         ...
 
 
-class _NoPipelines:
+class _NoPipelineStarter:
     def check(self, name: str) -> None:
         raise ToolRefused(f"{name}: no pipeline can be run here")
 
-    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "Output":
+    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
         del given, is_stopped
         raise ToolRefused(f"{name}: no pipeline can be run here")
 
 
-def _never() -> bool:
+def _never_stopped() -> bool:
     return False
 
 
-def _none(*_: object) -> None:
+def _always_none(*_: object) -> None:
     return None
 
 
-def _open(_path: str) -> bool:
+def _nothing_closed(_path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ToolContext(Struct, frozen=True, kw_only=True):
     """Where a tool works: the workspace and what its session allows."""
 
     root: Root
-    limits: Limits = field(default_factory=Limits)
-    is_stopped: Callable[[], bool] = _never
+    limits: ToolLimits = field(default_factory=ToolLimits)
+    is_stopped: Callable[[], bool] = _never_stopped
     """Whether the call was told to stop; asked often, so that nothing is waited for in vain."""
-    is_closed: Callable[[str], bool] = _open
+    is_closed: Callable[[str], bool] = _nothing_closed
     """Whether no agent may read a file, by its path from the workspace: searches pass it over."""
-    last_command: Callable[[], LastCommand | None] = _none
+    last_command: Callable[[], LastCommand | None] = _always_none
     urls: UrlRules = field(default_factory=UrlRules)
-    lookup: Callable[[str, Patience], tuple[str, ...]] = lookup
+    lookup: Callable[[str, FetchDeadline], tuple[str, ...]] = resolve_host
     """Returns the internet addresses of a host name."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """For programs that a tool starts; already scrubbed."""
-    session: Callable[[], Session] = Session
+    session: Callable[[], SessionFacts] = SessionFacts
     """What the session was asked and has changed."""
-    pipelines: Pipelines = field(default_factory=_NoPipelines)
-    may_follow: Callable[[str], str | None] = _none
+    pipelines: PipelineStarter = field(default_factory=_NoPipelineStarter)
+    may_follow: Callable[[str], str | None] = _always_none
     """Returns why a redirect to an address may not be followed although it leads to the public internet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandSpec:
+class CommandSpec(Struct, frozen=True, kw_only=True):
     """A command as it will be run."""
 
     argv: tuple[str, ...]
@@ -163,7 +148,7 @@ class CommandSpec:
     timeout_seconds: float
 
 
-Base = Callable[[str], FileImage | None]
+BaseImage = Callable[[str], FileImage | None]
 """Returns a file of the workspace as it is, or None where there is none."""
 
 
@@ -180,7 +165,7 @@ class Tool(Protocol):
 class ReadTool(Tool, Protocol):
     """A tool that only looks."""
 
-    def read(self, parameters: JsonObject, place: Place) -> Output:
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
         """Look; blocking, so call it from a thread.
 
         Raises:
@@ -193,12 +178,8 @@ class ReadTool(Tool, Protocol):
 class WriteTool(Tool, Protocol):
     """A tool that proposes changes and does nothing."""
 
-    def propose(self, parameters: JsonObject, base: Base) -> tuple[FileChange, ...]:
-        """Return the change; the same for the same parameters and files.
-
-        Raises:
-            ToolRefused: With words for the model and the human.
-        """
+    def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
+        """Return the change; the same for the same parameters and files. Raises ToolRefused."""
         ...
 
 
@@ -206,7 +187,7 @@ class WriteTool(Tool, Protocol):
 class ActTool(Tool, Protocol):
     """A tool with an effect of its own, which is neither bytes of a file nor a command of the agent."""
 
-    def check(self, parameters: JsonObject, place: Place) -> None:
+    def check(self, parameters: JsonObject, place: ToolContext) -> None:
         """Say before anybody is asked whether it can be done.
 
         Raises:
@@ -214,7 +195,7 @@ class ActTool(Tool, Protocol):
         """
         ...
 
-    def act(self, parameters: JsonObject, place: Place) -> Output:
+    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
         """Do it; blocking, so call it from a thread.
 
         Raises:
@@ -222,7 +203,7 @@ class ActTool(Tool, Protocol):
         """
         ...
 
-    def settle(self, parameters: JsonObject, place: Place) -> Output | None:
+    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
         """Look whether it was done, after a death; None where that cannot be told."""
         ...
 
@@ -231,7 +212,7 @@ class ActTool(Tool, Protocol):
 class CommitTool(Tool, Protocol):
     """A tool that commits what the session changed; its changes are not written to the workspace."""
 
-    def draft(self, parameters: JsonObject, place: Place) -> Draft:
+    def draft(self, parameters: JsonObject, place: ToolContext) -> CommitDraft:
         """Return the commit as it would be, without making anything.
 
         Raises:
@@ -243,7 +224,7 @@ class CommitTool(Tool, Protocol):
         """Return the words of a subject, the same as its draft had."""
         ...
 
-    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: Place) -> Output:
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: ToolContext) -> ToolOutput:
         """Make the commit; blocking, so call it from a thread.
 
         Raises:
@@ -256,12 +237,8 @@ class CommitTool(Tool, Protocol):
 class RunTool(Tool, Protocol):
     """A tool that runs a command."""
 
-    def command(self, parameters: JsonObject, limits: Limits) -> CommandSpec:
-        """Return what to run.
-
-        Raises:
-            ToolRefused: With words for the model and the human.
-        """
+    def command(self, parameters: JsonObject, limits: ToolLimits) -> CommandSpec:
+        """Return what to run. Raises ToolRefused: with words for the model and the human."""
         ...
 
 

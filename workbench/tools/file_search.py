@@ -1,26 +1,118 @@
-"""file_search: files of the workspace whose path matches a glob.
+"""The tool file_search, and what searches pass over: `.git`, ignored files, what no agent may read."""
 
-Owns the meaning of the glob (`*` within a name, `**` across folders, `?`, `[…]`, `{a,b}`) and the limits. It
-opens no file, and never follows a link.
-"""
-
+import contextlib
 import re
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
-from workbench.domain.values import Example, JsonObject, ToolDescriptor
+from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root
+from workbench.effects.folders import WalkedFolder, walk_folder
 from workbench.policy import regex
-from workbench.tools.base import Output, Place, ToolRefused
-from workbench.tools.ignoring import Sieve
-from workbench.tools.results import COUNT, FLAG, Lines, result_schema
+from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
 
-MOST_FILES: Final = 1000
-MOST_SECONDS: Final = 30.0
-_LONGEST: Final = 500
-_MOST_CHOICES: Final = 64
+_IGNORE_FILES: Final = (".gitignore", ".ignore")
+_GIT_EXCLUDE_FILE: Final = ".git/info/exclude"
+_MAX_IGNORE_BYTES: Final = 262_144
+"""Bytes of one such file that are read."""
+_NEVER_SEARCHED: Final = frozenset({".git", ".hg", ".svn", ".jj"})
+IgnoreSpec = tuple[str, Any]
+"""The folder that patterns hold from, with a slash at its end unless it is the root, and the patterns."""
 
-DESCRIPTOR: Final = ToolDescriptor(
+
+class IgnoreFilter:
+    """Decides on the way down what is seen."""
+
+    def __init__(self, root: Root, is_closed: Callable[[str], bool], *, with_ignored: bool) -> None:
+        self._root = root
+        self._is_closed = is_closed
+        self._with_ignored = with_ignored
+        self._specs: dict[str, tuple[IgnoreSpec, ...]] = {}
+        self.is_cut = False
+        """Whether something was too deep or too much to be looked at."""
+
+    def folders(self, rel: str) -> Iterator[WalkedFolder]:
+        """Walk a folder; each one holds only what is to be seen. Raises FileRefused."""
+        above = self._above(rel)
+        for folder in walk_folder(self._root, rel):
+            self.is_cut |= folder.is_cut
+            parent = folder.path.rpartition("/")[0]
+            specs = self._with_own(folder, self._specs.get(parent, above))
+            self._specs[folder.path] = specs
+            folder.folders[:] = [
+                name
+                for name in folder.folders
+                if name not in _NEVER_SEARCHED and self._is_seen(folder.below(name), specs, "/")
+            ]
+            folder.files[:] = [name for name in folder.files if self._is_seen(folder.below(name), specs, "")]
+            yield folder
+
+    def _above(self, rel: str) -> tuple[IgnoreSpec, ...]:
+        """Return what the repository's own list and the folders above the first one say."""
+        if self._with_ignored:
+            return ()
+        specs = _ignore_spec("", self._read(_GIT_EXCLUDE_FILE))
+        parts = [part for part in rel.split("/") if part not in ("", ".")]
+        for depth in range(len(parts)):
+            base = "".join(f"{part}/" for part in parts[:depth])
+            for name in _IGNORE_FILES:
+                specs += _ignore_spec(base, self._read(base + name))
+        return specs
+
+    def _with_own(self, folder: WalkedFolder, specs: tuple[IgnoreSpec, ...]) -> tuple[IgnoreSpec, ...]:
+        if self._with_ignored:
+            return ()
+        for name in _IGNORE_FILES:
+            if name in folder.files:
+                specs += _ignore_spec(folder.below(""), self._read(folder.below(name)))
+        return specs
+
+    def _read(self, path: str) -> bytes:
+        with contextlib.suppress(FileRefused, OSError), self._root.open_read(path) as file:
+            return file.read(_MAX_IGNORE_BYTES)
+        return b""
+
+    def _is_seen(self, path: str, specs: tuple[IgnoreSpec, ...], end: str) -> bool:
+        if self._is_closed(path):
+            return False
+        for base, spec in reversed(specs):
+            said = spec.check_file(path.removeprefix(base) + end).include
+            if said is not None:
+                return not said
+        return True
+
+
+def _ignore_spec(base: str, data: bytes) -> tuple[IgnoreSpec, ...]:
+    lines = data.decode("utf-8", "replace").splitlines()
+    if not any(line.strip() and not line.startswith("#") for line in lines):
+        return ()
+    import pathspec
+
+    made: list[Any] = []
+    try:
+        made.append(pathspec.GitIgnoreSpec.from_lines(lines, backend="re2"))
+    except Exception:  # noqa: BLE001 -- one bad line must not hide the others, whatever the library raises
+        made += filter(None, map(_ignore_line, lines))
+    return tuple((base, spec) for spec in made)
+
+
+def _ignore_line(line: str) -> Any:
+    import pathspec
+
+    try:
+        return pathspec.GitIgnoreSpec.from_lines([line], backend="re2")
+    except Exception:  # noqa: BLE001 -- git passes over a line that it cannot read
+        return None
+
+
+MAX_FILES: Final = 1000
+MAX_SEARCH_SECONDS: Final = 30.0
+_MAX_GLOB_LENGTH: Final = 500
+_MAX_BRACE_CHOICES: Final = 64
+FILE_SEARCH_DESCRIPTOR: Final = ToolDescriptor(
     id="file_search",
     wire_name="file_search",
     description=(
@@ -35,17 +127,19 @@ DESCRIPTOR: Final = ToolDescriptor(
     input_schema={
         "type": "object",
         "properties": {
-            "pattern": {"type": "string", "minLength": 1, "maxLength": _LONGEST},
+            "pattern": {"type": "string", "minLength": 1, "maxLength": _MAX_GLOB_LENGTH},
             "include_ignored": {"type": "boolean"},
         },
         "required": ["pattern"],
         "additionalProperties": False,
     },
-    output_schema=result_schema(files=COUNT, truncated=FLAG),
+    output_schema=result_schema(files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
     examples=(
-        Example(description="Every Python file", parameters={"pattern": "*.py"}),
-        Example(description="Tests in one folder and below", parameters={"pattern": "tests/**/test_*.py"}),
-        Example(description="Two endings", parameters={"pattern": "src/**/*.{ts,tsx}"}),
+        ToolExample(description="Every Python file", parameters={"pattern": "*.py"}),
+        ToolExample(
+            description="Tests in one folder and below", parameters={"pattern": "tests/**/test_*.py"}
+        ),
+        ToolExample(description="Two endings", parameters={"pattern": "src/**/*.{ts,tsx}"}),
     ),
 )
 
@@ -53,53 +147,51 @@ DESCRIPTOR: Final = ToolDescriptor(
 class FileSearch:
     """The tool."""
 
-    descriptor = DESCRIPTOR
+    descriptor = FILE_SEARCH_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: Place) -> Output:
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
         """Search for files; see the descriptor."""
-        wanted = compiled_glob(str(parameters["pattern"]))
-        sieve = Sieve(place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored")))
-        lines, found, ended = Lines(place.limits.tool_output_bytes), 0, ""
-        deadline = time.monotonic() + MOST_SECONDS
-        for path in _paths(sieve, place, deadline):
+        wanted = compile_glob(str(parameters["pattern"]))
+        sieve = IgnoreFilter(
+            place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored"))
+        )
+        lines, found, ended = OutputLines(place.limits.tool_output_bytes), 0, ""
+        deadline = time.monotonic() + MAX_SEARCH_SECONDS
+        for path in _visible_paths(sieve, place, deadline):
             if path is not None and not wanted.is_in(path):
                 continue
-            if path is None or found == MOST_FILES:
-                ended = stopped(place, deadline) or f"more than {MOST_FILES} files match"
+            if path is None or found == MAX_FILES:
+                ended = search_stop_reason(place, deadline) or f"more than {MAX_FILES} files match"
                 break
             found += 1
             lines.add(path.encode("utf-8", "replace").decode())
         missing = f"{lines.missing} more files match; make the pattern narrower" if lines.missing else ""
         deep = "some folders are too deep or too large to be searched whole" if sieve.is_cut else ""
         none = "" if found else "no file matches"
-        return Output(
+        return ToolOutput(
             text=lines.text(missing, ended and f"the search ended early: {ended}", deep, none),
             metadata={"files": found, "truncated": bool(missing or ended or deep)},
             summary=f"{found} {'file' if found == 1 else 'files'}",
         )
 
 
-def _paths(sieve: Sieve, place: Place, deadline: float) -> Iterator[str | None]:
+def _visible_paths(sieve: IgnoreFilter, place: ToolContext, deadline: float) -> Iterator[str | None]:
     """Yield every path that is to be seen; None when the search has to end."""
     for folder in sieve.folders("."):
-        if stopped(place, deadline):
+        if search_stop_reason(place, deadline):
             yield None
         yield from map(folder.below, folder.files)
 
 
-def stopped(place: Place, deadline: float) -> str:
+def search_stop_reason(place: ToolContext, deadline: float) -> str:
     """Return why a search has to end now, or nothing."""
     if place.is_stopped():
         return "it was stopped"
-    return f"it took longer than {MOST_SECONDS:g} s" if time.monotonic() > deadline else ""
+    return f"it took longer than {MAX_SEARCH_SECONDS:g} s" if time.monotonic() > deadline else ""
 
 
-def compiled_glob(pattern: str) -> regex.Regex:
-    """Return what matches a path from the workspace.
-
-    Raises:
-        ToolRefused: It cannot be read, or leads out of the workspace.
-    """
+def compile_glob(pattern: str) -> regex.Regex:
+    """Return what matches a path from the workspace. Raises ToolRefused: it leads out, or cannot be read."""
     text = pattern.removeprefix("./")
     if text.startswith("/") or ".." in text.split("/"):
         raise ToolRefused(f"Not searched: {pattern} leads out of the workspace; begin below it.")
@@ -108,19 +200,19 @@ def compiled_glob(pattern: str) -> regex.Regex:
     if text.endswith("/"):
         text += "**"
     try:
-        return regex.compiled(f"^(?:{_translated(text)})$")
-    except regex.BadPattern as error:
+        return regex.compile_regex(f"^(?:{_glob_expression(text)})$")
+    except regex.InvalidRegex as error:
         raise ToolRefused(f"Not searched: the pattern {pattern} cannot be read: {error}.") from None
 
 
-_PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|\{[^{}]*\}|.", re.DOTALL)
+_GLOB_PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|\{[^{}]*\}|.", re.DOTALL)
 
 
-def _translated(glob: str) -> str:
-    return "".join(_piece(found[0]) for found in _PIECES.finditer(glob))
+def _glob_expression(glob: str) -> str:
+    return "".join(_glob_piece_expression(found[0]) for found in _GLOB_PIECES.finditer(glob))
 
 
-def _piece(text: str) -> str:
+def _glob_piece_expression(text: str) -> str:
     fixed = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     if text in fixed:
         return fixed[text]
@@ -132,5 +224,5 @@ def _piece(text: str) -> str:
         )
         return f"[{'^/' if negated else ''}{inner}]"
     if len(text) > 1 and text[0] == "{":
-        return "(?:" + "|".join(map(_translated, text[1:-1].split(",")[:_MOST_CHOICES])) + ")"
+        return "(?:" + "|".join(map(_glob_expression, text[1:-1].split(",")[:_MAX_BRACE_CHOICES])) + ")"
     return re.escape(text)

@@ -1,28 +1,167 @@
-"""grep_search: lines of the workspace's files that hold a text or match a regular expression.
-
-Owns the order of the search and its limits; the expressions are RE2's, so none runs away. It never follows a
-link and never looks into binary files or into `.git`.
-"""
+"""The tool grep_search: lines that hold a text or match a regular expression; files are read as a stream."""
 
 import time
-from dataclasses import dataclass, field
-from typing import Final
+from collections import deque
+from collections.abc import Iterator
+from typing import BinaryIO, Final
 
-from workbench.domain.values import Example, JsonObject, ToolDescriptor
-from workbench.effects.files import FileRefused
-from workbench.effects.walk import Folder
+from msgspec import Struct, field
+
+from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folders import WalkedFolder
 from workbench.policy import regex
-from workbench.tools.base import Output, Place, ToolRefused
-from workbench.tools.file_search import MOST_SECONDS, compiled_glob, stopped
-from workbench.tools.ignoring import Sieve
-from workbench.tools.matching import Line, is_binary, lines
-from workbench.tools.results import COUNT, FLAG, Lines, result_schema
+from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.file_search import MAX_SEARCH_SECONDS, IgnoreFilter, compile_glob, search_stop_reason
+from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
 
-MOST_RESULTS: Final = 1000
-USUAL_RESULTS: Final = 200
-MOST_AROUND: Final = 10
+BLOCK_BYTES: Final = 262_144
+"""Bytes searched at once."""
+_MAX_SHOWN_LINE: Final = 240
+"""Characters of a line that are shown."""
+_SNIFFED_BYTES: Final = 8192
+_PIECE_OVERLAP: Final = 1024
+"""Bytes of a line longer than a block that are searched again with the next one."""
 
-DESCRIPTOR: Final = ToolDescriptor(
+
+class MatchLine(Struct, frozen=True):
+    """A line to show."""
+
+    number: int
+    text: str
+    is_match: bool
+    is_first: bool = False
+    """Whether lines are left out between the one before and this one."""
+
+
+class _Block(Struct, frozen=True):
+    data: bytes
+    number: int
+    """Of its first line."""
+
+
+def is_binary_file(file: BinaryIO) -> bool:
+    """Say whether a file holds something else than text, by its beginning, and go back there."""
+    beginning = file.read(_SNIFFED_BYTES)
+    file.seek(0)
+    return b"\0" in beginning
+
+
+def matching_lines(file: BinaryIO, wanted: regex.LineFinder, around: int) -> Iterator[MatchLine | None]:
+    """Yield the lines that match and those around them; None after each block, to ask whether to go on."""
+    search = _MatchState(wanted, around)
+    for block in _blocks(file, wanted.block(BLOCK_BYTES)):
+        yield from search.block(block)
+        yield None
+
+
+class _MatchState:
+    """The state between two blocks: what may still have to be shown before or after a match."""
+
+    def __init__(self, wanted: regex.LineFinder, around: int) -> None:
+        self._wanted, self._around = wanted, around
+        self._before: deque[tuple[int, str]] = deque(maxlen=around or None) if around else deque(maxlen=0)
+        self._after = 0
+        self._shown = 0
+        """Number of the last line that was shown."""
+
+    def block(self, block: _Block) -> Iterator[MatchLine]:
+        at, number = 0, block.number
+        for start, end, column in _line_matches(block.data, self._wanted):
+            hit = number + block.data.count(b"\n", at, start)
+            yield from self._between(block.data, at, start, number)
+            if hit > self._shown:
+                yield from self._leading(hit)
+                yield self._line(hit, _shown_line(block.data[start:end], column), is_match=True)
+            self._after = self._around
+            at, number = min(end + 1, len(block.data)), hit + 1
+        yield from self._between(block.data, at, len(block.data), number)
+
+    def _leading(self, hit: int) -> Iterator[MatchLine]:
+        for number, text in self._before:
+            if self._shown < number < hit:
+                yield self._line(number, text, is_match=False)
+        self._before.clear()
+
+    def _between(self, data: bytes, at: int, end: int, number: int) -> Iterator[MatchLine]:
+        """Show what follows a match, and keep what may come before the next."""
+        if not self._around:
+            return
+        while self._after and at < end:
+            cut = _line_end(data, at, end)
+            if number > self._shown:
+                yield self._line(number, _shown_line(data[at:cut]), is_match=False)
+            at, number, self._after = cut + 1, number + 1, self._after - 1
+        self._before.extend(_last_lines(data, at, end, number, self._around))
+
+    def _line(self, number: int, text: str, *, is_match: bool) -> MatchLine:
+        is_first = number != self._shown + 1 and self._shown > 0
+        self._shown = number
+        return MatchLine(number, text, is_match, is_first)
+
+
+def _blocks(file: BinaryIO, size: int) -> Iterator[_Block]:
+    """Yield whole lines, as many as fit; a line that does not fit comes in pieces that overlap."""
+    kept, number = b"", 1
+    while chunk := file.read(size):
+        data = kept + chunk
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield _Block(data[:cut].replace(b"\r\n", b"\n"), number)
+            number, kept = number + data.count(b"\n", 0, cut), data[cut:]
+        elif len(data) >= size:
+            yield _Block(data, number)
+            kept = data[-_PIECE_OVERLAP:]
+        else:
+            kept = data
+    if kept:
+        yield _Block(kept.removesuffix(b"\r"), number)
+
+
+def _line_matches(data: bytes, wanted: regex.LineFinder) -> Iterator[tuple[int, int, int]]:
+    """Yield begin and end of every line that matches, and where in it."""
+    at = 0
+    while at < len(data) and (found := wanted.find(data, at)) is not None:
+        start = data.rfind(b"\n", at, found) + 1 or at
+        end = _line_end(data, start, len(data))
+        # What the search found may go over the end of the line; a line matches by itself or not at all.
+        column = wanted.find(data[start:end], 0)
+        if column is not None:
+            yield start, end, column
+        at = end + 1
+
+
+def _line_end(data: bytes, at: int, end: int) -> int:
+    cut = data.find(b"\n", at, end)
+    return end if cut < 0 else cut
+
+
+def _last_lines(data: bytes, at: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
+    """Return the last lines of a stretch with their numbers."""
+    if at >= end:
+        return []
+    stop = end - 1 if data[end - 1 : end] == b"\n" else end
+    last = number + data.count(b"\n", at, stop)
+    found: list[tuple[int, str]] = []
+    while stop >= at and len(found) < most:
+        start = data.rfind(b"\n", at, stop) + 1 or at
+        found.append((last - len(found), _shown_line(data[start:stop])))
+        stop = start - 1
+    return found[::-1]
+
+
+def _shown_line(line: bytes, column: int = 0) -> str:
+    """Return a line, of a long one the part around the match."""
+    start = max(0, column - _MAX_SHOWN_LINE // 2) if len(line) > _MAX_SHOWN_LINE else 0
+    part = line[start : start + 4 * _MAX_SHOWN_LINE].decode("utf-8", "replace").rstrip("\r\n")
+    is_cut = len(part) > _MAX_SHOWN_LINE or start + 4 * _MAX_SHOWN_LINE < len(line)
+    return f"{'…' if start else ''}{part[:_MAX_SHOWN_LINE]}{'…' if is_cut else ''}"
+
+
+MAX_RESULTS: Final = 1000
+DEFAULT_RESULTS: Final = 200
+MAX_CONTEXT_LINES: Final = 10
+GREP_SEARCH_DESCRIPTOR: Final = ToolDescriptor(
     id="grep_search",
     wire_name="grep_search",
     description=(
@@ -38,7 +177,7 @@ DESCRIPTOR: Final = ToolDescriptor(
     input_schema={
         "type": "object",
         "properties": {
-            "pattern": {"type": "string", "minLength": 1, "maxLength": regex.LONGEST},
+            "pattern": {"type": "string", "minLength": 1, "maxLength": regex.MAX_REGEX_LENGTH},
             "is_regex": {"type": "boolean"},
             "include": {
                 "type": "string",
@@ -47,17 +186,17 @@ DESCRIPTOR: Final = ToolDescriptor(
                 "description": "A glob of paths.",
             },
             "ignore_case": {"type": "boolean"},
-            "context_lines": {"type": "integer", "minimum": 0, "maximum": MOST_AROUND},
-            "max_results": {"type": "integer", "minimum": 1, "maximum": MOST_RESULTS},
+            "context_lines": {"type": "integer", "minimum": 0, "maximum": MAX_CONTEXT_LINES},
+            "max_results": {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
             "include_ignored": {"type": "boolean"},
         },
         "required": ["pattern"],
         "additionalProperties": False,
     },
-    output_schema=result_schema(matches=COUNT, files=COUNT, truncated=FLAG),
+    output_schema=result_schema(matches=COUNT_SCHEMA, files=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
     examples=(
-        Example(description="A text as it is", parameters={"pattern": "TODO(", "include": "src/**"}),
-        Example(
+        ToolExample(description="A text as it is", parameters={"pattern": "TODO(", "include": "src/**"}),
+        ToolExample(
             description="Definitions, with two lines around each",
             parameters={"pattern": r"^def \w+_handler\(", "is_regex": True, "context_lines": 2},
         ),
@@ -68,20 +207,22 @@ DESCRIPTOR: Final = ToolDescriptor(
 class GrepSearch:
     """The tool."""
 
-    descriptor = DESCRIPTOR
+    descriptor = GREP_SEARCH_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: Place) -> Output:
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
         """Search files; see the descriptor."""
-        search = _Search(
+        search = _FolderSearch(
             place=place,
-            wanted=_finder(parameters),
-            include=compiled_glob(str(parameters["include"])) if "include" in parameters else None,
+            wanted=_line_finder(parameters),
+            include=compile_glob(str(parameters["include"])) if "include" in parameters else None,
             around=int(parameters.get("context_lines", 0)),
-            most=int(parameters.get("max_results", USUAL_RESULTS)),
-            lines=Lines(place.limits.tool_output_bytes),
-            deadline=time.monotonic() + MOST_SECONDS,
+            most=int(parameters.get("max_results", DEFAULT_RESULTS)),
+            lines=OutputLines(place.limits.tool_output_bytes),
+            deadline=time.monotonic() + MAX_SEARCH_SECONDS,
         )
-        sieve = Sieve(place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored")))
+        sieve = IgnoreFilter(
+            place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored"))
+        )
         for folder in sieve.folders("."):
             search.folder(folder)
             if search.ended:
@@ -89,25 +230,26 @@ class GrepSearch:
         return search.output(is_cut=sieve.is_cut)
 
 
-def _finder(parameters: JsonObject) -> regex.Finder:
+def _line_finder(parameters: JsonObject) -> regex.LineFinder:
     pattern, is_regex = str(parameters["pattern"]), bool(parameters.get("is_regex"))
     try:
-        return regex.Finder(pattern, is_literal=not is_regex, ignore_case=bool(parameters.get("ignore_case")))
-    except regex.BadPattern as error:
+        return regex.LineFinder(
+            pattern, is_literal=not is_regex, ignore_case=bool(parameters.get("ignore_case"))
+        )
+    except regex.InvalidRegex as error:
         raise ToolRefused(
             f"Not searched: {pattern[:200]} cannot be used as a regular expression: {error}. "
             "Correct it (RE2 syntax), or leave is_regex out to look for the text as it is."
         ) from None
 
 
-@dataclass(slots=True, kw_only=True)
-class _Search:
-    place: Place
-    wanted: regex.Finder
+class _FolderSearch(Struct, kw_only=True):
+    place: ToolContext
+    wanted: regex.LineFinder
     include: regex.Regex | None
     around: int
     most: int
-    lines: Lines
+    lines: OutputLines
     deadline: float
     matches: int = 0
     files: int = 0
@@ -115,22 +257,22 @@ class _Search:
     unread: list[str] = field(default_factory=list[str])
     ended: str = ""
 
-    def folder(self, folder: Folder) -> None:
-        self.ended = self.ended or stopped(self.place, self.deadline)
+    def folder(self, folder: WalkedFolder) -> None:
+        self.ended = self.ended or search_stop_reason(self.place, self.deadline)
         for name in folder.files:
             if self.ended:
                 return
             if self.include is None or self.include.is_in(folder.below(name)):
                 self._file(folder, name)
 
-    def _file(self, folder: Folder, name: str) -> None:
+    def _file(self, folder: WalkedFolder, name: str) -> None:
         before, path = self.matches, folder.below(name).encode("utf-8", "replace").decode()
         try:
             with folder.open(name) as file:
-                if is_binary(file):
+                if is_binary_file(file):
                     self.binary += 1
                     return
-                for line in lines(file, self.wanted, self.around):
+                for line in matching_lines(file, self.wanted, self.around):
                     self._take(path, line, is_first=self.matches == before)
                     if self.ended:
                         break
@@ -138,9 +280,9 @@ class _Search:
             self.unread.append(path)
         self.files += self.matches > before
 
-    def _take(self, path: str, line: Line | None, *, is_first: bool) -> None:
+    def _take(self, path: str, line: MatchLine | None, *, is_first: bool) -> None:
         if line is None:
-            self.ended = stopped(self.place, self.deadline)
+            self.ended = search_stop_reason(self.place, self.deadline)
             return
         if line.is_match and self.matches == self.most:
             self.ended = f"there are more than {self.most} matches; narrow the pattern or name include"
@@ -151,7 +293,7 @@ class _Search:
         sign = ":" if line.is_match else "-"
         self.lines.add(f"{path}{sign}{line.number}{sign}{line.text}")
 
-    def output(self, *, is_cut: bool) -> Output:
+    def output(self, *, is_cut: bool) -> ToolOutput:
         missing = self.lines.missing
         words = (
             "" if self.matches else "no line matches",
@@ -162,7 +304,7 @@ class _Search:
             f"not readable: {', '.join(self.unread[:5])}" if self.unread else "",
         )
         is_short = bool(missing or self.ended or is_cut)
-        return Output(
+        return ToolOutput(
             text=self.lines.text(*words),
             metadata={"matches": self.matches, "files": self.files, "truncated": is_short},
             summary=f"{self.matches} {'match' if self.matches == 1 else 'matches'} in {self.files} "

@@ -1,27 +1,177 @@
-"""git.preparePr: a branch with one commit of exactly what the session changed, and its words.
+"""The tool git.preparePr: a new branch with one commit of exactly what the session changed.
 
-Owns laying the session's changes onto HEAD, and the words. It never pushes, never opens anything anywhere,
-and leaves the user's index, working tree and branch as they are.
+Git plumbing makes it on a copy of the index; the user's index and working tree stay as they are.
 """
 
+import contextlib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final
 
-from workbench.changes.hunks import counts, hunks
-from workbench.changes.model import FileChange
-from workbench.domain.values import Example, Json, JsonObject, ToolDescriptor
-from workbench.effects.git import GitFailed
+from msgspec import Struct
+
+from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
+from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.git import Git, GitFailed, git_with_own_index
 from workbench.text.safe import one_line
-from workbench.tools.base import Draft, Output, Place, Session, ToolRefused
-from workbench.tools.repository import Repository, repository
-from workbench.tools.results import TEXT, result_schema
+from workbench.tools.base import CommitDraft, SessionFacts, ToolContext, ToolOutput, ToolRefused
+from workbench.tools.output import TEXT_SCHEMA, result_schema
 
-_TITLE: Final = 72
-_MOST_PROMPTS: Final = 10
+_CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
+_MAX_BRANCH_NAMES: Final = 50
 
-DESCRIPTOR: Final = ToolDescriptor(
+
+class RepositoryHead(Struct, frozen=True, kw_only=True):
+    """Where the repository stands."""
+
+    branch: str
+    commit: str
+    prefix: str
+    """Path of the workspace in the repository; empty, or ends in a slash."""
+
+
+class Repository:
+    """One repository, read and written by plumbing."""
+
+    def __init__(self, git: Git, head: RepositoryHead) -> None:
+        self.head = head
+        self._git = git
+
+    def blob(self, path: str) -> tuple[bytes, int] | None:
+        """Return what HEAD holds at a path, and its permission bits; None for nothing. Raises ToolRefused."""
+        row = self._git.run("ls-tree", "-z", "--full-tree", self.head.commit, "--", self.head.prefix + path)
+        if not row:
+            return None
+        mode, kind, rest = row.decode("utf-8", "surrogateescape").split(" ", 2)
+        if kind != "blob" or mode == "120000":
+            raise ToolRefused(f"{path} is a link, a folder or another repository in git")
+        return self._git.run("cat-file", "blob", rest.split("\t")[0]), 0o755 if mode == "100755" else 0o644
+
+    def stored(self, path: str, data: bytes) -> bytes:
+        """Return bytes as git would store them. Raises ToolRefused: a filter would have to run."""
+        if b"\r" not in data:
+            return data
+        name = self._git.run("hash-object", "-w", "--stdin", f"--path={path}", stdin=data)
+        return self._git.run("cat-file", "blob", name.decode().strip())
+
+    def require_plain(self, paths: Sequence[str]) -> None:
+        """Refuse paths that git keeps in another form than the files have.
+
+        Raises:
+            ToolRefused: Names the path and the attribute.
+        """
+        stdin = "\0".join(paths).encode()
+        found = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
+        parts = found.decode("utf-8", "surrogateescape").split("\0")
+        for path, attribute, value in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
+            if value not in ("unspecified", "unset", "false"):
+                raise ToolRefused(
+                    f"{path} is kept by git in another form ({attribute}={value}); commit it yourself"
+                )
+
+    def ignored(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those paths that git ignores."""
+        stdin = "\0".join(paths).encode()
+        found = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
+        return frozenset(filter(None, found.decode("utf-8", "surrogateescape").split("\0")))
+
+    def free_name(self, wanted: str, *, is_given: bool) -> str:
+        """Return the name of a branch that is not there yet.
+
+        Raises:
+            ToolRefused: The name is none, or a given one is taken.
+        """
+        if wanted.startswith("-") or not self._git.run("check-ref-format", "--branch", wanted, no=(1, 128)):
+            raise ToolRefused(f"{wanted} cannot be the name of a branch")
+        for number in range(1, _MAX_BRANCH_NAMES):
+            name = wanted if number == 1 else f"{wanted}-{number}"
+            if not self._git.run("rev-parse", "-q", "--verify", f"refs/heads/{name}", no=(1,)):
+                return name
+            if is_given:
+                raise ToolRefused(f"there is a branch {name} already; name another or leave it out")
+        raise ToolRefused(f"all names like {wanted} are taken; name a branch")
+
+    def merge(self, ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
+        """Return our bytes with the change from base to theirs in them; None for a conflict."""
+        return self._git.merge(ours, base, theirs)
+
+    def commit(self, changes: Sequence[FileChange], message: str, branch: str) -> str:
+        """Commit HEAD with changes on a new branch and return the commit's name.
+
+        Raises:
+            GitFailed: Nothing but loose objects was made.
+        """
+        self._git.run("read-tree", self.head.commit)
+        rows = b"".join(map(self._row, changes))
+        self._git.run("update-index", "-z", "--index-info", stdin=rows)
+        tree = self._git.run("write-tree").decode().strip()
+        made = self._git.run(
+            "commit-tree", tree, "-p", self.head.commit, "-F", "-", stdin=message.encode("utf-8", "replace")
+        )
+        commit = made.decode().strip()
+        zeros = "0" * len(commit)
+        self._git.run("update-ref", "-m", "workbench: prepared", f"refs/heads/{branch}", commit, zeros)
+        return commit
+
+    def _row(self, change: FileChange) -> bytes:
+        path = f"{self.head.prefix}{change.path}".encode("utf-8", "surrogateescape")
+        if change.after is None:
+            zeros = "0" * len(self.head.commit)
+            return f"0 {zeros}\t".encode() + path + b"\0"
+        name = (
+            self._git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=change.after).decode().strip()
+        )
+        mode = "100755" if change.mode & 0o111 else "100644"
+        return f"{mode} {name}\t".encode() + path + b"\0"
+
+
+@contextlib.contextmanager
+def open_repository(folder: str, environment: Mapping[str, str], *, is_draft: bool) -> Generator[Repository]:
+    """Open the repository of a workspace.
+
+    Args:
+        folder: Real path of the workspace.
+        environment: Already scrubbed.
+        is_draft: Objects that are made are thrown away.
+
+    Raises:
+        ToolRefused: It is none, or no branch with a commit is checked out.
+        GitFailed: Of the block.
+    """
+    with git_with_own_index(folder, environment) as git:
+        head, objects = _read_head(git), _object_folder(git)
+    with git_with_own_index(folder, environment, objects if is_draft else None) as git:
+        yield Repository(git, head)
+
+
+def _object_folder(git: Git) -> str:
+    # `--git-path` is relative to where it runs; both objects and this folder are named by their real paths.
+    found = git.run("rev-parse", "--path-format=absolute", "--git-path", "objects")
+    return found.decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def _read_head(git: Git) -> RepositoryHead:
+    try:
+        inside = git.run("rev-parse", "--is-inside-work-tree").strip()
+    except GitFailed as error:
+        why = "it is not in a git repository" if "not a git repository" in str(error) else str(error)
+        raise ToolRefused(f"{git.folder}: {why}") from None
+    if inside != b"true":
+        raise ToolRefused(f"{git.folder} is in a git repository without a working tree")
+    branch = git.run("symbolic-ref", "-q", "--short", "HEAD", no=(1,)).decode().strip()
+    if not branch:
+        raise ToolRefused("HEAD is detached; check out a branch first")
+    commit = git.run("rev-parse", "-q", "--verify", "HEAD^{commit}", no=(1,)).decode().strip()
+    if not commit:
+        raise ToolRefused(f"the branch {branch} has no commit yet; make the first one yourself")
+    prefix = git.run("rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
+    return RepositoryHead(branch=branch, commit=commit, prefix=prefix)
+
+
+_MAX_TITLE: Final = 72
+_MAX_PROMPTS: Final = 10
+PREPARE_PR_DESCRIPTOR: Final = ToolDescriptor(
     id="git.preparePr",
     wire_name="git_preparePr",
     description=(
@@ -40,10 +190,10 @@ DESCRIPTOR: Final = ToolDescriptor(
         },
         "additionalProperties": False,
     },
-    output_schema=result_schema(branch=TEXT, commit=TEXT, title=TEXT, body=TEXT),
+    output_schema=result_schema(branch=TEXT_SCHEMA, commit=TEXT_SCHEMA, title=TEXT_SCHEMA, body=TEXT_SCHEMA),
     examples=(
-        Example(description="With words made from the session", parameters={}),
-        Example(
+        ToolExample(description="With words made from the session", parameters={}),
+        ToolExample(
             description="With a title and a branch",
             parameters={"title": "Fix the flaky login test", "branch": "fix/flaky-login"},
         ),
@@ -54,49 +204,50 @@ DESCRIPTOR: Final = ToolDescriptor(
 class PreparePr:
     """The tool."""
 
-    descriptor = DESCRIPTOR
+    descriptor = PREPARE_PR_DESCRIPTOR
 
-    def draft(self, parameters: JsonObject, place: Place) -> Draft:
+    def draft(self, parameters: JsonObject, place: ToolContext) -> CommitDraft:
         """Return the commit as it would be; see the descriptor."""
         session = place.session()
         try:
-            with repository(place.root.path, place.environment, is_draft=True) as found:
-                changes, subject = _draft(found, session, parameters)
+            with open_repository(place.root.path, place.environment, is_draft=True) as found:
+                changes, subject = _commit_draft(found, session, parameters)
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
         target = str(subject["branch"])
-        return Draft(changes=changes, subject=subject, words=self.words(subject), target=target)
+        return CommitDraft(changes=changes, subject=subject, words=self.words(subject), target=target)
 
     def words(self, subject: JsonObject) -> str:
-        """Return what a human is shown of a commit beside its diff."""
         base = str(subject["base"])[:12]
         return (
             f"Commit on the new branch {subject['branch']}, from {subject['from']} at {base}. "
             f"Nothing is pushed.\n\n{subject['title']}\n\n{subject['body']}"
         )
 
-    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: Place) -> Output:
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: ToolContext) -> ToolOutput:
         """Make the commit that was approved, if HEAD is still where it was."""
         if not changes:
-            return _output(subject, "", "no change was taken, so nothing was committed")
+            return _commit_output(subject, "", "no change was taken, so nothing was committed")
         try:
-            with repository(place.root.path, place.environment, is_draft=False) as found:
+            with open_repository(place.root.path, place.environment, is_draft=False) as found:
                 if found.head.commit != subject["base"]:
                     raise ToolRefused(f"{found.head.branch} moved on meanwhile; prepare it again")
                 message = f"{subject['title']}\n\n{subject['body']}\n"
                 commit = found.commit(changes, message, str(subject["branch"]))
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
-        return _output(subject, commit, f"{subject['branch']} is at {commit[:12]}, {_files(len(changes))}")
+        return _commit_output(
+            subject, commit, f"{subject['branch']} is at {commit[:12]}, {_file_count_text(len(changes))}"
+        )
 
 
-def _draft(
-    found: Repository, session: Session, parameters: JsonObject
+def _commit_draft(
+    found: Repository, session: SessionFacts, parameters: JsonObject
 ) -> tuple[tuple[FileChange, ...], dict[str, Json]]:
-    changes, left = _changes(found, session)
-    title = one_line(str(parameters.get("title") or session.title or "Changes of a session"), _TITLE)
+    changes, left = _changes_on_head(found, session)
+    title = one_line(str(parameters.get("title") or session.title or "Changes of a session"), _MAX_TITLE)
     branch = found.free_name(
-        str(parameters.get("branch") or f"workbench/{_slug(title)}-{session.id[:8]}"),
+        str(parameters.get("branch") or f"workbench/{_branch_slug(title)}-{session.id[:8]}"),
         is_given="branch" in parameters,
     )
     subject: dict[str, Json] = {
@@ -104,12 +255,14 @@ def _draft(
         "from": found.head.branch,
         "base": found.head.commit,
         "title": title,
-        "body": _body(session, changes, left),
+        "body": _pull_request_body(session, changes, left),
     }
     return changes, subject
 
 
-def _changes(found: Repository, session: Session) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+def _changes_on_head(
+    found: Repository, session: SessionFacts
+) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
     """Return what the session changed, laid onto HEAD, and the paths that git ignores."""
     by_path: dict[str, list[FileChange]] = {}
     for change in session.changes:
@@ -120,33 +273,35 @@ def _changes(found: Repository, session: Session) -> tuple[tuple[FileChange, ...
     paths = [path for path in sorted(by_path) if path not in ignored]
     if paths:
         found.require_plain(paths)
-    laid = (_laid(found, path, by_path[path]) for path in paths)
+    laid = (_change_on_head(found, path, by_path[path]) for path in paths)
     changes = tuple(change for change in laid if change is not None)
     if not changes:
         raise ToolRefused("HEAD holds everything that this session changed, so there is nothing to commit")
     return changes, tuple(sorted(ignored))
 
 
-def _laid(found: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
+def _change_on_head(found: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
     """Return the change of one file from HEAD; None where HEAD has it already."""
     held = found.blob(path)
     before = held[0] if held else None
-    images = [(_stored(found, path, step.before), _stored(found, path, step.after)) for step in steps]
+    images = [
+        (_stored_by_git(found, path, step.before), _stored_by_git(found, path, step.after)) for step in steps
+    ]
     after = before
     if before != images[-1][1]:
         for base, image in images:
-            after = _step(found, path, after, base, image)
+            after = _next_image(found, path, after, base, image)
     if after == before:
         return None
     mode = held[1] if held else 0o755 if steps[-1].mode & 0o111 else 0o644
     return FileChange(path=path, before=before, after=after, mode=mode)
 
 
-def _stored(found: Repository, path: str, data: bytes | None) -> bytes | None:
+def _stored_by_git(found: Repository, path: str, data: bytes | None) -> bytes | None:
     return None if data is None else found.stored(path, data)
 
 
-def _step(
+def _next_image(
     found: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
 ) -> bytes | None:
     if here in (base, after):
@@ -166,18 +321,18 @@ def _step(
     return merged
 
 
-def _slug(title: str) -> str:
+def _branch_slug(title: str) -> str:
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-") or "changes"
 
 
-def _body(session: Session, changes: Sequence[FileChange], left: Sequence[str]) -> str:
+def _pull_request_body(session: SessionFacts, changes: Sequence[FileChange], left: Sequence[str]) -> str:
     parts: list[str] = []
     if session.prompts:
-        asked = [f"- {one_line(prompt.strip(), 300)}" for prompt in session.prompts[:_MOST_PROMPTS]]
+        asked = [f"- {one_line(prompt.strip(), 300)}" for prompt in session.prompts[:_MAX_PROMPTS]]
         more = len(session.prompts) - len(asked)
         parts.append("\n".join(["Asked:", *asked, *([f"- and {more} more"] if more else [])]))
-    rows = [f"- {change.path} {_count(change)}" for change in changes]
+    rows = [f"- {change.path} {_changed_lines_text(change)}" for change in changes]
     parts.append("\n".join(["Changed:", *rows]))
     if left:
         parts.append("\n".join(["Left out, because git ignores it:", *(f"- {path}" for path in left)]))
@@ -185,17 +340,17 @@ def _body(session: Session, changes: Sequence[FileChange], left: Sequence[str]) 
     return "\n\n".join(parts)
 
 
-def _count(change: FileChange) -> str:
-    added, removed = counts(hunks([change]))
+def _changed_lines_text(change: FileChange) -> str:
+    added, removed = changed_line_totals(make_hunks([change]))
     kind = " new" if change.before is None else " deleted" if change.after is None else ""
     return f"(+{added} −{removed}{kind})"
 
 
-def _files(count: int) -> str:
+def _file_count_text(count: int) -> str:
     return f"{count} {'file' if count == 1 else 'files'}"
 
 
-def _output(subject: JsonObject, commit: str, done: str) -> Output:
+def _commit_output(subject: JsonObject, commit: str, done: str) -> ToolOutput:
     told = f"Push it with: git push -u origin {subject['branch']}" if commit else ""
     text = "\n".join(
         filter(
@@ -203,4 +358,4 @@ def _output(subject: JsonObject, commit: str, done: str) -> Output:
         )
     )
     facts = {name: str(subject[name]) for name in ("branch", "title", "body")}
-    return Output(text=text, summary=done, metadata={**facts, "commit": commit})
+    return ToolOutput(text=text, summary=done, metadata={**facts, "commit": commit})

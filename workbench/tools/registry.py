@@ -1,7 +1,4 @@
-"""The registry of tools: fixed once it is made, and checked before anything is offered to a model.
-
-Owns looking tools up and which of them a provider sees. It never changes after it was made.
-"""
+"""The registry of tools: fixed once it is made, and checked before anything is offered to a model."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,29 +8,23 @@ from typing import Final, get_args
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool
-from workbench.tools.context_read import ContextRead
-from workbench.tools.create_directory import CreateDirectory
-from workbench.tools.create_file import CreateFile
+from workbench.tools.execution import PipelineRun, RunInTerminal, TerminalLastCommand
 from workbench.tools.fetch_webpage import FetchWebpage
+from workbench.tools.file_edit import CreateDirectory, CreateFile, ReplaceString
+from workbench.tools.file_read import ContextRead, ListDir, ReadFile
 from workbench.tools.file_search import FileSearch
 from workbench.tools.grep_search import GrepSearch
-from workbench.tools.list_dir import ListDir
-from workbench.tools.pipeline_run import PipelineRun
 from workbench.tools.prepare_pr import PreparePr
-from workbench.tools.read_file import ReadFile
-from workbench.tools.replace_string import ReplaceString
-from workbench.tools.run_in_terminal import RunInTerminal
-from workbench.tools.terminal_last_command import TerminalLastCommand
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _EVERY_PROVIDER: Final = "*"
 
 
-class BadTool(ValueError):
+class InvalidTool(ValueError):
     """A tool may not be registered; names it and says why."""
 
 
-class Registry:
+class ToolRegistry:
     """Tools by id and wire name."""
 
     def __init__(self, tools: Iterable[AnyTool]) -> None:
@@ -47,10 +38,10 @@ class Registry:
         for tool in tools:
             for name in {tool.descriptor.id, tool.descriptor.wire_name}:
                 if name in found:
-                    raise BadTool(f"{name}: registered twice; give one of the tools another name")
+                    raise InvalidTool(f"{name}: registered twice; give one of the tools another name")
                 found[name] = tool
-            for problem in _problems(tool.descriptor):
-                raise BadTool(f"{tool.descriptor.id}: {problem}")
+            for problem in _tool_problems(tool.descriptor):
+                raise InvalidTool(f"{tool.descriptor.id}: {problem}")
         self._tools: Mapping[str, AnyTool] = MappingProxyType(found)
 
     def get(self, name: str) -> AnyTool | None:
@@ -84,16 +75,21 @@ def every_tool() -> tuple[AnyTool, ...]:
     )  # fmt: skip
 
 
-def catalogue() -> Registry:
+def tool_descriptors() -> tuple[ToolDescriptor, ...]:
+    """Return the descriptor of every tool, sorted by id."""
+    return tuple(sorted((tool.descriptor for tool in every_tool()), key=lambda tool: tool.id))
+
+
+def tool_registry() -> ToolRegistry:
     """Return the registry of all tools that there are."""
-    return Registry(every_tool())
+    return ToolRegistry(every_tool())
 
 
 def _is_offered(descriptor: ToolDescriptor, provider: str) -> bool:
     return _EVERY_PROVIDER in descriptor.allowed_providers or provider in descriptor.allowed_providers
 
 
-def _problems(descriptor: ToolDescriptor) -> Iterator[str]:
+def _tool_problems(descriptor: ToolDescriptor) -> Iterator[str]:
     if not descriptor.id or _WIRE_NAME.fullmatch(descriptor.wire_name) is None:
         yield "wire_name: 1 to 64 letters, digits, - or _"
     if not descriptor.description.strip():
@@ -102,13 +98,13 @@ def _problems(descriptor: ToolDescriptor) -> Iterator[str]:
         yield f"risk_level or capability: one of {', '.join((*get_args(Risk), *get_args(Capability)))}"
     if not descriptor.allowed_providers:
         yield "allowed_providers: empty; name providers, or * for all"
-    yield from (f"input_schema: {problem}" for problem in schemas.check_schema(descriptor.input_schema))
-    yield from (f"output_schema: {problem}" for problem in schemas.check_schema(descriptor.output_schema))
+    yield from (f"input_schema: {problem}" for problem in schemas.schema_problems(descriptor.input_schema))
+    yield from (f"output_schema: {problem}" for problem in schemas.schema_problems(descriptor.output_schema))
     if not descriptor.examples:
         yield "examples: none; show at least one call"
     yield from _unknown_parameters(descriptor)
     for example in descriptor.examples:
-        for problem in schemas.check(descriptor.input_schema, example.parameters):
+        for problem in schemas.parameter_problems(descriptor.input_schema, example.parameters):
             yield f"example '{example.description}': {problem}"
 
 

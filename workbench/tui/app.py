@@ -1,6 +1,6 @@
-"""The app: it composes, and nothing else. Screens, panes and keys live in their own modules.
+"""The Textual app of one workspace: it composes the main screen, themes, key handling and drawing.
 
-Owns the colours and signs in force, the clock that arms keys, and the one main screen.
+Owns the colors in force, the clock that arms keys, and how ctrl+c and ctrl+q leave dialogs without answering.
 """
 
 import asyncio
@@ -16,39 +16,93 @@ from rich.console import RenderableType
 from textual import events, on
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
+from textual.binding import Binding
 from textual.driver import Driver
+from textual.events import Key
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.theme import Theme
 from textual.widget import AwaitMount
 
-from workbench.config.values import Ui
-from workbench.draw import markdown
-from workbench.draw.depth import IN_256, Depth, theme_for, tokens_at, variables_at
-from workbench.draw.encoding import Encodable
-from workbench.draw.glyphs import Glyphs, glyphs_for, is_unicode
-from workbench.draw.syntax import Painter
-from workbench.draw.tokens import Ink, house_theme
+from workbench.config.types import UiSettings
 from workbench.journal.journal import Journal
-from workbench.tui import keymap, ways_out
-from workbench.tui.answering import Answering
-from workbench.tui.frames import Changes, Shown, Whole
+from workbench.render import conversation
+from workbench.render.theme import (
+    OWN_THEMES_256,
+    ColorDepth,
+    EncodingFilter,
+    Glyphs,
+    Ink,
+    SyntaxHighlighter,
+    colors_at_depth,
+    css_variables_at_depth,
+    glyphs_for,
+    is_unicode_encoding,
+    own_theme,
+    theme_name_at_depth,
+)
+from workbench.tui import keymap
+from workbench.tui.approvals.decision_writer import DecisionWriter
+from workbench.tui.backend import Backend
+from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.guarded_keys import GuardedKeys
+from workbench.tui.journal_source import JournalFeed, JournalSource
+from workbench.tui.key_dispatch import dispatch_key
+from workbench.tui.key_queue import KeyQueue, QueuedEvent
 from workbench.tui.keys import CHAINS
-from workbench.tui.live import Feed, JournalSource
-from workbench.tui.messages import SourceChanged
-from workbench.tui.screens.main import MainScreen
-from workbench.tui.services import Services
-from workbench.tui.state import State
-from workbench.tui.straight import go_straight
-from workbench.tui.typeahead import Arrival, TypeAhead
-from workbench.tui.widgets.lines import LineView
-from workbench.views.source import Source
+from workbench.tui.main.screen import MainScreen
+from workbench.tui.pane import SourceChanged, StopAgent
+from workbench.tui.state import ScreenState
+from workbench.tui.widgets.line_view import LineView
+from workbench.views.data_source import DataSource
 
-_HERE: Final = Path(__file__).resolve()
+DIALOG_BINDINGS: Final = (
+    Binding("ctrl+c", "stop_or_back", "stop", show=False, priority=True),
+    Binding("ctrl+q", "leave_all", "leave", show=False, priority=True),
+)
+_MOST_DIALOGS: Final = 8
+"""Dialogs that can stand over one another."""
 
 
-_LATER: Final = "80"
+def has_open_dialog(app: App[Any]) -> bool:
+    """Return whether a dialog has the keys."""
+    return isinstance(app.screen, ModalScreen)
+
+
+def stop_agent_or_go_back(app: App[Any]) -> None:
+    """Copy what is selected; else stop the agent on show; where none works go back from the dialog."""
+    below = cast("Any", next(one for one in reversed(app.screen_stack) if not isinstance(one, ModalScreen)))
+    is_now = hasattr(below, "approvals") and not below.approvals.is_past
+    current = below.state.current if is_now else None
+    if selected := str(getattr(app.focused, "selected_text", "") or ""):
+        app.copy_to_clipboard(selected)
+    elif current is not None and current.status == "processing":
+        below.post_message(StopAgent())
+    else:
+        _leave_dialog(app)
+
+
+def leave_all_dialogs(app: App[Any]) -> None:
+    """Go back from every dialog, then press the key again where it means to leave."""
+    for _ in range(_MOST_DIALOGS):
+        if not has_open_dialog(app):
+            break
+        _leave_dialog(app)
+    cast("Any", app).guarded.guard.forget()
+    app.post_message(Key("ctrl+q", None))
+
+
+def _leave_dialog(app: App[Any]) -> None:
+    screen = cast("Any", app.screen)
+    leave = getattr(screen, "leave", screen.dismiss)
+    leave()
+    if app.screen is screen:
+        # It went back by one level of its own, as from a field.
+        screen.dismiss()
+
+
+_APP_FILE: Final = Path(__file__).resolve()
+_FIRST_DEFERRED_STYLE: Final = "80"
 """The first stylesheet of those that the first frame does without: dialogs, other places."""
 
 
@@ -58,12 +112,14 @@ def style_files(*, is_later: bool = False) -> list[Path]:
     Args:
         is_later: Those that are read after the first frame.
     """
-    inside = _HERE.parents[1] / "styles"
-    folder = inside if inside.is_dir() else _HERE.parents[2] / "styles"
-    return [path for path in sorted(folder.glob("*.tcss")) if (path.name >= _LATER) == is_later]
+    inside = _APP_FILE.parents[1] / "styles"
+    folder = inside if inside.is_dir() else _APP_FILE.parents[2] / "styles"
+    return [
+        path for path in sorted(folder.glob("*.tcss")) if (path.name >= _FIRST_DEFERRED_STYLE) == is_later
+    ]
 
 
-_PLAIN: Final = NoColor()
+_NO_COLOR_FILTER: Final = NoColor()
 
 
 class WorkbenchApp(App[int], inherit_bindings=False):
@@ -71,21 +127,21 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     ENABLE_COMMAND_PALETTE = False
     TITLE = "workbench"
-    BINDINGS: ClassVar = list(ways_out.BINDINGS)
+    BINDINGS: ClassVar = list(DIALOG_BINDINGS)
     CSS_PATH = style_files()  # type: ignore[assignment]  # Textual takes lists of paths
 
     def __init__(
         self,
         journal: Journal,
-        services: Services,
+        services: Backend,
         workspace: str,
         *,
-        ui: Ui | None = None,
+        ui: UiSettings | None = None,
         home: str = "",
-        source: Source | None = None,
+        source: DataSource | None = None,
         glyphs: Glyphs | None = None,
         monotonic: Callable[[], float] = time.monotonic,
-        depth: Depth = "full",
+        depth: ColorDepth = "full",
         encoding: str | None = None,
     ) -> None:
         """Compose the screen of a workspace.
@@ -103,7 +159,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             encoding: Which characters it has; None believes standard output.
         """
         self._theme: Theme | None = None
-        self._depth: Depth = depth
+        self._depth: ColorDepth = depth
         super().__init__()
         if self.no_color and depth == "256":
             # Greys are made of the colours, and the 256 have no grey for a dark blue row.
@@ -113,18 +169,18 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._ui = ui
         self.monotonic = monotonic
         self._arrived = monotonic()
-        self._shown = Shown()
+        self._shown = TerminalContents()
         self.guarded = GuardedKeys(self)
-        self._typed = TypeAhead(self, self._handle, self.guarded.arrived)
+        self._typed = KeyQueue(self, self._handle, self.guarded.arrived)
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
         if encoding is None or wish == "unicode":
             encoding = getattr(sys.__stdout__, "encoding", None)
-        self._encodable = None if is_unicode(encoding) else Encodable(encoding or "ascii")
+        self._encodable = None if is_unicode_encoding(encoding) else EncodingFilter(encoding or "ascii")
         self.glyphs = glyphs or glyphs_for(wish, encoding)  # type: ignore[arg-type]
         self.set_class(self.glyphs.is_ascii, "-ascii")
-        self.painter: Painter | None = None
+        self.painter: SyntaxHighlighter | None = None
         self.when_drawn: Callable[[], object] | None = None
         """Called once, after the first frame."""
         self._wrong: Sequence[str] = ()
@@ -132,11 +188,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
-            self.register_theme(house_theme(name) if depth == "full" else house_theme(name, IN_256[name]))
+            self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
         wanted = ui.theme if ui else "workbench-dark"
         known = self.available_themes
-        self.theme = theme_for(known.get(wanted, known["workbench-dark"]), depth)
-        self.ink = Ink(tokens=tokens_at(self.current_theme, self._depth), no_colour=self.no_color)
+        self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
+        self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
@@ -147,7 +203,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         found = super().get_driver_class()
         if found.__name__ != "LinuxDriver":
             return found
-        from workbench.tui.terminal import FrameDriver
+        from workbench.tui.driver import FrameDriver
 
         return FrameDriver
 
@@ -156,7 +212,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         found = super().get_line_filters()
         if self.no_color and self.native_ansi_color:
             # The framework chose before there was a theme: a terminal's own colours make no greys but black.
-            found = [_PLAIN if isinstance(one, Monochrome) else one for one in found]
+            found = [_NO_COLOR_FILTER if isinstance(one, Monochrome) else one for one in found]
         return found if self._encodable is None else [*found, self._encodable]
 
     @property
@@ -168,7 +224,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the house colours for a theme that has none of its own."""
-        return variables_at(self.current_theme, self._depth)
+        return css_variables_at_depth(self.current_theme, self._depth)
 
     @property
     def current_theme(self) -> Theme:
@@ -183,7 +239,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             super()._watch_theme(theme_name)
 
     def _theme_changed(self, theme: Theme) -> None:
-        self.ink = Ink(tokens=tokens_at(theme, self._depth), no_colour=self.no_color)
+        self.ink = Ink(tokens=colors_at_depth(theme, self._depth), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
             screen.showing.everything()
@@ -202,11 +258,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.update_classes(known, update=False)
         self._refresh_truecolor_filter(self.ansi_theme)
         self.stylesheet.set_variables(self.get_css_variables())
-        self.ink = Ink(tokens=tokens_at(self.current_theme, self._depth), no_colour=self.no_color)
+        self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         users = dict(self._ui.keymap) if self._ui else {}
         # Without keys of the user there is nothing to find: a test looks through the table itself.
-        self._wrong = keymap.faults(users, CHAINS) if users else ()
+        self._wrong = keymap.keymap_errors(users, CHAINS) if users else ()
         if not self._wrong:
             self.user_keys = users
 
@@ -231,10 +287,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def make_main(self) -> MainScreen:
         """Return the screen that is there for as long as the app is."""
         return MainScreen(
-            State(self._live),
+            ScreenState(self._live),
             self._services,
-            Answering(self._journal),
-            Feed(self._journal, lambda: self.main.post_message(SourceChanged())),
+            DecisionWriter(self._journal),
+            JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
             self.workspace,
             self._home,
             self._ui.notify if self._ui else None,
@@ -247,7 +303,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             session_id: Which.
             number: The event at which it stands, paused; None plays it from its beginning.
         """
-        from workbench.tui.screens.replay import replay_of
+        from workbench.tui.replay.replay_screen import replay_screen_for
 
         session = self._journal.session(session_id)
         if session is None:
@@ -255,25 +311,25 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
-            screen = replay_of(self._journal, session, self._home, self._services, number)
+            screen = replay_screen_for(self._journal, session, self._home, self._services, number)
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
     def open_beside(self, one: str, other: str) -> None:
         """Show two sessions of the journal side by side."""
-        from workbench.tui.screens.beside import BesideScreen
+        from workbench.tui.replay.side_by_side import SideBySideScreen
 
         found = [self._journal.session(key) for key in (one, other)]
         sides = [(self._journal, session) for session in found if session is not None]
         if len(sides) < len(found):
             self.main.say("One of the two is not there any more.", is_error=True)
         else:
-            self.push_screen(BesideScreen(sides[0], sides[1], live=self._services))
+            self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._services))
 
     def _mains(self) -> list[MainScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]
 
-    def configure(self, ui: Ui, words: str = "") -> None:
+    def configure(self, ui: UiSettings, words: str = "") -> None:
         """Take other settings of the screen over while it is shown.
 
         Args:
@@ -284,11 +340,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.has_motion = ui.motion != "none"
         self.main.notices.wishes = ui.notify
         users = dict(ui.keymap)
-        wrong = keymap.faults(users, CHAINS)
+        wrong = keymap.keymap_errors(users, CHAINS)
         if not wrong:
             self.set_keymap(users)
         if ui.theme in self.available_themes:
-            self.theme = theme_for(self.available_themes[ui.theme], self._depth)
+            self.theme = theme_name_at_depth(self.available_themes[ui.theme], self._depth)
         for screen in self._mains():
             screen.conversation.set_compact(is_compact=ui.density == "compact")
             screen.showing.everything()
@@ -312,13 +368,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.run_worker(self._paint, thread=True, group="painter", description="load the painter")
 
     def _paint(self) -> None:
-        painter = Painter()
-        Answering.prepare()
-        markdown.load()
+        painter = SyntaxHighlighter()
+        DecisionWriter.prepare()
+        conversation.load_markdown()
         painter.lines("code.py", ("pass",))
         self.call_from_thread(self._painted, painter)
 
-    def _painted(self, painter: Painter) -> None:
+    def _painted(self, painter: SyntaxHighlighter) -> None:
         self.painter = painter
         for screen in self._mains():
             screen.approvals.detail_view.invalidate()
@@ -328,9 +384,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         # Textual leaves the type of a screen's result open; nothing here depends on it.
         display = cast("Callable[[object, object], None]", super()._display)  # type: ignore[misc]
         if type(renderable) is ChopsUpdate:
-            renderable = Changes(renderable, self._shown)
+            renderable = ChangedCellsUpdate(renderable, self._shown)
         elif type(renderable) is LayoutUpdate:
-            renderable = Whole(renderable, self._shown)
+            renderable = FullUpdate(renderable, self._shown)
         elif renderable is not None:
             self._shown.forget()
         display(screen, renderable)
@@ -406,13 +462,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         else:
             await super().on_event(event)
 
-    async def _handle(self, arrival: Arrival, is_quiet: bool) -> None:
+    async def _handle(self, arrival: QueuedEvent, is_quiet: bool) -> None:
         event = arrival.event
         if isinstance(event, events.Key):
             self._arrived = arrival.press.at
         if self.guarded.takes(event, arrival.press, is_text=self._typed.is_text(event)):
             return
-        if isinstance(event, events.Key) and is_quiet and await go_straight(self, event):
+        if isinstance(event, events.Key) and is_quiet and await dispatch_key(self, event):
             return
         await super().on_event(event)
 
@@ -429,13 +485,13 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Take `ctrl+c` and `ctrl+q` from dialogs only: elsewhere they are of the table of keys."""
         if action in ("stop_or_back", "leave_all"):
-            return ways_out.is_dialog(self)
+            return has_open_dialog(self)
         return super().check_action(action, parameters)
 
     def action_stop_or_back(self) -> None:
         """Stop the agent on show, or go back from a dialog."""
-        ways_out.stop_or_back(self)
+        stop_agent_or_go_back(self)
 
     def action_leave_all(self) -> None:
         """Go back from every dialog, and leave as the key does without one."""
-        ways_out.leave_all(self)
+        leave_all_dialogs(self)

@@ -1,13 +1,13 @@
 """Typing is text: a deciding key counts only if it came alone.
 
-Owns the rule and nothing else: what was pressed when, which deciding key waits, and what was typed. Pure: it
-is told every key with the moment at which it arrived, and never reads a clock.
+Pure. Knows which keys came when, which deciding key waits, and what was typed; it is told every key with the
+moment at which it arrived and never reads a clock.
 """
 
 from collections import deque
 from typing import Final, Literal
 
-from workbench.records import dataclass
+from msgspec import Struct
 
 HOLD_SECONDS: Final = 0.3
 """How long after its key a decision takes effect, if no other key follows."""
@@ -17,15 +17,13 @@ BURST_KEYS: Final = 3
 """So many printable keys before a deciding key make it a letter of a word."""
 REPEAT_SECONDS: Final = 0.1
 """A key that comes again this soon is held down: nobody presses one twice in that time."""
-_REMEMBERED: Final = 4_000
+_MAX_REMEMBERED_KEYS: Final = 4_000
 """Presses that are remembered: what is typed in one go is offered with all its text."""
-
 Answer = Literal["pending", "held", "burst", "followed"]
 """Of a deciding key: it waits; it counts already; it is a letter of a text; another key came behind it."""
 
 
-@dataclass(slots=True)
-class Press:
+class KeyPress(Struct):
     """One key that arrived."""
 
     number: int
@@ -41,12 +39,11 @@ class Press:
     """Whether it is the escape that took a waiting key back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class PendingKey(Struct, frozen=True):
     """A deciding key that takes effect in a moment."""
 
     key_id: str
-    press: Press
+    press: KeyPress
 
     @property
     def due(self) -> float:
@@ -54,11 +51,10 @@ class Pending:
         return self.press.at + HOLD_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class CancelledKey(Struct, frozen=True):
     """A waiting key that takes no effect."""
 
-    pending: Pending
+    pending: PendingKey
     why: Literal["burst", "taken back", "other key", "held"]
 
 
@@ -66,18 +62,18 @@ class DecisionGuard:
     """The keys of the last moments, and the deciding key that waits."""
 
     def __init__(self) -> None:
-        self._presses: deque[Press] = deque(maxlen=_REMEMBERED)
+        self._presses: deque[KeyPress] = deque(maxlen=_MAX_REMEMBERED_KEYS)
         self._number = 0
-        self._committed: Press | None = None
+        self._committed: KeyPress | None = None
         self._burst_at = -1.0
-        self.pending: Pending | None = None
+        self.pending: PendingKey | None = None
 
     @property
     def arrived(self) -> int:
         """Return how many keys have arrived."""
         return self._number
 
-    def pressed(self, key: str, text: str, at: float) -> tuple[Press, Cancelled | None]:
+    def pressed(self, key: str, text: str, at: float) -> tuple[KeyPress, CancelledKey | None]:
         """Take a key at its arrival, before anything is done for it.
 
         Args:
@@ -91,7 +87,7 @@ class DecisionGuard:
         last = self._presses[-1] if self._presses else None
         is_same = last is not None and last.key == key
         self._number += 1
-        press = Press(self._number, key, text, at)
+        press = KeyPress(self._number, key, text, at)
         press.is_repeat = last is not None and is_same and at - last.at <= REPEAT_SECONDS
         self._presses.append(press)
         why = self._why_cancelled(press, is_same=is_same)
@@ -101,7 +97,7 @@ class DecisionGuard:
         return press, self._cancel(why)
 
     def _why_cancelled(
-        self, press: Press, *, is_same: bool
+        self, press: KeyPress, *, is_same: bool
     ) -> Literal["burst", "taken back", "other key", "held"] | None:
         if self.pending is None:
             return None
@@ -111,7 +107,7 @@ class DecisionGuard:
             return "taken back"
         return "burst" if press.text else "other key"
 
-    def _has_counted(self, press: Press) -> bool:
+    def _has_counted(self, press: KeyPress) -> bool:
         """Return whether a press continues a held key whose first press has counted."""
         committed = self._committed
         if committed is None or committed.key != press.key or press.at - committed.at > BURST_SECONDS:
@@ -119,14 +115,14 @@ class DecisionGuard:
         between = (one for one in self._presses if committed.number < one.number < press.number)
         return all(one.key == press.key for one in between)
 
-    def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> Cancelled:
+    def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> CancelledKey:
         assert self.pending is not None
         if why == "burst":
             self._burst(self.pending.press)
-        cancelled, self.pending = Cancelled(self.pending, why), None
+        cancelled, self.pending = CancelledKey(self.pending, why), None
         return cancelled
 
-    def begin(self, key_id: str, press: Press, *, after_words: bool = False) -> Answer:
+    def begin(self, key_id: str, press: KeyPress, *, after_words: bool = False) -> Answer:
         """Let a deciding key wait, or say why it does not count.
 
         Args:
@@ -143,19 +139,19 @@ class DecisionGuard:
         if not after_words and (self._is_in_burst(press) or self.count_before(press) >= BURST_KEYS):
             return self._burst(press)
         # The same key again, as in "aardvark": the first was the letter before it, or pressed by mistake.
-        self.pending = Pending(key_id, press)
+        self.pending = PendingKey(key_id, press)
         return "pending"
 
-    def _burst(self, press: Press) -> Answer:
+    def _burst(self, press: KeyPress) -> Answer:
         self._burst_at = press.at
         return "burst"
 
-    def _is_in_burst(self, press: Press) -> bool:
+    def _is_in_burst(self, press: KeyPress) -> bool:
         """Return whether a deciding key came as a letter before, and no pause since."""
         run = self._run(press)
         return bool(run) and self._burst_at >= run[0].at
 
-    def count_before(self, press: Press, *, after: int = 0) -> int:
+    def count_before(self, press: KeyPress, *, after: int = 0) -> int:
         """Return how many printable keys came in the second before; one that is held or repeated is one.
 
         Args:
@@ -172,21 +168,21 @@ class DecisionGuard:
             last = one.key
         return count
 
-    def count_in_word(self, press: Press) -> int:
+    def count_in_word(self, press: KeyPress) -> int:
         """Return the same, back to the last key that writes nothing: enter ends what was typed in a field."""
         ends = (one.number for one in self._presses if one.number < press.number and not one.text)
         return self.count_before(press, after=max(ends, default=0))
 
-    def text_until(self, press: Press) -> str:
+    def text_until(self, press: KeyPress) -> str:
         """Return what was typed in one go up to a press, without what stands in a text field."""
         return "".join(one.text for one in self._run(press))
 
-    def keys_until(self, press: Press) -> list[str]:
+    def keys_until(self, press: KeyPress) -> list[str]:
         """Return the names of the keys of which the same consists."""
         return [one.key for one in self._run(press)]
 
-    def _run(self, press: Press) -> list[Press]:
-        run: list[Press] = []
+    def _run(self, press: KeyPress) -> list[KeyPress]:
+        run: list[KeyPress] = []
         for one in reversed(self._presses):
             if one.number > press.number:
                 continue
@@ -195,7 +191,7 @@ class DecisionGuard:
             run.append(one)
         return run[::-1]
 
-    def take_due(self, at: float) -> Pending | None:
+    def take_due(self, at: float) -> PendingKey | None:
         """Return the waiting key if its time has come; it waits no longer."""
         pending = self.pending
         if pending is None or at < pending.due:

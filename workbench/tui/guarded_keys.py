@@ -1,42 +1,42 @@
-"""The app's door for deciding keys: they wait here for 300 ms; what is typed goes to the composer instead.
+"""Holds deciding keys for 300 ms and sends typed bursts to the composer instead.
 
-Owns what becomes of a burst of keys, and what the screen says of a key that waits. When a key counts is
-`decision_guard`'s; what it does is its row's in the table of keys.
+When a key counts is decided in `decision_guard`; what it does is its row in the table of keys.
 """
 
 import time
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec import Struct
 from textual import events
 
-from workbench.records import dataclass
-from workbench.text.safe import safe
+from workbench.text.safe import safe_text
 from workbench.tui import keymap
-from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, Cancelled, DecisionGuard, Press
-from workbench.tui.panes.footer import FooterKey
+from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, CancelledKey, DecisionGuard, KeyPress
+from workbench.tui.main.bars import FooterKey
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
-    from workbench.tui.screens.main import MainScreen
+    from workbench.tui.main.screen import MainScreen
 
-TYPED: Final = "You typed text, so no key decided. It is in the composer; esc takes it out again."
-KEPT: Final = "You typed text, so no key decided. ↑ in the composer brings it back."
-FORGOTTEN: Final = "You typed text, so no key acted. Nothing here can read it."
-CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
-OTHER_KEY: Final = "Nothing was done: another key came right behind it. Press it again, alone."
-_AT_ONCE: Final = frozenset({"escape", "ctrl+c"})
+TEXT_MOVED_TO_COMPOSER: Final = (
+    "You typed text, so no key decided. It is in the composer; esc takes it out again."
+)
+TEXT_IN_HISTORY: Final = "You typed text, so no key decided. ↑ in the composer brings it back."
+TEXT_DROPPED: Final = "You typed text, so no key acted. Nothing here can read it."
+SCREEN_CHANGED: Final = "Nothing was done: the screen changed before the key counted. Press it again."
+OTHER_KEY_FOLLOWED: Final = "Nothing was done: another key came right behind it. Press it again, alone."
+_UNGUARDED_KEYS: Final = frozenset({"escape", "ctrl+c"})
 """Keys that never wait, whatever their row says: the ways back, and to stop an agent."""
 _MOVING: Final = ("replay.", "list.row-")
 """How the ids of keys begin that only move what a replay shows."""
-_LATE: Final = 0.05
+_LATE_SECONDS: Final = 0.05
 """Seconds behind its time from which the keys of a busy moment are waited for."""
-_TURN: Final = 0.02
-_MOST_TURNS: Final = 50
+_TURN_SECONDS: Final = 0.02
+_MAX_TURNS: Final = 50
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _WaitingKey(Struct):
     """What a deciding key does when its time has come."""
 
     key_id: str
@@ -45,8 +45,7 @@ class _Waiting:
     about: Hashable
 
 
-@dataclass(slots=True)
-class _Typed:
+class _TypedText(Struct):
     """What was typed where keys decide."""
 
     text: str
@@ -61,9 +60,9 @@ class GuardedKeys:
     def __init__(self, app: "WorkbenchApp") -> None:
         self._app = app
         self.guard = DecisionGuard()
-        self._press: Press | None = None
-        self._waiting: _Waiting | None = None
-        self._typed: _Typed | None = None
+        self._press: KeyPress | None = None
+        self._waiting: _WaitingKey | None = None
+        self._typed: _TypedText | None = None
         self._turns = 0
         self.is_committing = False
 
@@ -89,7 +88,7 @@ class GuardedKeys:
 
     # --- at its arrival ---------------------------------------------------------------------------
 
-    def arrived(self, event: events.Event) -> Press:
+    def arrived(self, event: events.Event) -> KeyPress:
         """Take note of a key or a paste before anything is done for it."""
         at = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
         if isinstance(event, events.Key):
@@ -101,7 +100,7 @@ class GuardedKeys:
             self._cancelled(cancelled)
         return press
 
-    def _cancelled(self, cancelled: Cancelled) -> None:
+    def _cancelled(self, cancelled: CancelledKey) -> None:
         self._waiting = None
         last = self._press
         if cancelled.why == "taken back":
@@ -109,12 +108,12 @@ class GuardedKeys:
         elif cancelled.why != "held":
             text = self.guard.text_until(last) if cancelled.why == "burst" and last is not None else ""
             if not (last is not None and self._offer(text, last.at)):
-                self._shown.say(OTHER_KEY, is_kept=False)
+                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
         self._show()
 
     # --- when its turn has come -------------------------------------------------------------------
 
-    def takes(self, event: events.Event, press: Press, *, is_text: bool) -> bool:
+    def takes(self, event: events.Event, press: KeyPress, *, is_text: bool) -> bool:
         """Do what is to be done for a key here; False where it goes its way.
 
         Args:
@@ -138,18 +137,18 @@ class GuardedKeys:
             return False
         return self._takes_back_text(event) or self._waits_in_field(event) or self._is_word(press)
 
-    def _pasted(self, event: events.Paste, press: Press) -> bool:
-        if _is_field(self._app.focused):
+    def _pasted(self, event: events.Paste, press: KeyPress) -> bool:
+        if _is_text_field(self._app.focused):
             press.is_field = True
             return False
         self._offer(self.guard.text_until(press) if event.text else "", press.at)
         return True
 
-    def _while_leaving(self, event: events.Event, press: Press) -> bool:
+    def _while_leaving(self, event: events.Event, press: KeyPress) -> bool:
         """Let only the answer to the question through; the rest is kept."""
         key = event.key if isinstance(event, events.Key) else ""
-        users = keymap.users_of(self._main)
-        key_id = keymap.ids_of_keys("app", users).get(key)
+        users = keymap.user_keymap(self._main)
+        key_id = keymap.ids_by_key("app", users).get(key)
         if key == "escape":
             self._main.stay()
             self._end_typing()
@@ -159,7 +158,7 @@ class GuardedKeys:
             self._keep(press.text, press.at)
         return True
 
-    def _goes_on_typing(self, event: events.Event, press: Press) -> bool:
+    def _goes_on_typing(self, event: events.Event, press: KeyPress) -> bool:
         """Add a key to what is typed, as long as it goes on without a pause."""
         typed = self._typed
         if typed is None:
@@ -180,7 +179,7 @@ class GuardedKeys:
         composer = self._main.composer
         if typed.before is None:
             if hasattr(composer, "history"):
-                composer.history.grow(safe(old).strip(), safe(typed.text).strip())
+                composer.history.grow(safe_text(old).strip(), safe_text(typed.text).strip())
         else:
             composer.input.type_in(text)
 
@@ -194,8 +193,8 @@ class GuardedKeys:
         typed, composer = self._typed, self._main.composer
         if typed is None or typed.before is None:
             return False
-        if event.key != "escape" or not composer.has_focus_within or composer.text != _joined(typed):
-            if event.key in ("escape", "enter") or composer.text != _joined(typed):
+        if event.key != "escape" or not composer.has_focus_within or composer.text != _joined_text(typed):
+            if event.key in ("escape", "enter") or composer.text != _joined_text(typed):
                 self._typed = None
             return False
         self._typed = None
@@ -211,29 +210,29 @@ class GuardedKeys:
         if event.key != "enter" or not getattr(screen, "decides_by_enter", False):
             return False
         field = self._app.focused
-        if field is None or not _is_field(field):
+        if field is None or not _is_text_field(field):
             return False
         submit = cast("Any", field).action_submit
         return self._wait("dialog.ok", screen, lambda: self._app.call_later(submit), after_words=True)
 
-    def _is_word(self, press: Press) -> bool:
+    def _is_word(self, press: KeyPress) -> bool:
         """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
         before = self.guard.count_in_word(press)
-        if not press.text or before + 1 < BURST_KEYS or _is_field(self._app.focused):
+        if not press.text or before + 1 < BURST_KEYS or _is_text_field(self._app.focused):
             return False
         bound = self._app.screen.active_bindings.get(press.key)
         if bound is not None:
-            row = keymap.table().get(bound.binding.id or "")
+            row = keymap.find_key(bound.binding.id or "")
             if row is None or not row.opens_field or before < BURST_KEYS or not self._is_inside_word(press):
                 return False
         return self._offer(self.guard.text_until(press), press.at)
 
-    def _is_inside_word(self, press: Press) -> bool:
+    def _is_inside_word(self, press: KeyPress) -> bool:
         """Return whether a key that opens a text field came behind letters, not keys of a replay."""
         if not hasattr(self._app.screen, "player"):
             return True
-        users = keymap.users_of(self._main)
-        ids = {**keymap.ids_of_keys("list", users), **keymap.ids_of_keys("replay", users)}
+        users = keymap.user_keymap(self._main)
+        ids = {**keymap.ids_by_key("list", users), **keymap.ids_by_key("replay", users)}
         return not all(ids.get(key, "").startswith(_MOVING) for key in self.guard.keys_until(press))
 
     # --- deciding keys ----------------------------------------------------------------------------
@@ -253,19 +252,19 @@ class GuardedKeys:
         What a click, a command or the palette asks for has no key of its row, and is done at once.
         """
         press = self._press
-        if self.is_committing or press is None or press.key in _AT_ONCE:
+        if self.is_committing or press is None or press.key in _UNGUARDED_KEYS:
             return False
         if self._is_past and key_id != "dialog.ok":
             return False
-        if not self._is_of_row(press, key_id) or owner_says(owner, "acts_at_once", key_id):
+        if not self._is_of_row(press, key_id) or ask_key_owner(owner, "acts_at_once", key_id):
             return False
         again = getattr(owner, "action_do", None)
-        act = (lambda: keymap.run(key_id, owner)) if again is None else (lambda: again(key_id))
+        act = (lambda: keymap.run_action(key_id, owner)) if again is None else (lambda: again(key_id))
         return self._wait(key_id, owner, act, after_words=key_id == "dialog.ok")
 
-    def _is_of_row(self, press: Press, key_id: str) -> bool:
-        users = keymap.users_of(self._main)
-        return keymap.ids_of_keys(key_id.partition(".")[0], users).get(press.key) == key_id
+    def _is_of_row(self, press: KeyPress, key_id: str) -> bool:
+        users = keymap.user_keymap(self._main)
+        return keymap.ids_by_key(key_id.partition(".")[0], users).get(press.key) == key_id
 
     def _wait(self, key_id: str, owner: Any, act: Callable[[], object], *, after_words: bool) -> bool:
         press = self._press
@@ -273,12 +272,12 @@ class GuardedKeys:
             return False
         answer = self.guard.begin(key_id, press, after_words=after_words)
         if answer == "pending":
-            self._waiting, self._turns = _Waiting(key_id, owner, act, self._about(owner)), 0
+            self._waiting, self._turns = _WaitingKey(key_id, owner, act, self._about(owner)), 0
             self._look_in(self.guard.pending.due - self._app.monotonic() if self.guard.pending else 0.0)
         elif answer in ("burst", "followed"):
             self._waiting = None
             if not self._offer(self.guard.text_until(press), press.at):
-                self._shown.say(OTHER_KEY, is_kept=False)
+                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
         self._show()
         return True
 
@@ -300,19 +299,21 @@ class GuardedKeys:
             self._look_in(pending.due - now)
             return
         has_unread = self._app.has_unread_keys
-        if self._turns < _MOST_TURNS and (has_unread or (now - pending.due > _LATE and not self._turns)):
+        if self._turns < _MAX_TURNS and (
+            has_unread or (now - pending.due > _LATE_SECONDS and not self._turns)
+        ):
             self._turns += 1
-            self._look_in(_TURN)
+            self._look_in(_TURN_SECONDS)
             return
         self._commit(waiting, is_certain=not has_unread)
 
-    def _commit(self, waiting: _Waiting, *, is_certain: bool) -> None:
+    def _commit(self, waiting: _WaitingKey, *, is_certain: bool) -> None:
         due = self.guard.take_due(self._app.monotonic())
         self._waiting = None
         if due is None:
             return
         if not is_certain or waiting.about != self._about(waiting.owner):
-            self._shown.say(CHANGED, is_kept=False)
+            self._shown.say(SCREEN_CHANGED, is_kept=False)
         else:
             self.is_committing = True
             try:
@@ -336,22 +337,22 @@ class GuardedKeys:
         if not main.takes_text:
             self._keep(text, at)
             is_kept = main.showing.has_model and hasattr(main.composer, "history")
-            words = KEPT if is_kept else FORGOTTEN
+            words = TEXT_IN_HISTORY if is_kept else TEXT_DROPPED
             self._shown.say(words, is_kept=False)
             return True
         composer = main.composer
         before = composer.text
-        self._typed = _Typed("", at, before)
+        self._typed = _TypedText("", at, before)
         self._typed.text = text
-        composer.input.type_in(_between(before) + text)
+        composer.input.type_in(_separator_after(before) + text)
         composer.focus_input()
-        main.say(TYPED, is_kept=False)
+        main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
         return True
 
     def _keep(self, text: str, at: float) -> None:
         """Keep typed text among what was said before."""
         if self._typed is None or self._typed.before is not None:
-            self._typed = _Typed("", at, None)
+            self._typed = _TypedText("", at, None)
         self._typed.last = at
         self._add(text)
 
@@ -369,29 +370,29 @@ class GuardedKeys:
         if waiting is None or press is None:
             return []
         return [
-            FooterKey(keys=keymap.printed(press.key), label=f"{self._label(waiting)} …"),
+            FooterKey(keys=keymap.printed_key(press.key), label=f"{self._label(waiting)} …"),
             FooterKey(keys="esc", label="takes it back"),
         ]
 
-    def _label(self, waiting: _Waiting) -> str:
+    def _label(self, waiting: _WaitingKey) -> str:
         label_of = getattr(waiting.owner, "label_of", None)
-        return label_of(waiting.key_id) if label_of else keymap.table()[waiting.key_id].label
+        return label_of(waiting.key_id) if label_of else keymap.key_of(waiting.key_id).label
 
 
-def owner_says(owner: Any, name: str, key_id: str) -> bool:
+def ask_key_owner(owner: Any, name: str, key_id: str) -> bool:
     """Ask the owner of a key something about it that few owners know."""
     ask = getattr(owner, name, None)
     return bool(ask is not None and ask(key_id))
 
 
-def _between(before: str) -> str:
+def _separator_after(before: str) -> str:
     return "\n" if before.strip() and not before.endswith("\n") else ""
 
 
-def _joined(typed: _Typed) -> str:
+def _joined_text(typed: _TypedText) -> str:
     before = typed.before or ""
-    return before + _between(before) + typed.text
+    return before + _separator_after(before) + typed.text
 
 
-def _is_field(widget: object) -> bool:
+def _is_text_field(widget: object) -> bool:
     return any(kind.__name__ in ("Input", "TextArea") for kind in type(widget).__mro__)

@@ -1,12 +1,13 @@
-"""Everything the screen knows of the journal at a moment: rows by id, the conversation on show.
+"""Everything the screen knows of the journal at a moment: sessions, actions, calls, runs, the conversation.
 
-Owns what is read again after which event, so that a ring of the doorbell costs what has changed and no more.
-It knows no widget and writes nothing.
+Owns what is read again after which event, so that new events cost what they change and no more. Knows no
+widget and writes nothing.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import field
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from workbench.domain.events import (
     CallFinished,
@@ -15,31 +16,186 @@ from workbench.domain.events import (
     Event,
     FileChanged,
     ReplyCompleted,
+    RunStarted,
     SessionDeleted,
+    StepChanged,
     TurnEnded,
 )
-from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL
-from workbench.records import dataclass
-from workbench.tui import history
-from workbench.tui.history import Window
-from workbench.tui.live import MOST_CALLS, JournalSource
-from workbench.tui.runs import Runs
-from workbench.views.source import Source
-from workbench.views.transcript import Transcript
+from workbench.domain.machines import ENDED_RUN_STATES
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, StepPlan
+from workbench.tui import journal_source
+from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
+from workbench.views.conversation import Transcript
+from workbench.views.data_source import DataSource
+from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
 
-Where = Literal["first", "earlier", "later", "end"]
+MAX_RUNS: Final = 50
+"""Runs that are listed: the newest ones."""
+_MICROSECONDS: Final = 1_000_000
+_STEP: Final = 10
+"""Seconds between two looks at a run that only waits."""
 
-SESSIONS: Final = 200
-DECIDED: Final = 40
-TAIL: Final = 1_000
+
+def _step_duration(row: StepState, matrices: Container[str]) -> float:
+    return matrix_seconds(row, row.completed_at or 0) if row.step_id in matrices else row.duration_ms / 1000
+
+
+_RUN_EVENT_KINDS: Final = ("run.", "step.", "contract.", "artifact.")
+
+
+class RunStore:
+    """Runs as last read."""
+
+    def __init__(self, source: DataSource) -> None:
+        self._source = source
+        self.rows: dict[str, PipelineState] = {}
+        """By id, the newest first."""
+        self._plans: dict[str, tuple[StepPlan, ...]] = {}
+        self._steps: dict[str, dict[str, StepState]] = {}
+        self._touched: dict[str, dict[str, None]] = {}
+        """Of each run the steps that events were about since they were read."""
+        self._items: dict[str, dict[str, tuple[StepState, PipelineItem]]] = {}
+        """Of each run the items of its matrices as they were last made of their rows."""
+        self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
+        """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
+        self._taken: dict[str, tuple[str, dict[str, float]]] = {}
+        self.shown: str | None = None
+        """The run that is drawn; None follows the newest."""
+
+    def load(self) -> None:
+        """Read which runs there are."""
+        self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
+        # A replay may have gone back, to before a step or a plan was known.
+        self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
+
+    def is_about(self, event: Event) -> bool:
+        """Return whether an event changes a run."""
+        return event.kind.startswith(_RUN_EVENT_KINDS)
+
+    def note(self, event: Event) -> None:
+        """Keep what an event says of a run's plan, and which of its steps are to be read again."""
+        if isinstance(event.body, RunStarted):
+            self._plans[event.session_id] = event.body.steps
+            self._steps.pop(event.session_id, None)
+        elif event.step is not None:
+            if isinstance(event.body, StepChanged) and event.body.items is not None:
+                self._listed.setdefault(event.session_id, {})[event.step] = event.body.items
+            self._touched.setdefault(event.session_id, {})[event.step] = None
+
+    def read(self, run_ids: Iterable[str]) -> None:
+        """Read changed runs again; the steps only of those that somebody has looked at."""
+        for run_id in run_ids:
+            row = self._source.run(run_id)
+            if row is None:
+                self.rows.pop(run_id, None)
+                continue
+            is_new = run_id not in self.rows
+            self.rows = {run_id: row, **self.rows} if is_new else {**self.rows, run_id: row}
+            touched = self._touched.pop(run_id, {})
+            if run_id in self._steps:
+                self._read_again(run_id, touched)
+
+    def _read_again(self, run_id: str, touched: Iterable[str]) -> None:
+        """Read the steps that events were about: a matrix of thousands is not read for one of its items."""
+        steps = self._steps[run_id]
+        for step_id in touched:
+            found = self._source.run_step(run_id, step_id)
+            if found is not None:
+                steps[found.key] = found
+
+    def _read_steps(self, run_id: str) -> None:
+        self._steps[run_id] = {step.key: step for step in self._source.run_steps(run_id)}
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def choose(self, session: Session | None) -> None:
+        """Show the run that a session is, or is a step of; other sessions leave the run as it is."""
+        for key in (session.id, session.parent_id) if session is not None else ():
+            if key is not None and key in self.rows:
+                self.shown = key
+                return
+
+    def beside(self, step: int) -> None:
+        """Show the run before (-1: an older one) or after."""
+        ids = list(self.rows)
+        if ids:
+            at = ids.index(self.current or ids[0])
+            self.shown = ids[max(0, min(len(ids) - 1, at - step))]
+
+    @property
+    def current(self) -> str | None:
+        """Return the run on show: the chosen one, else the newest that goes on, else the newest."""
+        if self.shown in self.rows:
+            return self.shown
+        going = (key for key, run in self.rows.items() if run.status not in ENDED_RUN_STATES)
+        return next(going, next(iter(self.rows), None))
+
+    def view(self, actions: Iterable[Action], now: int, run_id: str | None = None) -> PipelineRun | None:
+        """Return a run for the screen: the one on show unless another is named."""
+        key = run_id or self.current
+        row = self.rows.get(key or "")
+        if key is None or row is None:
+            return None
+        if key not in self._steps:
+            self._read_steps(key)
+        if not self._plans.get(key):
+            self._plans[key] = self._source.run_plan(key)
+        known = self._items.setdefault(key, {})
+        listed = self._lists(key)
+        return pipeline_run(row, self._plans[key], self._steps[key].values(), actions, now, known, listed)
+
+    def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the items of the matrices of a run that know theirs; what no event said is read once."""
+        listed, steps = self._listed.setdefault(run_id, {}), self._steps[run_id]
+        for plan in self._plans[run_id]:
+            row = steps.get(step_key(run_id, plan.id))
+            if plan.is_matrix and plan.id not in listed and row is not None and row.attempt:
+                listed[plan.id] = self._source.run_items(run_id, plan.id)
+        return listed
+
+    def before(self, run: PipelineRun) -> Mapping[str, float]:
+        """Return the seconds that each step took in the last completed run of the same pipeline."""
+        found = next(
+            (
+                key
+                for key, row in self.rows.items()
+                if row.status == "completed" and row.pipeline_name == run.name and key != run.id
+            ),
+            None,
+        )
+        if found is None:
+            return {}
+        known = self._taken.get(run.name)
+        if known is None or known[0] != found:
+            rows = self._source.run_steps(found)
+            matrices = {row.matrix for row in rows}
+            known = (found, {row.step_id: _step_duration(row, matrices) for row in rows if not row.matrix})
+            self._taken[run.name] = known
+        return known[1]
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether the duration of the run on show changes with every second."""
+        row = self.rows.get(self.current or "")
+        return row is not None and row.status == "running"
+
+    def looks_otherwise(self, now: int) -> bool:
+        """Return whether the run on show is to be drawn anew: it runs, or waits for an answer."""
+        row = self.rows.get(self.current or "")
+        is_over = row is None or row.status in ENDED_RUN_STATES
+        return not is_over and (self.is_moving or now // _MICROSECONDS % _STEP == 0)
+
+
+TranscriptPart = Literal["first", "earlier", "later", "end"]
+MAX_SESSIONS: Final = 200
+MAX_DECIDED: Final = 40
+TAIL_EVENTS: Final = 1_000
 """Events of a session that are read when it is shown; older ones when they are asked for."""
-
 _ROW_KINDS: Final = ("call.", "action.", "session.", "turn.", "reply.", "prompt.", "refresh.", "undo.")
 
 
-@dataclass(slots=True)
-class Changed:
+class StateChange(Struct):
     """What is different since the last look."""
 
     actions: set[str] = field(default_factory=set[str])
@@ -56,12 +212,12 @@ class Changed:
     """Errors that were raised and calls that failed, for the toast."""
 
 
-class State:
+class ScreenState:
     """Rows and the conversation, as last read."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: DataSource) -> None:
         self.source = source
-        self.runs = Runs(source)
+        self.runs = RunStore(source)
         self.sessions: dict[str, Session] = {}
         self.actions: dict[str, Action] = {}
         self.calls: list[Call] = []
@@ -72,7 +228,7 @@ class State:
         self.current: Session | None = None
         self.transcript = Transcript("")
         self.file_events: list[Event] = []
-        self.window: Window | None = None
+        self.window: TranscriptWindow | None = None
         """The earlier part of the conversation that is shown instead of its end."""
         self.earlier_calls: int = 0
         """Calls of the session that are not listed any more."""
@@ -80,15 +236,15 @@ class State:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def load(self, session_id: str | None = None, tail: int = TAIL) -> None:
+    def load(self, session_id: str | None = None, tail: int = TAIL_EVENTS) -> None:
         """Read everything that a first frame shows.
 
         Args:
             session_id: Which session is on show; None is the newest.
             tail: Of how many of its last events its conversation is.
         """
-        self.sessions = {session.id: session for session in self.source.sessions(SESSIONS)}
-        self.actions = {action.id: action for action in self.source.actions(DECIDED)}
+        self.sessions = {session.id: session for session in self.source.sessions(MAX_SESSIONS)}
+        self.actions = {action.id: action for action in self.source.actions(MAX_DECIDED)}
         self._know_sessions(self.actions.values())
         for action in self.actions.values():
             self._read_call(action)
@@ -97,7 +253,7 @@ class State:
         if shown is not None:
             self.choose(shown, tail)
 
-    def choose(self, session_id: str, tail: int = TAIL) -> None:
+    def choose(self, session_id: str, tail: int = TAIL_EVENTS) -> None:
         """Show a session: fold its last events."""
         self.current = self.source.session(session_id)
         if self.current is not None and self.current.kind != "step":
@@ -110,10 +266,10 @@ class State:
         self.calls = list(self.source.calls(session_id))
         self._note_undone(self.calls)
         source = self.source
-        is_long = len(self.calls) == MOST_CALLS
+        is_long = len(self.calls) == MAX_CALLS
         self.earlier_calls = 0
         if is_long and isinstance(source, JournalSource):
-            self.earlier_calls = source.call_count(session_id) - MOST_CALLS
+            self.earlier_calls = source.call_count(session_id) - MAX_CALLS
 
     def _fold(self, session_id: str, events: Sequence[Event]) -> None:
         before, source = 0, self.source
@@ -128,9 +284,9 @@ class State:
 
         Not while something streams: its beginning would be lost.
         """
-        if self.current is None or self._folded < 3 * TAIL or self.transcript.is_streaming:
+        if self.current is None or self._folded < 3 * TAIL_EVENTS or self.transcript.is_streaming:
             return False
-        self._fold(self.current.id, self._tail(self.current.id, TAIL))
+        self._fold(self.current.id, self._tail(self.current.id, TAIL_EVENTS))
         return True
 
     # --- earlier parts --------------------------------------------------------------------------
@@ -140,10 +296,10 @@ class State:
         """Return the part of the conversation that is on the screen."""
         return self.transcript if self.window is None else self.window.transcript
 
-    def look_back(self, where: Where) -> bool:
+    def look_back(self, where: TranscriptPart) -> bool:
         """Show another part of the conversation; False when that is what is shown already."""
         source, current = self.source, self.current
-        if current is None or not isinstance(source, history.Archive):
+        if current is None or not isinstance(source, journal_source.EventArchive):
             return False
         was, found = self.window, self.window
         first = self._first if was is None else was.first
@@ -153,11 +309,11 @@ class State:
             case "later":
                 # What is read is in the last events too as soon as its window reaches into them.
                 is_far = was is not None and was.last < self._first
-                found = history.after(source, current.id, was) if was and is_far else None
+                found = journal_source.window_after(source, current.id, was) if was and is_far else None
             case "first" if first > 1:
-                found = history.beginning(source, current.id)
+                found = journal_source.first_window(source, current.id)
             case "earlier" if first > 1:
-                found = history.before(source, current.id, first) or was
+                found = journal_source.window_before(source, current.id, first) or was
             case _:
                 pass
         self.window = found
@@ -166,9 +322,11 @@ class State:
     def look_at(self, number: int) -> bool:
         """Show the part of the conversation that an event is in; False when it is shown already."""
         source, current, was = self.source, self.current, self.window
-        if current is None or not isinstance(source, history.Archive):
+        if current is None or not isinstance(source, journal_source.EventArchive):
             return False
-        self.window = None if number >= self._first else history.around(source, current.id, number)
+        self.window = (
+            None if number >= self._first else journal_source.window_around(source, current.id, number)
+        )
         return self.window is not was
 
     def _tail(self, session_id: str, count: int) -> Sequence[Event]:
@@ -176,9 +334,9 @@ class State:
             return self.source.tail(session_id, count)
         return self.source.events(session_id, 0, 1_000_000)
 
-    def apply(self, events: Sequence[Event]) -> Changed:
+    def apply(self, events: Sequence[Event]) -> StateChange:
         """Take in what came: fold the conversation, read changed rows again."""
-        changed = Changed()
+        changed = StateChange()
         touched: set[str] = set()
         for event in events:
             self._note(event, changed, touched)
@@ -195,7 +353,7 @@ class State:
             changed.has_first = True
         return changed
 
-    def _note(self, event: Event, changed: Changed, touched: set[str]) -> None:
+    def _note(self, event: Event, changed: StateChange, touched: set[str]) -> None:
         is_current = self.current is not None and event.session_id == self.current.id
         if is_current:
             changed.blocks |= self.transcript.apply(event)
@@ -227,7 +385,7 @@ class State:
         if self.current is not None and self.current.id == session_id:
             self.leave()
 
-    def _note_calls(self, event: Event, changed: Changed) -> None:
+    def _note_calls(self, event: Event, changed: StateChange) -> None:
         if isinstance(event.body, ReplyCompleted):
             changed.calls |= {call.call_id for call in event.body.calls}
         elif event.kind.startswith(("call.", "action.")):
@@ -247,8 +405,8 @@ class State:
                 known[key] = call
                 self._note_undone((call,))
         found = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
-        self.earlier_calls += max(0, len(found) - MOST_CALLS)
-        self.calls = found[-MOST_CALLS:]
+        self.earlier_calls += max(0, len(found) - MAX_CALLS)
+        self.calls = found[-MAX_CALLS:]
 
     def _note_undone(self, calls: Iterable[Call]) -> set[str]:
         """Note which actions calls have undone; return their ids."""

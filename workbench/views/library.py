@@ -1,32 +1,317 @@
-"""The library as rows and a preview: what is said beside a title, what a session did, what a filter lets by.
+"""The library: its query language, completion of the filter, order, rows, and the hits of a search.
 
-Pure. Owns the orders that there are and every word of a row; `ranking` puts sessions in one. A row is made
-when it is drawn: a list of ten thousand sessions is ten thousand ids.
+The query never fails: what is half typed narrows as far as it goes. Rows are made when they are drawn.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
-from workbench.domain.counting import Glance, Spans
-from workbench.domain.rows import Session
-from workbench.records import dataclass
-from workbench.text import human
-from workbench.text.safe import one_line
-from workbench.views.places import Place, hits
-from workbench.views.query import Query, Term, fits
-from workbench.views.sessions import title_of
-from workbench.views.signs import Meaning, session_sign
-from workbench.views.statistics import UNASKED, Outcome, Statistics
+from msgspec import Struct, field
 
-BUSY: Final = ("processing", "initializing")
-SPLIT: Final = "-split"
+from workbench.domain import events
+from workbench.domain.events import Event
+from workbench.domain.rows import Session, SessionCounts
+from workbench.text.human import parse_iso_time
+from workbench.text.safe import one_line, safe_text
+from workbench.views.sessions import BUSY_STATUSES, session_title
+from workbench.views.status_icons import StatusName, session_status
+
+QUERY_KEYS: Final = (
+    "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is", "tool", "asked",
+)  # fmt: skip
+"""What may stand before a colon; `in` is a workspace, `asked` how a question ended."""
+INDEX_QUERY_KEYS: Final = ("tool", "asked")
+"""What no row of a session says: `journal.library.facets` knows which sessions pass."""
+WordsContaining = Callable[[str, bool], Sequence[str]]
+"""Returns words of the index that hold some letters behind their first; with True, that end with them."""
+_MIN_SUBSTRING_LETTERS: Final = 3
+"""Letters that are looked for within words; fewer are in nearly all of them."""
+_QUERY_WORD = re.compile(r'(?P<minus>-?)(?:(?P<key>[a-z]+):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>\S+))')
+_LIVE_STATUSES: Final = ("created", "initializing", "ready", "processing", "paused")
+_MONTHS: Final[tuple[str, ...]] = (
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+)  # fmt: skip
+_WEEKDAYS: Final[tuple[str, ...]] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class SearchTerm(Struct, frozen=True, kw_only=True):
+    """One thing that a text must hold, or must not."""
+
+    text: str
+    is_phrase: bool = False
+    is_excluded: bool = False
+
+
+class SearchQuery(Struct, frozen=True, kw_only=True):
+    """What was typed, taken apart."""
+
+    terms: tuple[SearchTerm, ...] = ()
+    narrowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    since: int | None = None
+    until: int | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether everything fits."""
+        return not self.terms and not self.narrowed and self.since is None and self.until is None
+
+
+def parse_query(text: str, now: int = 0) -> SearchQuery:
+    """Parse a query such as `rename "by hand" status:paused since:oct -draft`; `now` is in microseconds."""
+    terms: list[SearchTerm] = []
+    narrowed: dict[str, tuple[str, ...]] = {}
+    times: dict[str, int] = {}
+    problems: list[str] = []
+    for match in _QUERY_WORD.finditer(text):
+        key, value = match["key"], match["quoted"] if match["quoted"] is not None else match["plain"]
+        if key is None or key not in QUERY_KEYS:
+            word = value if key is None else f"{key}:{value}"
+            terms += _search_terms(
+                word, is_phrase=match["quoted"] is not None, is_excluded=bool(match["minus"])
+            )
+        elif key in ("since", "until"):
+            moment = parse_moment(value, now, is_end=key == "until")
+            if moment is None:
+                problems.append(f"{key}:{value} is no date")
+            else:
+                times[key] = moment
+        elif value:
+            narrowed[key] = (*narrowed.get(key, ()), value.casefold())
+    return SearchQuery(
+        terms=tuple(terms), narrowed=narrowed, since=times.get("since"), until=times.get("until"),
+        problems=tuple(problems),
+    )  # fmt: skip
+
+
+def _search_terms(text: str, *, is_phrase: bool, is_excluded: bool) -> list[SearchTerm]:
+    if not any(character.isalnum() for character in text):
+        return []
+    return [SearchTerm(text=text, is_phrase=is_phrase, is_excluded=is_excluded)]
+
+
+def fts_expression(query: SearchQuery, inside: WordsContaining | None = None) -> str:
+    """Return the query as an FTS5 expression; empty where only rows narrow.
+
+    A word stands for every word that begins with it; one letter of an alphabet for itself only. `inside` adds
+    words that hold the letters further on, but not for phrases and negated terms.
+    """
+    wanted = " ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
+    if not wanted:
+        return ""
+    unwanted = "".join(f" NOT {_term_expression(term)}" for term in query.terms if term.is_excluded)
+    return f"({wanted}){unwanted}" if unwanted else wanted
+
+
+def _term_expression(term: SearchTerm) -> str:
+    quoted = '"' + term.text.replace('"', '""') + '"'
+    is_letter = len(term.text) == 1 and term.text.isascii()
+    return quoted if term.is_phrase or is_letter else f"{quoted}*"
+
+
+def _alternatives(term: SearchTerm, inside: WordsContaining | None) -> str:
+    """Return a term as an expression in which its first word may begin within a word of the index."""
+    words = index_words(term.text)
+    if inside is None or term.is_phrase or (len(words[0]) < _MIN_SUBSTRING_LETTERS and words[0].isascii()):
+        return _term_expression(term)
+    behind = " ".join(words[1:])
+    longer_words = inside(words[0], bool(behind))
+    others = [f'"{longer} {behind}"*' if behind else f'"{longer}"' for longer in longer_words]
+    return f"({' OR '.join((_term_expression(term), *others))})" if others else _term_expression(term)
+
+
+def index_words(text: str) -> list[str]:
+    """Return the words that the index sees in a text."""
+    return re.findall(r"[^\W_]+", text)
+
+
+def session_fits(session: Session, query: SearchQuery) -> bool:
+    """Return whether a session's row passes what narrows; its words are not looked at."""
+    if query.since is not None and session.updated_at < query.since:
+        return False
+    if query.until is not None and session.updated_at >= query.until:
+        return False
+    return all(_key_fits(session, key, values) for key, values in query.narrowed.items())
+
+
+def _key_fits(session: Session, key: str, values: Iterable[str]) -> bool:
+    if key in INDEX_QUERY_KEYS:
+        return True
+    if key == "is":
+        return all(_has_state(session, value) for value in values)
+    if key == "tag":
+        tags = [tag.casefold() for tag in session.tags]
+        return all(any(tag.startswith(value) for tag in tags) for value in values)
+    return _value_fits(key, _VALUE_OF_KEY[key](session), tuple(values))
+
+
+@lru_cache(maxsize=1024)
+def _value_fits(key: str, value: str, wanted: tuple[str, ...]) -> bool:
+    own = value.casefold()
+    if key == "in":
+        return all(prefix.rstrip("/") in own for prefix in wanted)
+    return any(own.startswith(prefix) for prefix in wanted)
+
+
+def _has_state(session: Session, word: str) -> bool:
+    match word:
+        case "archived":
+            return session.archived
+        case "imported":
+            return session.origin is not None
+        case "live":
+            return session.status in _LIVE_STATUSES
+        case _:
+            return False
+
+
+_VALUE_OF_KEY: Final[Mapping[str, Callable[[Session], str]]] = {
+    "status": lambda session: session.status,
+    "model": lambda session: session.model,
+    "provider": lambda session: session.provider,
+    "in": lambda session: session.workspace,
+    "origin": lambda session: session.origin or "workbench",
+    "kind": lambda session: session.kind,
+}
+
+
+def title_fits(session: Session, query: SearchQuery) -> bool:
+    """Return whether title and tags hold every word, anywhere in a word; what a person sees counts too."""
+    seen = "\n".join((session.title, *session.tags)).casefold()
+    return all((term.text.casefold() in seen) != term.is_excluded for term in query.terms)
+
+
+def parse_moment(text: str, now: int, *, is_end: bool) -> int | None:
+    """Return a moment as people write it (`2026-11-21`, `today`, `7d`, `oct`), in microseconds; or None.
+
+    `is_end` means the end of a day or month.
+    """
+    word = text.casefold()
+    day = _day_or_month(word, datetime.fromtimestamp(now / 1_000_000).astimezone())
+    if day is not None:
+        first, length = day
+        return int((first + length * is_end).timestamp() * 1_000_000)
+    try:
+        return parse_iso_time(text)
+    except ValueError:
+        return None
+
+
+def _day_or_month(word: str, now: datetime) -> tuple[datetime, timedelta] | None:
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    day = timedelta(days=1)
+    if word in ("today", "yesterday"):
+        return today - day * (word == "yesterday"), day
+    if match := re.fullmatch(r"(\d{1,4})([dwm])", word):
+        return today - int(match[1]) * timedelta(days={"d": 1, "w": 7, "m": 30}[match[2]]), day
+    if word[:3] in _WEEKDAYS:
+        return today - day * ((today.weekday() - _WEEKDAYS.index(word[:3])) % 7), day
+    if word[:3] in _MONTHS:
+        return _month_span(_MONTHS.index(word[:3]) + 1, today)
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", word):
+        return _iso_day(word, day)
+    return None
+
+
+def _month_span(month: int, today: datetime) -> tuple[datetime, timedelta]:
+    year = today.year - (month > today.month)
+    first = datetime(year, month, 1).astimezone()
+    after = datetime(year + month // 12, month % 12 + 1, 1).astimezone()
+    return first, after - first
+
+
+def _iso_day(word: str, day: timedelta) -> tuple[datetime, timedelta] | None:
+    try:
+        return datetime.strptime(word, "%Y-%m-%d").astimezone(), day
+    except ValueError:
+        return None
+
+
+_COMPOUND_PART_START: Final = (
+    r"(?-i:(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z]))"
+)
+CHARS_BEFORE_HIT: Final = 30
+
+
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """One event that holds what was looked for."""
+
+    sequence_number: int
+    at: int
+    who: str
+    text: str
+    hits: tuple[tuple[int, int], ...] = ()
+    """Where the words are in `text`: first character, and the one behind the last."""
+
+
+def search_hit(event: Event, terms: Sequence[SearchTerm], length: int = 160) -> SearchHit:
+    """Return where in a searchable event the terms are, in a line of at most `length` characters."""
+    who, text = speaker_and_text(event)
+    pattern = _terms_pattern(terms, text)
+    match = pattern.search(text) if pattern else None
+    first = max(0, match.start() - CHARS_BEFORE_HIT) if match else 0
+    cut = " ".join(text[first : first + length].split())
+    line = safe_text(
+        ("…" if first else "") + cut + ("…" if first + length < len(text) else ""), keep_newlines=False
+    )
+    return SearchHit(
+        sequence_number=event.sequence_number, at=event.at, who=who, text=line, hits=hit_spans(line, terms)
+    )  # fmt: skip
+
+
+def hit_spans(line: str, terms: Sequence[SearchTerm]) -> tuple[tuple[int, int], ...]:
+    """Return where in a line the terms are: first character, and the one behind the last."""
+    pattern = _terms_pattern(terms, line)
+    return tuple(match.span() for match in pattern.finditer(line)) if pattern else ()
+
+
+def speaker_and_text(event: Event) -> tuple[str, str]:
+    """Return who says an event, and its text as the index has it."""
+    match event.body:
+        case events.PromptSubmitted(text=text):
+            return "you", text
+        case events.ReplyCompleted(text=text):
+            return "agent", text
+        case events.CallProposed() as body:
+            named = (body.parameters.get(key) for key in ("command", "path"))
+            words = (body.target, *(word for word in named if isinstance(word, str) and word != body.target))
+            return "call", " ".join(word for word in words if word)
+        case events.FileChanged(path=path):
+            return "file", path
+        case events.ActionRejected(reason=reason):
+            return "you", reason or ""
+        case events.SessionCreated(title=title):
+            return "title", title
+        case events.SessionChanged(title=title, tags=tags):
+            return "title", " ".join((title or "", *(tags or ()))).strip()
+        case _:
+            return "", ""
+
+
+def _terms_pattern(terms: Sequence[SearchTerm], text: str) -> re.Pattern[str] | None:
+    wanted = "|".join(_term_pattern(text, term) for term in terms if not term.is_excluded)
+    return re.compile(wanted, re.IGNORECASE) if wanted else None
+
+
+def _term_pattern(text: str, term: SearchTerm) -> str:
+    """Return a term as a pattern: its words may be apart by anything that is no letter or digit.
+
+    A word begins at a word or at a part of a compound; within a word only if the text has it nowhere else.
+    """
+    words = r"[\W_]+".join(re.escape(word) for word in index_words(term.text))
+    begun = rf"(?:(?<![^\W_])|{_COMPOUND_PART_START}){words}"
+    return begun if term.is_phrase or re.search(begun, text, re.IGNORECASE) else words
+
+
+SEPARATOR_ID: Final = "-split"
 """The id of the line between what is live and what rests; the cursor passes over it."""
 
-_MICROS: Final = 1_000_000
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class LibraryOrder(Struct, frozen=True, kw_only=True):
     """One order of the list."""
 
     words: str
@@ -34,28 +319,28 @@ class Order:
     is_down: bool = True
 
 
-ORDERS: Final = (
-    Order(words="newest first", key=lambda one: one.updated_at),
-    Order(words="oldest first", key=lambda one: one.updated_at, is_down=False),
-    Order(words="last begun first", key=lambda one: one.created_at),
-    Order(words="by title", key=lambda one: one.title.casefold(), is_down=False),
-    Order(words="most tokens first", key=lambda one: one.usage.total_tokens),
-    Order(words="by status", key=lambda one: one.status, is_down=False),
-    Order(words="by model", key=lambda one: one.model.casefold(), is_down=False),
-    Order(words="by workspace", key=lambda one: one.workspace, is_down=False),
+LIBRARY_ORDERS: Final = (
+    LibraryOrder(words="newest first", key=lambda one: one.updated_at),
+    LibraryOrder(words="oldest first", key=lambda one: one.updated_at, is_down=False),
+    LibraryOrder(words="last begun first", key=lambda one: one.created_at),
+    LibraryOrder(words="by title", key=lambda one: one.title.casefold(), is_down=False),
+    LibraryOrder(words="most tokens first", key=lambda one: one.usage.total_tokens),
+    LibraryOrder(words="by status", key=lambda one: one.status, is_down=False),
+    LibraryOrder(words="by model", key=lambda one: one.model.casefold(), is_down=False),
+    LibraryOrder(words="by workspace", key=lambda one: one.workspace, is_down=False),
 )
 
 
-class Sieve:
-    """What was typed, ready to be asked of ten thousand sessions."""
+class SessionFilter:
+    """A query prepared for ten thousand sessions."""
 
-    def __init__(self, query: Query, holders: Mapping[str, int], narrowed: frozenset[str] | None) -> None:
+    def __init__(
+        self, query: SearchQuery, holders: Mapping[str, int], narrowed: frozenset[str] | None
+    ) -> None:
         """Prepare it.
 
-        Args:
-            query: What was typed.
-            holders: Sessions whose conversation holds the words, with the number of places.
-            narrowed: Sessions that pass `tool:` and `asked:`; None where neither was typed.
+        `holders` are the sessions whose conversation holds the words, with the number of hits; `narrowed`
+        those that pass `tool:` and `asked:`, None where neither was typed.
         """
         self._query, self._holders, self._narrowed = query, holders, narrowed
         self._words = [(term.text.casefold(), not term.is_excluded) for term in query.terms]
@@ -63,24 +348,19 @@ class Sieve:
         self._is_narrowed = bool(query.narrowed) or query.since is not None or query.until is not None
 
     def passes(self, session: Session, seen: str) -> bool:
-        """Return whether a session passes.
-
-        Args:
-            session: Its row.
-            seen: What `seen_of` says of it.
-        """
+        """Return whether a session passes; `seen` is what `title_and_tags` says of it."""
         if session.archived and not self._shows_archived:
             return False
         if self._narrowed is not None and session.id not in self._narrowed:
             return False
-        if self._is_narrowed and not fits(session, self._query):
+        if self._is_narrowed and not session_fits(session, self._query):
             return False
         if not self._words or session.id in self._holders:
             return True
         return all((word in seen) == is_wanted for word, is_wanted in self._words)
 
 
-def seen_of(session: Session) -> str:
+def title_and_tags(session: Session) -> str:
     """Return the words of a row that are looked through as they stand: title and tags, whatever the case."""
     return "\n".join((session.title, *session.tags)).casefold()
 
@@ -88,57 +368,53 @@ def seen_of(session: Session) -> str:
 # --- rows -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryRow:
+class LibraryRow(Struct, frozen=True, kw_only=True):
     """One session. Texts are one safe line each."""
 
     id: str
-    sign: Meaning
+    sign: StatusName
     title: str
     hits: tuple[tuple[int, int], ...]
-    """Where the title holds what was looked for."""
     folder: str
     when: int | None
-    """When it last moved; None for now."""
     note: str
-    """What there is to say of it; empty while nobody has looked."""
-    tone: Meaning | None
-    """Whose colour the note has."""
+    tone: StatusName | None
     added: int = 0
     removed: int = 0
-    """Said instead of a note, where both are not 0."""
     is_marked: bool = False
 
 
-def row(
+def library_row(
     session: Session,
     waiting: int,
-    glance: Glance | None,
-    terms: Sequence[Term] = (),
+    glance: SessionCounts | None,
+    terms: Sequence[SearchTerm] = (),
     *,
     is_marked: bool = False,
 ) -> LibraryRow:
     """Return the row of a session."""
-    sign, note, tone = _said(session, waiting, glance)
+    sign, note, tone = _status_note(session, waiting, glance)
     place = session.workspace.rstrip("/").rpartition("/")[2]
-    title = title_of(session)
-    is_quiet = not waiting and session.status not in BUSY
+    title = session_title(session)
+    is_quiet = not waiting and session.status not in BUSY_STATUSES
     has_sizes = not note and glance is not None and bool(glance.added or glance.removed)
     return LibraryRow(
-        id=session.id, sign=sign, title=title, hits=hits(title, terms),
+        id=session.id, sign=sign, title=title, hits=hit_spans(title, terms),
         folder=one_line(place, 24), when=session.updated_at if is_quiet else None,
-        note=note if note or has_sizes else _rest(session, glance),
+        note=note if note or has_sizes else _quiet_note(session, glance),
         tone=tone, added=glance.added if glance and has_sizes else 0,
         removed=glance.removed if glance and has_sizes else 0, is_marked=is_marked,
     )  # fmt: skip
 
 
-def _said(session: Session, waiting: int, glance: Glance | None) -> tuple[Meaning, str, Meaning | None]:
-    """Return sign and note of what matters more than how much was changed."""
-    sign, _ = session_sign(session, waiting)
+def _status_note(
+    session: Session, waiting: int, glance: SessionCounts | None
+) -> tuple[StatusName, str, StatusName | None]:
+    """Return icon and note of what matters more than how much was changed."""
+    sign, _ = session_status(session, waiting)
     if waiting:
         return sign, f"{waiting} wait{'s' if waiting == 1 else ''}", sign
-    if session.status in BUSY:
+    if session.status in BUSY_STATUSES:
         return sign, f"turn {glance.turns + 1}" if glance else "works", sign
     if session.status == "failed":
         return sign, "failed", sign
@@ -151,7 +427,7 @@ def _said(session: Session, waiting: int, glance: Glance | None) -> tuple[Meanin
     return sign, "", None
 
 
-def _rest(session: Session, glance: Glance | None) -> str:
+def _quiet_note(session: Session, glance: SessionCounts | None) -> str:
     if session.origin is not None:
         return one_line(session.origin, 20)
     if glance is None:
@@ -165,137 +441,134 @@ def _rest(session: Session, glance: Glance | None) -> str:
     return "no edits" if glance.turns else "empty"
 
 
-# --- the preview ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewFile:
-    """A file that a session changed."""
-
-    path: str
-    added: int
-    removed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """What is said of the session under the cursor."""
-
-    id: str
-    title: str
-    sign: Meaning
-    word: str
-    facts: tuple[tuple[str, str], ...]
-    """Label and words; raw."""
-    asked: int
-    unasked: int
-    """Calls that were decided without a question."""
-    waiting: int
-    outcomes: tuple[tuple[Outcome, int], ...]
-    """Those that are there; together they are what was asked and does not wait, and what was not asked."""
-    calls: int
-    failed_calls: int
-    changed: int
-    files: tuple[PreviewFile, ...]
-    places: tuple[Place, ...] = ()
-    place_count: int = 0
-    """How many places match what was typed; `places` are the newest."""
-
-
-def preview(
-    session: Session,
-    waiting: int,
-    counts: Statistics,
-    spans: Spans,
-    *,
-    home: str = "",
-    when: Callable[[int, int], str],
-    places: Sequence[Place] = (),
-    place_count: int = 0,
-) -> Preview:
-    """Return the preview of a session.
-
-    Args:
-        session: Its row.
-        waiting: How many of its questions wait.
-        counts: What is counted of it alone.
-        spans: When it worked and waited.
-        home: The user's home folder, written `~`.
-        when: Writes two moments as a time from to; microseconds.
-        places: The newest places that hold what was typed.
-        place_count: All of them.
-    """
-    sign, word = session_sign(session, waiting)
-    worked, waited = worked_and_waited(spans)
-    money = "" if counts.cost is None else f"   {counts.cost:.2f}"
-    used = counts.input_tokens + counts.output_tokens
-    facts = (
-        ("workspace", _short(session.workspace, home)),
-        ("model", ", ".join(part for part in (session.model, session.provider) if part)),
-        ("when", when(session.created_at, session.updated_at)),
-        ("worked", _worked(worked, waited)),
-        ("tokens", f"{human.tokens(used)}{money}" if used else ""),
-        ("tags", ", ".join(session.tags)),
-        ("from", session.origin or ""),
-        ("kept as", "archived" if session.archived else ""),
-    )
-    # A question that another one replaced is the same question.
-    outcomes: tuple[tuple[Outcome, int], ...] = tuple(
-        pair for pair in counts.outcomes if pair[1] and pair[0] != "replaced"
-    )
-    return Preview(
-        id=session.id, title=title_of(session), sign=sign, word=_word(session, word),
-        facts=tuple((name, words) for name, words in facts if words),
-        asked=sum(count for name, count in outcomes if name not in UNASKED) + waiting, waiting=waiting,
-        unasked=sum(count for name, count in outcomes if name in UNASKED), outcomes=outcomes,
-        calls=sum(one.calls for one in counts.tools), failed_calls=sum(one.failed for one in counts.tools),
-        changed=len(counts.files),
-        files=tuple(PreviewFile(path=one.path, added=one.added, removed=one.removed) for one in counts.files),
-        places=tuple(places), place_count=place_count,
-    )  # fmt: skip
-
-
-def _word(session: Session, word: str) -> str:
-    return f"{word}, {session.reason}" if session.status == "paused" and session.reason else word
-
-
-def _worked(worked: int, waited: int) -> str:
-    if worked < _MICROS / 1000 and not waited:
-        return ""
-    words = human.duration(worked / _MICROS)
-    return f"{words}   waited for you {human.duration(waited / _MICROS)}" if waited else words
-
-
-def worked_and_waited(spans: Spans) -> tuple[int, int]:
-    """Return how long a session worked and how long it only waited for its human, in microseconds.
-
-    Time in which a question waited is no working time, however many waited at once.
-    """
-    waits = _joined(spans.waits)
-    turns = _joined(spans.turns)
-    both = sum(max(0, min(end, last) - max(begin, first)) for begin, end in turns for first, last in waits)
-    return sum(end - begin for begin, end in turns) - both, sum(last - first for first, last in waits)
-
-
-def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans of time without overlaps."""
-    found: list[tuple[int, int]] = []
-    for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        elif end > begin:
-            found.append((begin, end))
-    return found
-
-
-def _short(path: str, home: str) -> str:
-    home = home.rstrip("/")
-    return f"~{path[len(home) :]}" if home and (path == home or path.startswith(f"{home}/")) else path
-
-
 # --- what goes with a deleted session ------------------------------------------------------------------
 
 
-def is_typeable(title: str) -> bool:
+def is_typeable_title(title: str) -> bool:
     """Return whether a person can be asked to type a title: plain letters, not too many."""
     return 0 < len(title) <= 40 and title.isascii() and title.isprintable() and title == title.strip()
+
+
+_SortKey = tuple[int | str, int, str]
+
+
+class SessionOrder(Struct, frozen=True, kw_only=True):
+    """Ids in order: live ones, archived and imported ones."""
+
+    live: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of a list, with a line between both parts where there are both."""
+        return (*self.live, SEPARATOR_ID, *self.rest) if self.live and self.rest else (*self.live, *self.rest)
+
+
+EMPTY_ORDER: Final = SessionOrder()
+
+
+def sort_key(session: Session, order: LibraryOrder) -> _SortKey:
+    """Return what sessions are sorted by: what the order names, then the newest, then the id."""
+    key = order.key(session)
+    return -key if order.is_down and isinstance(key, int) else key, -session.updated_at, session.id
+
+
+def sort_sessions(sessions: Iterable[Session], waiting: Collection[str], order: LibraryOrder) -> SessionOrder:
+    """Sort sessions; `waiting` are those of which something waits."""
+    ordered = sorted(sessions, key=lambda session: sort_key(session, order))
+    live = [session.id for session in ordered if _belongs_on_top(session, waiting)]
+    top = set(live)
+    return SessionOrder(
+        live=tuple(live), rest=tuple(session.id for session in ordered if session.id not in top)
+    )
+
+
+def resort_changed(
+    before: SessionOrder,
+    changed: Collection[str],
+    there: Mapping[str, Session],
+    waiting: Collection[str],
+    order: LibraryOrder,
+) -> SessionOrder:
+    """Move only the changed sessions to their places; the result is that of `sort_sessions`."""
+    parts = [[key for key in part if key not in changed] for part in (before.live, before.rest)]
+    for key in changed:
+        session = there.get(key)
+        if session is not None:
+            part = parts[0 if _belongs_on_top(session, waiting) else 1]
+            wanted = sort_key(session, order)
+            part.insert(bisect_left(part, wanted, key=lambda other: sort_key(there[other], order)), key)
+    return SessionOrder(live=tuple(parts[0]), rest=tuple(parts[1]))
+
+
+def _belongs_on_top(session: Session, waiting: Collection[str]) -> bool:
+    return session.status in BUSY_STATUSES or session.id in waiting
+
+
+COMPLETED_KEYS: Final = tuple(f"{key}:" for key in QUERY_KEYS if key != "kind")
+_TIME_VALUES: Final = ("today", "yesterday", "7d", "30d", "90d")
+_FIXED_VALUES: Final[Mapping[str, Sequence[str]]] = {
+    "since": _TIME_VALUES, "until": _TIME_VALUES, "is": ("live", "imported", "archived"),
+    "asked": ("approved", "rejected", "expired", "cancelled", "pending"),
+}  # fmt: skip
+_SESSION_VALUES: Final[Mapping[str, Callable[[Session], Iterable[str]]]] = {
+    "status": lambda one: (one.status,),
+    "model": lambda one: (one.model,),
+    "provider": lambda one: (one.provider,),
+    "in": lambda one: (one.workspace.rstrip("/").rpartition("/")[2],),
+    "tag": lambda one: one.tags,
+    "origin": lambda one: (one.origin or "workbench",),
+    "kind": lambda one: (one.kind,),
+}
+_MAX_COMPLETIONS: Final = 12
+
+
+class FilterCompletion(Struct, frozen=True, kw_only=True):
+    """What could stand where the cursor is."""
+
+    begin: int
+    words: tuple[str, ...] = ()
+
+    def taken(self, text: str, cursor: int, which: int = 0) -> tuple[str, int]:
+        """Return the text with one of the words in it, and where the cursor is then."""
+        word = self.words[which % len(self.words)]
+        end = "" if word.endswith(":") else " "
+        head = f"{text[: self.begin]}{word}{end}"
+        return head + text[cursor:].lstrip(), len(head)
+
+
+def complete_filter(
+    text: str, cursor: int, sessions: Iterable[Session], tools: Iterable[str] = ()
+) -> FilterCompletion:
+    """Return what completes the word before the cursor, the most frequent values first."""
+    begin = text.rfind(" ", 0, cursor) + 1
+    word = text[begin:cursor].casefold()
+    key, colon, value = word.partition(":")
+    if not colon:
+        return FilterCompletion(
+            begin=begin,
+            words=tuple(candidate for candidate in COMPLETED_KEYS if word and candidate.startswith(word)),
+        )
+    values = _FIXED_VALUES.get(key) or (tuple(tools) if key == "tool" else _frequent_values(key, sessions))
+    completions = [
+        _quoted_value(candidate) for candidate in values if candidate.casefold().startswith(value.strip('"'))
+    ]
+    return FilterCompletion(
+        begin=begin, words=tuple(f"{key}:{candidate}" for candidate in completions[:_MAX_COMPLETIONS])
+    )
+
+
+def _frequent_values(key: str, sessions: Iterable[Session]) -> list[str]:
+    values = _SESSION_VALUES.get(key)
+    if values is None:
+        return []
+    counts: dict[str, int] = {}
+    for session in sessions:
+        for value in values(session):
+            if value:
+                counts[value] = counts.get(value, 0) + 1
+    return [one_line(value, 60) for value in sorted(counts, key=lambda counted: (-counts[counted], counted))]
+
+
+def _quoted_value(value: str) -> str:
+    return f'"{value}"' if " " in value else value

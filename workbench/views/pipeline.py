@@ -1,58 +1,41 @@
-"""A pipeline run for the screen: `pipeline(run, plans, states, actions, now)` -> `PipelineRun`.
-
-What it gives: the run's title, status, working time, tokens and counts, and every step in file order with
-what a graph needs (`id needs returns kind attempts contract is_matrix`), how it stands (`state seconds
-attempt retries contract_mark error tokens`), the queue's row of a gate (`action_id`, `left`), and of a
-matrix its `items` and `counts`. `plans_of(events)` finds the plan of a run. Pure: live and replay alike.
-"""
+"""A pipeline run for the screen (`pipeline_run`), and the dry run of a pipeline (`LaunchPlan`)."""
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from workbench.domain.events import Event
-from workbench.domain.machines import DONE_STEPS, ENDED_RUNS, RunStatus
-from workbench.domain.rows import Action, PipelineState, StepState
-from workbench.domain.runs import RunStarted, StepChanged, StepKind, StepPlan
-from workbench.domain.values import Usage
-from workbench.records import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import Event, RunStarted, StepChanged
+from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, RunStatus
+from workbench.domain.rows import Action, PipelineState, StepState, run_title
+from workbench.domain.values import StepKind, StepPlan, Usage
 from workbench.text.safe import one_line
+from workbench.views.status_icons import StepStatus, step_status_name
 
-StepWord = Literal[
-    "pending", "ready", "running", "waiting", "retrying", "completed", "completed_empty", "warned", "failed",
-    "skipped", "cancelled",
-]  # fmt: skip
-"""A step's state as it is drawn: `ready` is pending with nothing left to wait for, `warned` failed, and
-its run goes on."""
-
-ContractMark = Literal["", "kept", "broken", "unchecked"]
-
+ContractState = Literal["", "kept", "broken", "unchecked"]
 _SECOND = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineItem:
+class PipelineItem(Struct, frozen=True, kw_only=True):
     """One item of a matrix step."""
 
     id: str
-    """`tests[py311]`."""
     label: str
-    """What stands in the brackets, one safe line."""
-    state: StepWord
+    state: StepStatus
     seconds: float
-    """Working time of its attempt."""
     attempt: int
     retries: int
-    contract_mark: ContractMark
+    contract_mark: ContractState
     error: str
     tokens: int
     session_id: str | None
     action_id: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixCounts:
-    """How the items of a matrix step stand; `failed` counts those that failed and let the run go on, too."""
+class MatrixCounts(Struct, frozen=True, kw_only=True):
+    """How the items of a matrix step stand; `failed` includes tolerated failures."""
 
     done: int = 0
     running: int = 0
@@ -66,8 +49,7 @@ class MatrixCounts:
         return self.done + self.running + self.waiting + self.failed + self.todo
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineStep:
+class PipelineStep(Struct, frozen=True, kw_only=True):
     """One step of the run, in file order. Texts are one safe line each."""
 
     id: str
@@ -76,28 +58,22 @@ class PipelineStep:
     needs: tuple[str, ...]
     returns: tuple[str, ...]
     persona: str
-    state: StepWord
+    state: StepStatus
     started_at: int | None
     """Microseconds; None before it began."""
     completed_at: int | None
     seconds: float
-    """Working time of the present or last attempt: it stands while the step waits for a human."""
+    """Working time of the last attempt; it stands while the step waits for a human."""
     attempt: int
-    """0 before the first."""
     attempts: int
-    """How many it may take."""
     retries: int
     contract: str
-    """Type of its contract; empty without one."""
-    contract_mark: ContractMark
+    contract_mark: ContractState
     error: str
     """Why it failed, also where the run goes on, is tried again or was skipped."""
     action_id: str | None
-    """The gate's row of the queue while it waits."""
     asks: str
-    """What the gate asks; empty while it does not."""
     left: float | None
-    """Seconds until the gate's window closes."""
     session_id: str | None
     """The child session of an agent step's last attempt, or the child run."""
     workspace: str
@@ -107,65 +83,52 @@ class PipelineStep:
     """How many items it has, where that is known; 0 until then."""
     items: tuple[PipelineItem, ...]
     counts: MatrixCounts | None
-    """None for a step that is no matrix, and until its items are known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineRun:
+class PipelineRun(Struct, frozen=True, kw_only=True):
     """A run as a pane shows it."""
 
     id: str
-    """Of the run and of its session."""
     name: str
     title: str
-    """`nightly #41`."""
     status: RunStatus
     steps: tuple[PipelineStep, ...]
     done: int
-    """Steps that need nothing more: completed or skipped, or failed where the run goes on."""
+    """Completed, skipped, and tolerated failures."""
     total: int
     running: int
     waiting: int
     failed: int
-    """Failed steps, those where the run goes on among them."""
+    """Tolerated failures among them."""
     warned: int
-    """Failed steps with which the run goes on."""
     seconds: float
-    """Working time of the run."""
     tokens: int
     error: str
     input: str
     created_at: int
     finished_at: int | None
     round: int
-    """How often it was started: 2 after one resume."""
 
 
-def plans_of(events: Iterable[Event]) -> tuple[StepPlan, ...]:
-    """Return the plan that the last `run.started` among events names; empty while the run is queued."""
-    found: tuple[StepPlan, ...] = ()
+def last_started_step_plans(events: Iterable[Event]) -> tuple[StepPlan, ...]:
+    """Return the plan of the last `run.started` among events; empty while the run is queued."""
+    plans: tuple[StepPlan, ...] = ()
     for event in events:
         if isinstance(event.body, RunStarted):
-            found = event.body.steps
-    return found
+            plans = event.body.steps
+    return plans
 
 
-def items_of(events: Iterable[Event]) -> tuple[str, ...]:
+def matrix_item_ids(events: Iterable[Event]) -> tuple[str, ...]:
     """Return the ids of a matrix's items, from events of its step; empty while they are not known."""
-    found: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     for event in events:
         if isinstance(event.body, StepChanged) and event.body.items is not None:
-            found = event.body.items
-    return found
+            ids = event.body.items
+    return ids
 
 
-def run_title(run: PipelineState) -> str:
-    """Return `nightly #41`."""
-    name = one_line(run.pipeline_name, 120)
-    return name if run.number is None else f"{name} #{run.number}"
-
-
-def pipeline(
+def pipeline_run(
     run: PipelineState,
     plans: Sequence[StepPlan],
     states: Iterable[StepState],
@@ -176,15 +139,8 @@ def pipeline(
 ) -> PipelineRun:
     """Return a run for the screen.
 
-    Args:
-        run: its row.
-        plans: from `plans_of`.
-        states: rows of its steps and matrix items.
-        actions: any; pending gates of this run are found among them.
-        now: the moment, in microseconds.
-        known: items as they were last made of their rows, kept from view to view: a matrix may have
-            thousands, and few of them change.
-        listed: by matrix step the ids of its items, from `items_of`; those that have not begun have no row.
+    Pending gates are found among `actions`. `known` keeps items from view to view: a matrix may have
+    thousands, and few of them change. `listed` has the ids of all items by matrix step; some have no row yet.
     """
     rows = list(states)
     own = {row.step_id: row for row in rows if not row.matrix}
@@ -192,18 +148,18 @@ def pipeline(
     known = {} if known is None else known
     for row in rows:
         if row.matrix:
-            items.setdefault(row.matrix, []).append(_known_item(row, now, known))
+            items.setdefault(row.matrix, []).append(_cached_item(row, now, known))
     for matrix, ids in (listed or {}).items():
-        items[matrix] = _with_todo(matrix, items.get(matrix, []), ids)
-    asked = _asked(actions)
+        items[matrix] = _with_unstarted_items(matrix, items.get(matrix, []), ids)
+    asked = _pending_gates(actions)
     spent = _tokens_by_step(rows)
     steps = tuple(
-        _step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, 0)) for plan in plans
+        _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, 0)) for plan in plans
     )
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
-        steps=steps, done=sum(word in _NOTHING_LEFT for word in words), total=len(steps),
+        steps=steps, done=sum(word in _DONE_STATES for word in words), total=len(steps),
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         seconds=_run_seconds(run, now),
@@ -213,23 +169,23 @@ def pipeline(
     )  # fmt: skip
 
 
-def _asked(actions: Iterable[Action]) -> dict[str, Action]:
+def _pending_gates(actions: Iterable[Action]) -> dict[str, Action]:
     """Return pending actions by id, and by the ids of those that they stand in for: extended ones."""
-    found = {action.id: action for action in actions}
+    by_id = {action.id: action for action in actions}
     asked: dict[str, Action] = {}
-    for key, first in found.items():
+    for key, first in by_id.items():
         latest: Action | None = first
         while latest is not None and latest.state == "superseded":
-            latest = found.get(latest.successor or "")
+            latest = by_id.get(latest.successor or "")
         if latest is not None and latest.state == "pending":
             asked[key] = latest
     return asked
 
 
-_NOTHING_LEFT = DONE_STEPS | {"warned", "skipped"}
+_DONE_STATES = COMPLETED_STEP_STATES | {"warned", "skipped"}
 
 
-def _step(
+def _pipeline_step(
     plan: StepPlan,
     own: Mapping[str, StepState],
     items: Sequence[PipelineItem],
@@ -242,34 +198,33 @@ def _step(
     below = tuple(items)
     return PipelineStep(
         id=plan.id, name=one_line(plan.name or plan.id, 200), kind=plan.kind, needs=plan.needs,
-        returns=plan.returns, persona=one_line(plan.persona, 80), state=_word(row, plan, own),
+        returns=plan.returns, persona=one_line(plan.persona, 80), state=_step_state(row, plan, own),
         started_at=row.started_at if row else None, completed_at=row.completed_at if row else None,
-        seconds=matrix_seconds(row, now) if plan.is_matrix and row else _seconds(row, now),
+        seconds=matrix_seconds(row, now) if plan.is_matrix and row else _working_seconds(row, now),
         attempt=row.attempt if row else 0, attempts=plan.attempts,
-        retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_mark(row),
+        retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_contract_state(row),
         error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
-        asks=one_line(action.target, 200) if action else "", left=_left(action, now),
+        asks=one_line(action.target, 200) if action else "", left=_gate_seconds_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent, is_matrix=plan.is_matrix, item_count=len(below) or plan.item_count,
-        items=below, counts=_counts(below) if below else None,
+        items=below, counts=_matrix_counts(below) if below else None,
     )  # fmt: skip
 
 
 def _tokens_by_step(rows: Iterable[StepState]) -> dict[str, int]:
-    """Return the tokens of each step of the file with its items."""
-    found: dict[str, int] = {}
+    tokens: dict[str, int] = {}
     for row in rows:
         used = row.usage
-        if used is not _NOTHING_USED:
+        if used is not _NO_USAGE:
             key = row.matrix or row.step_id
-            found[key] = found.get(key, 0) + used.total_tokens
-    return found
+            tokens[key] = tokens.get(key, 0) + used.total_tokens
+    return tokens
 
 
-_NOTHING_USED = Usage()
+_NO_USAGE = Usage()
 
 
-def _known_item(
+def _cached_item(
     row: StepState, now: int, known: MutableMapping[str, tuple[StepState, PipelineItem]]
 ) -> PipelineItem:
     """Return an item as it was made before while its row is the same; its time goes on while it runs."""
@@ -277,55 +232,59 @@ def _known_item(
     if kept is not None and kept[0] is row and row.state != "running":
         return kept[1]
     if kept is not None and kept[0] is row:
-        item = replace(kept[1], seconds=_seconds(row, now))
+        item = replace(kept[1], seconds=_working_seconds(row, now))
     else:
-        item = _item(row, now)
+        item = _pipeline_item(row, now)
     known[row.key] = (row, item)
     return item
 
 
-def _with_todo(matrix: str, begun: list[PipelineItem], ids: Sequence[str]) -> list[PipelineItem]:
-    """Return all items of a matrix in the order of its list."""
+def _with_unstarted_items(matrix: str, begun: list[PipelineItem], ids: Sequence[str]) -> list[PipelineItem]:
     if len(begun) >= len(ids):
         return begun
     by_id = {item.id: item for item in begun}
-    return [by_id.get(one) or _todo(matrix, one) for one in ids]
+    return [by_id.get(item_id) or _unstarted_item(matrix, item_id) for item_id in ids]
 
 
 @lru_cache(maxsize=20_000)
-def _todo(matrix: str, item_id: str) -> PipelineItem:
+def _unstarted_item(matrix: str, item_id: str) -> PipelineItem:
     return PipelineItem(
-        id=item_id, label=_label(matrix, item_id), state="pending", seconds=0.0, attempt=0, retries=0,
+        id=item_id, label=_item_label(matrix, item_id), state="pending", seconds=0.0, attempt=0, retries=0,
         contract_mark="", error="", tokens=0, session_id=None, action_id=None,
     )  # fmt: skip
 
 
-def _label(matrix: str, item_id: str) -> str:
+def _item_label(matrix: str, item_id: str) -> str:
     return one_line(item_id.removeprefix(f"{matrix}[").removesuffix("]"), 120)
 
 
-def _item(row: StepState, now: int) -> PipelineItem:
+def _pipeline_item(row: StepState, now: int) -> PipelineItem:
     return PipelineItem(
-        id=row.step_id, label=_label(row.matrix, row.step_id), state=_own_word(row),
-        seconds=_seconds(row, now), attempt=row.attempt, retries=row.retry_count, contract_mark=_mark(row),
+        id=row.step_id, label=_item_label(row.matrix, row.step_id), state=_row_state(row),
+        seconds=_working_seconds(row, now), attempt=row.attempt, retries=row.retry_count,
+        contract_mark=_contract_state(row),
         error=one_line(row.error_message, 500), tokens=row.usage.total_tokens, session_id=row.session_id,
         action_id=row.action_id if row.state == "waiting" else None,
     )  # fmt: skip
 
 
-def _word(row: StepState | None, plan: StepPlan, own: Mapping[str, StepState]) -> StepWord:
-    word = _own_word(row) if row else "pending"
+def _step_state(row: StepState | None, plan: StepPlan, own: Mapping[str, StepState]) -> StepStatus:
+    word = _row_state(row) if row else "pending"
     if word != "pending":
         return word
     needed = [own.get(need) for need in plan.needs]
-    return "ready" if all(one is not None and one.state in DONE_STEPS for one in needed) else "pending"
+    return (
+        "ready"
+        if all(required is not None and required.state in COMPLETED_STEP_STATES for required in needed)
+        else "pending"
+    )
 
 
-def _own_word(row: StepState) -> StepWord:
-    return "warned" if row.is_warned and row.state in DONE_STEPS else row.state
+def _row_state(row: StepState) -> StepStatus:
+    return step_status_name(row.state, is_warned=row.is_warned)
 
 
-def _mark(row: StepState | None) -> ContractMark:
+def _contract_state(row: StepState | None) -> ContractState:
     match row.contract if row else None:
         case "passed":
             return "kept"
@@ -337,7 +296,7 @@ def _mark(row: StepState | None) -> ContractMark:
             return ""
 
 
-def _seconds(row: StepState | None, now: int) -> float:
+def _working_seconds(row: StepState | None, now: int) -> float:
     if row is None:
         return 0.0
     live = max(0, now - row.moved_at) / _SECOND if row.state == "running" and row.moved_at else 0.0
@@ -357,15 +316,15 @@ def _run_seconds(run: PipelineState, now: int) -> float:
     return run.duration_ms / 1000 + live
 
 
-def _left(action: Action | None, now: int) -> float | None:
+def _gate_seconds_left(action: Action | None, now: int) -> float | None:
     if action is None or action.expires_at is None:
         return None
     return max(0, action.expires_at - now) / _SECOND
 
 
-def _counts(items: Sequence[PipelineItem]) -> MatrixCounts:
+def _matrix_counts(items: Sequence[PipelineItem]) -> MatrixCounts:
     words = [item.state for item in items]
-    done = sum(word in _NOTHING_LEFT and word != "warned" for word in words)
+    done = sum(word in _DONE_STATES and word != "warned" for word in words)
     running = words.count("running") + words.count("retrying")
     waiting = words.count("waiting")
     failed = words.count("failed") + words.count("warned") + words.count("cancelled")
@@ -375,6 +334,102 @@ def _counts(items: Sequence[PipelineItem]) -> MatrixCounts:
     )  # fmt: skip
 
 
-def is_over(run: PipelineState) -> bool:
+def is_run_over(run: PipelineState) -> bool:
     """Return whether nothing of the run goes on by itself."""
-    return run.status in ENDED_RUNS
+    return run.status in ENDED_RUN_STATES
+
+
+class PipelineChoice(Struct, frozen=True, kw_only=True):
+    """A pipeline that can be chosen."""
+
+    name: str
+    file: str
+    place: str = ""
+    description: str = ""
+    steps: int = 0
+    is_broken: bool = False
+
+
+class PlannedStep(Struct, frozen=True, kw_only=True):
+    """A step as it would run."""
+
+    id: str
+    wave: int
+    """Steps of one wave need nothing of each other; from 1."""
+    kind: StepKind
+    who: str
+    does: str
+    asks: str
+    """What a human is asked in it, or why nobody is."""
+    is_asking: bool
+    facts: str = ""
+    cannot: str = ""
+
+
+class GrantOffer(Struct, frozen=True, kw_only=True):
+    """A pattern of calls that may be let pass in the run without asking."""
+
+    pattern: str
+    whose: str
+    origin: str
+    is_taken: bool = False
+    refused: str = ""
+
+
+class LaunchProblem(Struct, frozen=True, kw_only=True):
+    """Something wrong with the pipeline or its manifest."""
+
+    place: str
+    message: str
+    stops: bool
+
+
+class LaunchPlan(Struct, frozen=True, kw_only=True):
+    """The dry run of one pipeline."""
+
+    name: str
+    file: str
+    steps: tuple[PlannedStep, ...] = ()
+    grants: tuple[GrantOffer, ...] = ()
+    findings: tuple[LaunchProblem, ...] = ()
+    input_hint: str = ""
+    why_not: str = ""
+
+    @property
+    def asking(self) -> int:
+        """Return how many steps may ask a human."""
+        return sum(step.is_asking for step in self.steps)
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Return the patterns that are granted."""
+        return tuple(grant.pattern for grant in self.grants if grant.is_taken)
+
+    def with_grant_toggled(self, pattern: str) -> "LaunchPlan":
+        """Return the plan with one grant taken or left; one that is refused stays left."""
+        return replace(
+            self,
+            grants=tuple(
+                replace(grant, is_taken=not grant.is_taken and not grant.refused)
+                if grant.pattern == pattern
+                else grant
+                for grant in self.grants
+            ),
+        )
+
+    def with_all_grants_toggled(self) -> "LaunchPlan":
+        """Return the plan with every grant taken that may be; with none if they were."""
+        grantable = [grant for grant in self.grants if not grant.refused]
+        is_taken = not all(grant.is_taken for grant in grantable)
+        return replace(
+            self,
+            grants=tuple(replace(grant, is_taken=is_taken and not grant.refused) for grant in self.grants),
+        )
+
+
+class LaunchRequest(Struct, frozen=True, kw_only=True):
+    """What the user wants to have run."""
+
+    file: str
+    input: str = ""
+    grants: tuple[str, ...] = ()

@@ -1,64 +1,55 @@
-"""Sessions as rows of the rail and items of the strip; the files a session changed; its facts.
-
-Owns which session comes first (what waits, what runs, then what moved last) and the words beside it.
-"""
+"""Sessions as rows of the sidebar, items of the strip and facts; changed files; the header's facts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.records import dataclass
 from workbench.text import human
+from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
-from workbench.text.width import cells
-from workbench.views.queue import TITLE_CELLS
-from workbench.views.signs import Meaning, session_sign
+from workbench.text.width import cell_width
+from workbench.views.approvals import MAX_TITLE_CELLS, Urgency, queue_summary
+from workbench.views.status_icons import StatusName, session_status
 
-STRIP_TITLE_CELLS: Final = 24
-"""The longest title in the one-line strip."""
+MAX_STRIP_TITLE_CELLS: Final = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True, kw_only=True):
     """One session."""
 
     id: str
-    sign: Meaning
+    sign: StatusName
     word: str
     title: str
-    """One safe line."""
     waiting: int = 0
-    """How many of its actions wait; shown at the right instead of the time."""
     when: int | None = None
     """When it last moved; None while it waits or runs."""
     is_current: bool = False
     is_muted: bool = False
-    """Neither waits nor runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True, kw_only=True):
     """One file that a session changed."""
 
     path: str
-    sign: Meaning
+    sign: StatusName
     added: int = 0
     removed: int = 0
     action_id: str | None = None
-    """The last action that changed it, which `u` undoes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
-    """What the rail says of the session on show, as label and words."""
+class SessionFacts(Struct, frozen=True, kw_only=True):
+    """What the sidebar says of the session on show, as label and words."""
 
     facts: tuple[tuple[str, str], ...] = ()
 
 
-def rows(
+def session_rows(
     sessions: Iterable[Session],
     actions: Iterable[Action],
     *,
@@ -67,29 +58,24 @@ def rows(
 ) -> tuple[SessionRow, ...]:
     """Return the sessions: those that wait, those that run, then by what moved last.
 
-    Args:
-        sessions: any; `system`, archived ones and steps of pipelines are left out.
-        actions: pending ones count as waiting, others are ignored; what a step asks waits in its run.
-        current: the session on show.
-        text_filter: words that a title must all have.
+    Archived sessions and steps of pipelines are left out; what a step asks waits in its run.
     """
     sessions = list(sessions)
-    runs = {one.id: one.parent_id for one in sessions if one.kind == "step" and one.parent_id}
+    runs = {step.id: step.parent_id for step in sessions if step.kind == "step" and step.parent_id}
     pending = (action.session_id for action in actions if action.state == "pending")
-    waiting = Counter(_shown_as(asking, runs) for asking in pending)
+    waiting = Counter(_listed_session_id(asking, runs) for asking in pending)
     shown = [
         session
         for session in sessions
         if session.id != SYSTEM_SESSION and not session.archived and session.kind != "step"
     ]
-    shown.sort(key=lambda s: (not waiting[s.id], s.status not in _BUSY, -s.updated_at, s.id))
+    shown.sort(key=lambda s: (not waiting[s.id], s.status not in BUSY_STATUSES, -s.updated_at, s.id))
     words = text_filter.casefold().split()
-    found = [_row(session, waiting[session.id], session.id == current) for session in shown]
-    return tuple(row for row in found if all(word in row.title.casefold() for word in words))
+    rows = [_session_row(session, waiting[session.id], session.id == current) for session in shown]
+    return tuple(row for row in rows if all(word in row.title.casefold() for word in words))
 
 
-def _shown_as(session: str, runs: Mapping[str, str]) -> str:
-    """Return the session that stands in the list for one: of a step the one of its run."""
+def _listed_session_id(session: str, runs: Mapping[str, str]) -> str:
     for _ in runs:
         if session not in runs:
             break
@@ -97,34 +83,27 @@ def _shown_as(session: str, runs: Mapping[str, str]) -> str:
     return session
 
 
-_BUSY = ("processing", "initializing")
+BUSY_STATUSES = ("processing", "initializing")
 
 
-def _row(session: Session, waiting: int, is_current: bool) -> SessionRow:
-    sign, word = session_sign(session, waiting)
-    is_quiet = not waiting and session.status not in _BUSY
+def _session_row(session: Session, waiting: int, is_current: bool) -> SessionRow:
+    sign, word = session_status(session, waiting)
+    is_quiet = not waiting and session.status not in BUSY_STATUSES
     return SessionRow(
-        id=session.id, sign=sign, word=word, title=title_of(session), waiting=waiting,
+        id=session.id, sign=sign, word=word, title=session_title(session), waiting=waiting,
         when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
     )  # fmt: skip
 
 
-def title_of(session: Session) -> str:
+def session_title(session: Session) -> str:
     """Return a session's title as one safe line; without one its kind and the start of its id."""
-    title = one_line(session.title, TITLE_CELLS) or f"{session.kind} {session.id[:8]}"
+    title = one_line(session.title, MAX_TITLE_CELLS) or f"{session.kind} {session.id[:8]}"
     number = f"#{session.number}" if session.number else ""
     return f"{title} {number}" if number and not title.endswith(f" {number}") else title
 
 
-def strip(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...], int]:
-    """Return the rows that fit the one-line strip, and how many sessions there are in all.
-
-    The session on show is always among them.
-
-    Args:
-        rows: as `rows` returns them.
-        room: cells for the items, each taking `sign title count` and three blanks.
-    """
+def fitting_strip_rows(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...], int]:
+    """Return the rows that fit the strip, always with the current session, and how many there are."""
     fitting: list[SessionRow] = []
     used = 0
     must = next((row for row in rows if row.is_current), None)
@@ -139,44 +118,36 @@ def strip(rows: Sequence[SessionRow], room: int) -> tuple[tuple[SessionRow, ...]
 
 def _strip_cells(row: SessionRow) -> int:
     count = len(str(row.waiting)) + 1 if row.waiting else 0
-    return 2 + min(cells(row.title), STRIP_TITLE_CELLS) + count + 3
+    return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + count + 3
 
 
 def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tuple[ChangedFile, ...]:
     """Return the files that a session changed, the last changed first; not those that are as they were."""
     by_call = {action.call_id: action for action in actions.values() if action.call_id}
-    found: dict[str, ChangedFile] = {}
+    files: dict[str, ChangedFile] = {}
     first: dict[str, str | None] = {}
     for event in events:
         if not isinstance(event.body, FileChanged):
             continue
         body, action = event.body, by_call.get(event.call_id or "")
         if body.after == first.setdefault(body.path, body.before):
-            found.pop(body.path, None)
+            files.pop(body.path, None)
             continue
-        before = found.pop(body.path, None)
-        found[body.path] = ChangedFile(
+        before = files.pop(body.path, None)
+        files[body.path] = ChangedFile(
             path=body.path, sign="partly" if action and action.selection is not None else "ok",
             added=body.added + (before.added if before else 0),
             removed=body.removed + (before.removed if before else 0), action_id=action.id if action else None,
         )  # fmt: skip
-    return tuple(reversed(found.values()))
+    return tuple(reversed(files.values()))
 
 
 def session_facts(session: Session, *, turns: int, asks: str, rules: int, money: str = "") -> SessionFacts:
-    """Return the facts of the session on show.
-
-    Args:
-        session: the session.
-        turns: how many turns it had.
-        asks: `every tool` or what the settings say.
-        rules: how many rules are on for it.
-        money: what it cost, empty where nobody knows.
-    """
+    """Return the facts of the session on show; `asks` is what the settings say, `money` may be empty."""
     facts = [
         ("model", one_line(session.model, 64)),
         ("turns", str(turns)),
-        ("tokens", human.tokens(session.usage.total_tokens)),
+        ("tokens", human.token_text(session.usage.total_tokens)),
         ("cost", money),
         ("asks", asks),
         ("rules", f"{rules} on" if rules else ""),
@@ -184,9 +155,80 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
     return SessionFacts(facts=tuple((label, words) for label, words in facts if words))
 
 
-def slug(session: Session) -> str:
+def session_slug(session: Session) -> str:
     """Return a name for a file of a session: words of its title in plain letters."""
     words = "".join(
-        one if one.isascii() and one.isalnum() else " " for one in session.title.casefold()
+        letter if letter.isascii() and letter.isalnum() else " " for letter in session.title.casefold()
     ).split()
     return "-".join(words)[:40] or session.id[:8]
+
+
+_MINUTE = 60_000_000
+
+
+class HeaderFacts(Struct, frozen=True, kw_only=True):
+    """What the header says. Texts are one safe line each."""
+
+    workspace: str = ""
+    branch: str = ""
+    waiting: int = 0
+    first_left: float | None = None
+    urgency: Urgency = "calm"
+    running: int = 0
+    failed: int = 0
+    model: str = ""
+    tokens: int | None = None
+    money: str = ""
+    clock: int = 0
+    trouble: str = ""
+
+
+def header_facts(
+    sessions: Iterable[Session],
+    actions: Iterable[Action],
+    now: int,
+    *,
+    workspace: str,
+    home: str = "",
+    branch: str = "",
+    current: Session | None = None,
+    money: str = "",
+    trouble: str = "",
+) -> HeaderFacts:
+    """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong."""
+    waits = queue_summary(actions, now)
+    statuses = [session.status for session in sessions if not session.archived]
+    return HeaderFacts(
+        workspace=one_line(home_as_tilde(workspace, home), 400), branch=one_line(branch, 80),
+        waiting=waits.waiting,
+        first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
+        failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
+        tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
+        clock=now - now % _MINUTE, trouble=one_line(trouble, 200),
+    )  # fmt: skip
+
+
+def home_as_tilde(path: str, home: str) -> str:
+    """Return a path with the home folder as `~`."""
+    home = home.rstrip("/")
+    if home and (path == home or path.startswith(home + "/")):
+        return "~" + path[len(home) :]
+    return path
+
+
+def terminal_title(facts: HeaderFacts) -> str:
+    """Return the terminal's title: `◆ 3 · 0:41 · shop`, or the folder's name alone."""
+    folder = facts.workspace.rstrip("/").rpartition("/")[2] or facts.workspace
+    if not facts.waiting:
+        return folder
+    left = [countdown_text(facts.first_left)] if facts.first_left is not None else []
+    return " · ".join([f"◆ {facts.waiting}", *left, folder])
+
+
+def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:
+    """Return what goes on without a screen, and which key leaves; `is_wide` means 100 columns."""
+    agents = f"{working} agents go on working" if working > 1 else "1 agent goes on working"
+    asks = f"{waiting} asks wait" if waiting > 1 else "1 ask waits"
+    parts = [words for words, count in ((agents, working), (asks, waiting)) if count]
+    again = " to answer" if waiting and is_wide else ""
+    return f"{', '.join(parts)}. Open workbench again{again}. q leaves, esc stays."

@@ -1,44 +1,47 @@
-"""Statistics of sessions: calls by tool, how asks ended, how long people took, what was used and changed.
+"""Statistics of sessions, what in them is worth a look, tokens by day, the preview of one session.
 
-Pure. Time that a call ran and time that it waited for a human are never added up; expired is never rejected.
+Time that a call ran and time that it waited are never added up; expired is never rejected.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
-from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
+from msgspec import Struct
+
+from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact, Session, SessionFact
+from workbench.text import human
+from workbench.text.safe import one_line
+from workbench.views.library import SearchHit
+from workbench.views.sessions import home_as_tilde, session_title
+from workbench.views.status_icons import StatusName, session_status
 
 Outcome = Literal[
     "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn", "replaced"
 ]
-
 OUTCOMES: Final[tuple[Outcome, ...]] = (
     "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn",
     "replaced",
 )  # fmt: skip
-"""Every call that was decided without a question and every question that is over is one of them."""
-
-UNASKED: Final[frozenset[Outcome]] = frozenset({"by rule", "by grant", "not allowed"})
-"""Those of calls that asked nobody."""
-
-_UNASKED: Final[dict[str, Outcome]] = {"rule": "by rule", "grant": "by grant", "refused": "not allowed"}
-
-BUCKETS: Final = (1, 2, 5, 10, 20, 60, 120, 300, 900)
+"""Each call decided without a question and each closed question is exactly one of them."""
+UNASKED_OUTCOMES: Final[frozenset[Outcome]] = frozenset({"by rule", "by grant", "not allowed"})
+_OUTCOME_OF_UNASKED: Final[dict[str, Outcome]] = {
+    "rule": "by rule",
+    "grant": "by grant",
+    "refused": "not allowed",
+}
+DECISION_BUCKETS: Final = (1, 2, 5, 10, 20, 60, 120, 300, 900)
 """Seconds at which a bar of the times to decide ends; the last bar has no end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCount:
+class ToolCount(Struct, frozen=True, kw_only=True):
     """The calls of one tool."""
 
     tool: str
     calls: int
     ok: int
     failed: int
-    """It ran and did not succeed."""
     unfinished: int
     """It began, and nothing says how it ended: cut off, or its file holds no result."""
     not_run: int
@@ -46,9 +49,7 @@ class ToolCount:
     p50_ms: int | None
     p95_ms: int | None
     run_ms: int
-    """All of its calls together."""
     waited_ms: int
-    """For a human, all of its calls together."""
 
     @property
     def success(self) -> float | None:
@@ -57,8 +58,7 @@ class ToolCount:
         return self.ok / ran if ran else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deciding:
+class DecisionTimes(Struct, frozen=True, kw_only=True):
     """How long people took to answer."""
 
     answers: int
@@ -68,14 +68,12 @@ class Deciding:
     """Answers that took at most as long as each of `BUCKETS`, and those that took longer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statistics:
+class Statistics(Struct, frozen=True, kw_only=True):
     """Everything, for a screen or as JSON."""
 
     tools: tuple[ToolCount, ...]
-    """By number of calls."""
     outcomes: tuple[tuple[Outcome, int], ...]
-    deciding: Deciding
+    deciding: DecisionTimes
     sessions: int
     statuses: tuple[tuple[str, int], ...]
     input_tokens: int
@@ -83,40 +81,38 @@ class Statistics:
     cost: float | None
     """In the user's currency; None where no price is known."""
     files: tuple[FileFact, ...]
-    """By times changed."""
 
 
 Price = Callable[[str, int, int], float | None]
-"""What some tokens cost at a provider: name, input, output."""
 
 
-def statistics(
+def session_statistics(
     calls: Sequence[CallFact],
-    answers: Sequence[AnswerFact],
+    answers: Sequence[ActionFact],
     sessions: Sequence[SessionFact],
     files: Sequence[FileFact],
     price: Price = lambda _provider, _sent, _received: None,
 ) -> Statistics:
     """Count what there is."""
     return Statistics(
-        tools=tools(calls), outcomes=_outcomes(calls, answers), deciding=_deciding(answers),
-        sessions=len(sessions), statuses=tuple(Counter(one.status for one in sessions).most_common()),
-        input_tokens=sum(one.input_tokens for one in sessions),
-        output_tokens=sum(one.output_tokens for one in sessions), cost=_cost(sessions, price),
+        tools=tool_counts(calls), outcomes=_count_outcomes(calls, answers), deciding=_decision_times(answers),
+        sessions=len(sessions), statuses=tuple(Counter(session.status for session in sessions).most_common()),
+        input_tokens=sum(session.input_tokens for session in sessions),
+        output_tokens=sum(session.output_tokens for session in sessions), cost=_total_cost(sessions, price),
         files=tuple(files),
     )  # fmt: skip
 
 
-def tools(calls: Iterable[CallFact]) -> tuple[ToolCount, ...]:
+def tool_counts(calls: Iterable[CallFact]) -> tuple[ToolCount, ...]:
     """Return the calls by tool, the most used first."""
     grouped: dict[str, list[CallFact]] = {}
     for call in calls:
         grouped.setdefault(call.tool, []).append(call)
-    found = [_tool(name, group) for name, group in grouped.items()]
-    return tuple(sorted(found, key=lambda one: (-one.calls, one.tool)))
+    counts = [_tool_count(name, group) for name, group in grouped.items()]
+    return tuple(sorted(counts, key=lambda count: (-count.calls, count.tool)))
 
 
-def _tool(name: str, calls: list[CallFact]) -> ToolCount:
+def _tool_count(name: str, calls: list[CallFact]) -> ToolCount:
     ok = sum(call.state == "succeeded" for call in calls)
     failed = sum(call.state == "failed" for call in calls)
     unfinished = sum(call.state == "interrupted" for call in calls)
@@ -128,9 +124,9 @@ def _tool(name: str, calls: list[CallFact]) -> ToolCount:
     )  # fmt: skip
 
 
-def unfinished_words(found: Iterable[ToolCount]) -> str:
+def unfinished_text(tools: Iterable[ToolCount]) -> str:
     """Return what is said of calls of which nobody knows how they ended; empty if there are none."""
-    count = sum(one.unfinished for one in found)
+    count = sum(tool.unfinished for tool in tools)
     if not count:
         return ""
     return f"{count:,} {'call has' if count == 1 else 'calls have'} no result: cut off, or not in the file"
@@ -143,35 +139,221 @@ def percentile(ordered: Sequence[int], share: int) -> int | None:
     return ordered[max(0, math.ceil(len(ordered) * share / 100) - 1)]
 
 
-def _outcomes(calls: Iterable[CallFact], answers: Iterable[AnswerFact]) -> tuple[tuple[Outcome, int], ...]:
-    found: Counter[Outcome] = Counter(_outcome(answer) for answer in answers)
-    found.update(_UNASKED[call.unasked] for call in calls if call.unasked)
-    return tuple((outcome, found[outcome]) for outcome in OUTCOMES)
+def _count_outcomes(
+    calls: Iterable[CallFact], answers: Iterable[ActionFact]
+) -> tuple[tuple[Outcome, int], ...]:
+    outcomes: Counter[Outcome] = Counter(_outcome_of_answer(answer) for answer in answers)
+    outcomes.update(_OUTCOME_OF_UNASKED[call.unasked] for call in calls if call.unasked)
+    return tuple((outcome, outcomes[outcome]) for outcome in OUTCOMES)
 
 
-def _outcome(answer: AnswerFact) -> Outcome:
+def _outcome_of_answer(answer: ActionFact) -> Outcome:
     if answer.state == "approved":
         return "partly" if answer.is_partly else "approved"
-    return _ENDS.get(answer.state, "withdrawn")
+    return _OUTCOME_OF_STATE.get(answer.state, "withdrawn")
 
 
-_ENDS: Final[dict[str, Outcome]] = {
+_OUTCOME_OF_STATE: Final[dict[str, Outcome]] = {
     "rejected": "rejected", "expired": "expired", "superseded": "replaced",
 }  # fmt: skip
 
 
-def _deciding(answers: Iterable[AnswerFact]) -> Deciding:
+def _decision_times(answers: Iterable[ActionFact]) -> DecisionTimes:
     times = sorted(answer.took_ms for answer in answers if answer.took_ms is not None)
-    buckets = [0] * (len(BUCKETS) + 1)
+    buckets = [0] * (len(DECISION_BUCKETS) + 1)
     for took in times:
-        at = next((n for n, limit in enumerate(BUCKETS) if took <= limit * 1000), len(BUCKETS))
-        buckets[at] += 1
-    return Deciding(
+        bucket = next(
+            (n for n, limit in enumerate(DECISION_BUCKETS) if took <= limit * 1000), len(DECISION_BUCKETS)
+        )
+        buckets[bucket] += 1
+    return DecisionTimes(
         answers=len(times), p50_ms=percentile(times, 50), p95_ms=percentile(times, 95), buckets=tuple(buckets)
     )
 
 
-def _cost(sessions: Iterable[SessionFact], price: Price) -> float | None:
-    known = [price(one.provider, one.input_tokens, one.output_tokens) for one in sessions]
-    found = [cost for cost in known if cost is not None]
-    return sum(found) if found else None
+def _total_cost(sessions: Iterable[SessionFact], price: Price) -> float | None:
+    known = [price(session.provider, session.input_tokens, session.output_tokens) for session in sessions]
+    costs = [cost for cost in known if cost is not None]
+    return sum(costs) if costs else None
+
+
+DAY_MICROS: Final = 86_400_000_000
+_MIN_SAMPLES: Final = 10
+_EVENING_HOUR: Final = 18
+_POOR_SUCCESS: Final = 0.8
+
+
+class Insight(Struct, frozen=True, kw_only=True):
+    """One thing that is worth a look."""
+
+    sign: StatusName
+    words: str
+
+
+def insights(
+    answers: Sequence[ActionFact], tools: Iterable[ToolCount], hour_of: Callable[[int], int]
+) -> tuple[Insight, ...]:
+    """Return what is worth a look; `hour_of` returns the local hour of a moment, 0 to 23."""
+    noticed = [*_expired_insights(answers, hour_of), *_always_approved_insights(answers)]
+    noticed += [
+        Insight(
+            sign="failed",
+            words=f"{one_line(tool.tool, 30)} failed in {tool.failed:,} of {tool.ok + tool.failed:,} runs.",
+        )
+        for tool in tools
+        if tool.success is not None and tool.ok + tool.failed >= _MIN_SAMPLES and tool.success < _POOR_SUCCESS
+    ]
+    return tuple(noticed)
+
+
+def _expired_insights(answers: Iterable[ActionFact], hour_of: Callable[[int], int]) -> list[Insight]:
+    expired = [answer for answer in answers if answer.state == "expired"]
+    if not expired:
+        return []
+    late = sum(hour_of(answer.asked_at) >= _EVENING_HOUR for answer in expired)
+    words = "1 ask expired" if len(expired) == 1 else f"{len(expired)} asks expired"
+    words += f", {late} after {_EVENING_HOUR}:00." if late * 2 > len(expired) else "."
+    return [Insight(sign="expired", words=f"{words} ui.notify says how you are told.")]
+
+
+def _always_approved_insights(answers: Iterable[ActionFact]) -> list[Insight]:
+    asked: Counter[str] = Counter()
+    not_plainly: set[str] = set()
+    for answer in answers:
+        if answer.tool and answer.state != "superseded":
+            asked[answer.tool] += 1
+            if answer.state != "approved" or answer.is_partly:
+                not_plainly.add(answer.tool)
+    return [
+        Insight(sign="rule", words=f"{one_line(tool, 30)} asked {count} times, all approved. A rule fits: 6")
+        for tool, count in asked.most_common(3)
+        if count >= _MIN_SAMPLES and tool not in not_plainly
+    ]
+
+
+def tokens_by_day(
+    sessions: Iterable[SessionFact], first: int, days: int, day_of: Callable[[int], int]
+) -> list[int]:
+    """Return the tokens used on each of `days` days from `first`, numbered by `day_of` in local time."""
+    tokens = [0] * days
+    for session in sessions:
+        for moment, used in session.spent or (
+            (session.updated_at, session.input_tokens + session.output_tokens),
+        ):
+            day = day_of(moment) - first
+            if 0 <= day < days:
+                tokens[day] += used
+    return tokens
+
+
+_MICROS: Final = 1_000_000
+
+
+# --- the preview ------------------------------------------------------------------------------------
+
+
+class PreviewFile(Struct, frozen=True, kw_only=True):
+    """A file that a session changed."""
+
+    path: str
+    added: int
+    removed: int
+
+
+class SessionPreview(Struct, frozen=True, kw_only=True):
+    """What is said of the session under the cursor."""
+
+    id: str
+    title: str
+    sign: StatusName
+    word: str
+    facts: tuple[tuple[str, str], ...]
+    asked: int
+    unasked: int
+    waiting: int
+    outcomes: tuple[tuple[Outcome, int], ...]
+    """Those that occur: everything that was asked and does not wait, and what was not asked."""
+    calls: int
+    failed_calls: int
+    changed: int
+    files: tuple[PreviewFile, ...]
+    places: tuple[SearchHit, ...] = ()
+    place_count: int = 0
+
+
+def session_preview(
+    session: Session,
+    waiting: int,
+    counts: Statistics,
+    spans: ActivitySpans,
+    *,
+    home: str = "",
+    when: Callable[[int, int], str],
+    places: Sequence[SearchHit] = (),
+    place_count: int = 0,
+) -> SessionPreview:
+    """Return the preview of a session.
+
+    `when` writes two moments (microseconds) as a time from to; `places` are the newest of `place_count` hits.
+    """
+    sign, word = session_status(session, waiting)
+    worked, waited = worked_and_waited(spans)
+    money = "" if counts.cost is None else f"   {counts.cost:.2f}"
+    used = counts.input_tokens + counts.output_tokens
+    facts = (
+        ("workspace", home_as_tilde(session.workspace, home)),
+        ("model", ", ".join(part for part in (session.model, session.provider) if part)),
+        ("when", when(session.created_at, session.updated_at)),
+        ("worked", _worked_text(worked, waited)),
+        ("tokens", f"{human.token_text(used)}{money}" if used else ""),
+        ("tags", ", ".join(session.tags)),
+        ("from", session.origin or ""),
+        ("kept as", "archived" if session.archived else ""),
+    )
+    # A question that another one replaced is the same question.
+    outcomes: tuple[tuple[Outcome, int], ...] = tuple(
+        pair for pair in counts.outcomes if pair[1] and pair[0] != "replaced"
+    )
+    return SessionPreview(
+        id=session.id, title=session_title(session), sign=sign, word=_preview_status_word(session, word),
+        facts=tuple((name, words) for name, words in facts if words),
+        asked=sum(count for name, count in outcomes if name not in UNASKED_OUTCOMES) + waiting,
+        waiting=waiting,
+        unasked=sum(count for name, count in outcomes if name in UNASKED_OUTCOMES), outcomes=outcomes,
+        calls=sum(tool.calls for tool in counts.tools),
+        failed_calls=sum(tool.failed for tool in counts.tools),
+        changed=len(counts.files),
+        files=tuple(
+            PreviewFile(path=file.path, added=file.added, removed=file.removed) for file in counts.files
+        ),
+        places=tuple(places), place_count=place_count,
+    )  # fmt: skip
+
+
+def _preview_status_word(session: Session, word: str) -> str:
+    return f"{word}, {session.reason}" if session.status == "paused" and session.reason else word
+
+
+def _worked_text(worked: int, waited: int) -> str:
+    if worked < _MICROS / 1000 and not waited:
+        return ""
+    words = human.duration_text(worked / _MICROS)
+    return f"{words}   waited for you {human.duration_text(waited / _MICROS)}" if waited else words
+
+
+def worked_and_waited(spans: ActivitySpans) -> tuple[int, int]:
+    """Return the microseconds that a session worked, and those that it only waited for its human."""
+    waits = _merged_spans(spans.waits)
+    turns = _merged_spans(spans.turns)
+    both = sum(max(0, min(end, last) - max(begin, first)) for begin, end in turns for first, last in waits)
+    return sum(end - begin for begin, end in turns) - both, sum(last - first for first, last in waits)
+
+
+def _merged_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        elif end > begin:
+            merged.append((begin, end))
+    return merged

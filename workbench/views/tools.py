@@ -1,34 +1,28 @@
-"""Tool calls as rows with their times, and their bars on one time axis.
-
-Owns what ran, what waited, and how long. One call in full is `views.calls`.
-"""
+"""Tool calls as rows with times, as spans on one time axis, and in one line of the conversation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from workbench.domain.rows import Action, Call
-from workbench.records import dataclass
-from workbench.text.human import duration
+from workbench.domain.values import SelectedHunk
+from workbench.text.human import duration_text
 from workbench.text.safe import one_line
-from workbench.views.queue import TARGET_CELLS
-from workbench.views.signs import Meaning, call_sign
+from workbench.views.approvals import MAX_TARGET_CELLS, taken_text
+from workbench.views.status_icons import CALL_STATUSES, StatusName, call_status
 
-FRESH_SECONDS: Final = 300
-"""The age up to which the time that a question waits is counted by the second, then in steps of ten."""
-_TROUBLE: Final[tuple[Meaning, ...]] = ("failed", "unknown")
+FRESH_WAIT_SECONDS: Final = 300
+"""Up to this age a waiting time is counted by the second, then in steps of ten."""
+_FAILED_ICONS: Final[tuple[StatusName, ...]] = ("failed", "unknown")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRow:
-    """One call. Times are microseconds; durations are milliseconds, None where there is none (yet).
-
-    Its words are made when they are asked for: of hundreds of rows those on the screen are.
-    """
+class ToolRow(Struct, frozen=True, kw_only=True):
+    """One call: times in microseconds, durations in milliseconds. Words are made when they are drawn."""
 
     call: Call
-    sign: Meaning
+    sign: StatusName
     word: str
-    """The word of the sign."""
     run_ms: int | None = None
     wait_ms: int | None = None
     waited_from: int | None = None
@@ -63,7 +57,7 @@ class ToolRow:
     @property
     def is_failed(self) -> bool:
         """Return whether it failed, or nobody knows."""
-        return self.sign in _TROUBLE
+        return self.sign in _FAILED_ICONS
 
     @property
     def tool(self) -> str:
@@ -73,30 +67,28 @@ class ToolRow:
     @property
     def target(self) -> str:
         """Return what it is about, one safe line."""
-        return target_of(self.call)
+        return call_target(self.call)
 
     @property
     def by(self) -> str:
         """Return who let it pass: `§ R3`, `you`, `auto`, `asks`, `denied`."""
-        return by_words(self.call)
+        return decided_by_text(self.call)
 
     @property
     def right(self) -> str:
         """Return the one time a narrow pane shows: `12 ms`; of an open one how long until now."""
-        return _right(self.call, self.run_ms, self.wait_ms)
+        return _shown_time(self.call, self.run_ms, self.wait_ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class TimeSpan(Struct, frozen=True, kw_only=True):
     """The bar of one row on an axis, from 0 to 1; None where it did not wait or run."""
 
     waited: tuple[float, float] | None = None
     ran: tuple[float, float] | None = None
-    sign: Meaning = "ok"
+    sign: StatusName = "ok"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class TimeAxis(Struct, frozen=True, kw_only=True):
     """The time that a waterfall shows."""
 
     start: int = 0
@@ -108,8 +100,7 @@ class Axis:
         return max(0, self.end - self.start) / 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFacts:
+class ToolFacts(Struct, frozen=True, kw_only=True):
     """What the pane's title says."""
 
     total: int = 0
@@ -121,7 +112,7 @@ class ToolFacts:
     wait_seconds: float = 0
 
 
-def rows(
+def tool_rows(
     calls: Iterable[Call],
     actions: Mapping[str, Action],
     now: int,
@@ -130,60 +121,51 @@ def rows(
     text_filter: str = "",
     turn_id: str | None = None,
 ) -> tuple[ToolRow, ...]:
-    """Return the calls as rows, in their order.
-
-    Args:
-        calls: of one session, as the journal orders them.
-        actions: by id, those that the calls asked with.
-        now: the moment, in microseconds; what runs or waits is measured up to it, in whole seconds.
-        only_failed: leave out what did not fail.
-        text_filter: words that tool, target or state must all have.
-        turn_id: only this turn; None for all.
-    """
+    """Return the calls as rows, in their order; what is open is measured up to `now`, in whole seconds."""
     words = text_filter.casefold().split()
-    found: list[ToolRow] = []
+    rows: list[ToolRow] = []
     for call in calls:
-        row = _row(call, actions.get(call.action_id or ""), now)
+        row = _tool_row(call, actions.get(call.action_id or ""), now)
         is_wanted = turn_id is None or call.turn_id == turn_id
-        if is_wanted and (row.is_failed or not only_failed) and _has(row, words):
-            found.append(row)
-    return tuple(found)
+        if is_wanted and (row.is_failed or not only_failed) and _matches_words(row, words):
+            rows.append(row)
+    return tuple(rows)
 
 
-def failures(calls: Iterable[Call]) -> int:
+def failed_calls(calls: Iterable[Call]) -> int:
     """Return how many calls failed, as the pane's title counts them."""
-    return sum(call_sign(call)[0] in _TROUBLE for call in calls)
+    return sum(call_status(call)[0] in _FAILED_ICONS for call in calls)
 
 
-def _has(row: ToolRow, words: Sequence[str]) -> bool:
+def _matches_words(row: ToolRow, words: Sequence[str]) -> bool:
     if not words:
         return True
     text = f"{row.tool} {row.target} {row.word}".casefold()
     return all(word in text for word in words)
 
 
-def facts(rows: Sequence[ToolRow], now: int) -> ToolFacts:
+def tool_facts(rows: Sequence[ToolRow], now: int) -> ToolFacts:
     """Return counts and sums for the title."""
-    between = axis(rows, now)
+    between = time_axis(rows, now)
     waited = [(row.waited_from, _waited_to(row, now)) for row in rows if row.waited_from is not None]
     return ToolFacts(
         total=len(rows), failed=sum(row.is_failed for row in rows),
         waiting=sum(row.sign in ("waiting", "stale") for row in rows),
         running=sum(row.sign == "running" for row in rows), seconds=between.seconds,
-        run_seconds=sum(row.run_ms or 0 for row in rows) / 1000, wait_seconds=_covered(waited),
+        run_seconds=sum(row.run_ms or 0 for row in rows) / 1000, wait_seconds=_covered_seconds(waited),
     )  # fmt: skip
 
 
-def axis(rows: Sequence[ToolRow], now: int) -> Axis:
+def time_axis(rows: Sequence[ToolRow], now: int) -> TimeAxis:
     """Return the time from the first call's request to the last end, or to now while something is open."""
     if not rows:
-        return Axis()
+        return TimeAxis()
     ends = [row.finished if row.finished is not None else now for row in rows]
     start = min(row.requested for row in rows)
-    return Axis(start=start, end=max(start, *ends))
+    return TimeAxis(start=start, end=max(start, *ends))
 
 
-def spans(rows: Sequence[ToolRow], axis: Axis, now: int) -> tuple[Span, ...]:
+def time_spans(rows: Sequence[ToolRow], axis: TimeAxis, now: int) -> tuple[TimeSpan, ...]:
     """Return a bar for every row."""
     length = max(1, axis.end - axis.start)
 
@@ -194,7 +176,7 @@ def spans(rows: Sequence[ToolRow], axis: Axis, now: int) -> tuple[Span, ...]:
         return low, min(1.0, max(low, (end - axis.start) / length))
 
     return tuple(
-        Span(
+        TimeSpan(
             waited=share(row.waited_from, _waited_to(row, now)),
             ran=share(row.started, row.finished if row.finished is not None else now),
             sign=row.sign,
@@ -203,13 +185,13 @@ def spans(rows: Sequence[ToolRow], axis: Axis, now: int) -> tuple[Span, ...]:
     )
 
 
-def ticking(milliseconds: int) -> str:
+def elapsed_text(milliseconds: int) -> str:
     """Return how long something open has lasted, in whole seconds: it moves once a second."""
     seconds = milliseconds // 1000
-    return f"{seconds} s" if seconds < 60 else duration(seconds)
+    return f"{seconds} s" if seconds < 60 else duration_text(seconds)
 
 
-def by_words(call: Call) -> str:
+def decided_by_text(call: Call) -> str:
     """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
         return f"§ {call.rule}"
@@ -218,8 +200,8 @@ def by_words(call: Call) -> str:
     return {"rejected": "the gate", "pending": "", "cancelled": ""}.get(call.state, "auto")
 
 
-def _row(call: Call, action: Action | None, now: int) -> ToolRow:
-    sign, word = call_sign(call, action)
+def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:
+    sign, word = call_status(call, action)
     run_ms = call.duration_ms
     if call.state == "executing":
         run_ms = max(0, now - (call.started_at or now)) // 1000
@@ -234,20 +216,20 @@ def _row(call: Call, action: Action | None, now: int) -> ToolRow:
     )  # fmt: skip
 
 
-def _right(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
+def _shown_time(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
     if call.state == "pending" and wait_ms is not None:
-        return ticking(wait_ms)
+        return elapsed_text(wait_ms)
     if call.state == "executing":
-        return ticking(run_ms or 0)
+        return elapsed_text(run_ms or 0)
     if call.state == "approved":
         return "approved"
-    return duration(run_ms / 1000) if run_ms is not None else ""
+    return duration_text(run_ms / 1000) if run_ms is not None else ""
 
 
-def target_of(call: Call) -> str:
+def call_target(call: Call) -> str:
     """Return what a call is about as one safe line; the gate names it, but not for what it turned down."""
     texts = (value for value in call.parameters.values() if isinstance(value, str))
-    return one_line(call.target or next(texts, ""), TARGET_CELLS)
+    return one_line(call.target or next(texts, ""), MAX_TARGET_CELLS)
 
 
 def _waited_to(row: ToolRow, now: int) -> int:
@@ -256,10 +238,98 @@ def _waited_to(row: ToolRow, now: int) -> int:
     return row.finished if row.finished is not None else now
 
 
-def _covered(pieces: Iterable[tuple[int, int]]) -> float:
-    """Return how many seconds lie in at least one of the pieces."""
+def _covered_seconds(pieces: Iterable[tuple[int, int]]) -> float:
     total = end = 0
     for low, high in sorted(pieces):
         total += max(0, high - max(low, end))
         end = max(end, high)
     return total / 1_000_000
+
+
+MAX_QUOTE_CELLS = 400
+
+
+class CallSummary(Struct, frozen=True, kw_only=True):
+    """The words of one call line."""
+
+    right: str = ""
+    meaning: StatusName | None = None
+    note: str = ""
+    quote: str = ""
+
+
+def call_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
+    """Return the words for a call; `sizes` are the changed lines of each hunk of its action, if known."""
+    match call.state:
+        case "pending":
+            return _pending_summary(call, action)
+        case "succeeded":
+            return _succeeded_summary(call, action, sizes)
+        case "failed":
+            return _failed_summary(call)
+        case "rejected":
+            return _rejected_summary(call, action)
+        case _:
+            meaning, word = CALL_STATUSES[call.state]
+            return CallSummary(
+                right="expired, not done" if call.state == "expired" else word,
+                meaning=meaning if meaning in ("running", "unknown") else None,
+            )
+
+
+def left_text(selection: Sequence[SelectedHunk] | None, total: int) -> str:
+    """Return what of an action was left: `hunk 2`, `hunks 2, 5`, `lines of hunk 3`; empty if nothing was."""
+    if selection is None:
+        return ""
+    taken = {piece.hunk: piece for piece in selection}
+    whole = [str(n) for n in range(1, total + 1) if n not in taken]
+    partly = [str(piece.hunk) for piece in selection if piece.lines is not None]
+    parts = [_numbered_list("hunk", whole)] if whole else []
+    parts += ["lines of " + _numbered_list("hunk", partly)] if partly else []
+    return " and ".join(parts)
+
+
+def _numbered_list(word: str, numbers: Sequence[str]) -> str:
+    if len(numbers) > 6:
+        return f"{len(numbers)} {word}s"
+    return f"{word} {numbers[0]}" if len(numbers) == 1 else f"{word}s {', '.join(numbers)}"
+
+
+def _pending_summary(call: Call, action: Action | None) -> CallSummary:
+    if call.action_id is None:
+        return CallSummary()
+    if action is not None and action.stale_paths:
+        return CallSummary(right="stale, asks you", meaning="stale")
+    return CallSummary(right="asks you", meaning="waiting")
+
+
+def _succeeded_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
+    took = duration_text(call.duration_ms / 1000) if call.duration_ms is not None else ""
+    if action is None or action.selection is None:
+        return CallSummary(right=took)
+    right = taken_text(action.selection, sizes) or "partly"
+    left = left_text(action.selection, len(sizes))
+    return CallSummary(
+        right=right,
+        meaning="partly",
+        note=f"you left {left}" if left else "",
+        quote=_reason_quote(action.reason),
+    )
+
+
+def _failed_summary(call: Call) -> CallSummary:
+    if call.exit_code:
+        return CallSummary(right=f"exit {call.exit_code}", meaning="failed")
+    right = one_line(call.detail, 24) or "failed"
+    return CallSummary(right=right, meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
+
+
+def _rejected_summary(call: Call, action: Action | None) -> CallSummary:
+    if call.action_id is None:
+        return CallSummary(right="not allowed", meaning="failed", note=one_line(call.error, MAX_QUOTE_CELLS))
+    quote = _reason_quote(action.reason if action is not None else call.error)
+    return CallSummary(right="rejected", meaning="rejected", note="you said no" if quote else "", quote=quote)
+
+
+def _reason_quote(reason: str | None) -> str:
+    return one_line(reason, MAX_QUOTE_CELLS) if reason else ""

@@ -33,9 +33,10 @@ from tests.unit.agents.turn_script import (
     undo,
     verdict,
 )
-from workbench.agents.context import messages
-from workbench.agents.turn import fold, todo
-from workbench.domain import events as ev
+from workbench.agents.planner import due_effects
+from workbench.agents.prompt import model_messages
+from workbench.agents.reducer import fold_turn
+from workbench.domain import events
 from workbench.domain.messages import Message, MessageCall
 from workbench.domain.values import FilePlan, ReplyCall
 
@@ -43,7 +44,7 @@ SYSTEM = Message(role="system", content="You help.")
 
 
 def sent(*parts, unseal=lambda ref: None, limit=100, wire=str):
-    return messages(state_of(*parts), unseal, limit, wire)
+    return model_messages(state_of(*parts), unseal, limit, wire)
 
 
 def user(text):
@@ -88,7 +89,7 @@ NOTE_UNKNOWN = f"{HEAD}\n{LINE_C1.replace('your call p-c1 (create_file)', 'an ea
 def undone(call, changed, state="succeeded", after="before", path="x.py"):
     """Return an undo of what a call changed, from the user's wish to its end."""
     plan = FilePlan(path=path, base="now", after=after, mode=0o644)
-    body = ev.CallProposed(
+    body = events.CallProposed(
         tool="undo", verdict=verdict("allowed", by=f"u-{call}"), parameters={"action": f"a-{changed}"},
         files=(plan,),
     )  # fmt: skip
@@ -166,7 +167,7 @@ def test_several_undone_changes_are_one_note():
 
 def test_an_undo_alone_asks_no_model():
     state = state_of([*WROTE, *undone("k1", "c1"), go_on()])
-    assert todo(state, LIMITS) == ()
+    assert due_effects(state, LIMITS) == ()
 
 
 @pytest.mark.parametrize(
@@ -182,8 +183,10 @@ def test_an_undo_alone_asks_no_model():
 def test_the_same_is_sent_before_and_after_the_turn_started(script):
     state = state_of(script)
     turn = state.turn.id if state.turn else "new"
-    after = fold([started(2, turn), prompt("too late")], state)
-    assert messages(after, lambda ref: None, 100, str) == messages(state, lambda ref: None, 100, str)
+    after = fold_turn([started(2, turn), prompt("too late")], state)
+    assert model_messages(after, lambda ref: None, 100, str) == model_messages(
+        state, lambda ref: None, 100, str
+    )
 
 
 def exchange(number, *calls):
@@ -230,8 +233,8 @@ def test_the_window_drops_the_oldest_and_never_parts_a_call_from_its_result(limi
 @pytest.mark.spec(11)
 def test_of_more_than_100_messages_the_oldest_fall_out_and_stay_in_the_events():
     script = flat(READY, *([prompt(f"p{n}"), started(1, f"t{n}"), reply(turn=f"t{n}", text=f"r{n}"), ended(turn=f"t{n}")] for n in range(60)), prompt("now"))  # fmt: skip
-    state = fold(script)
-    conversation, _ = messages(state, lambda ref: None, 100, str)
+    state = fold_turn(script)
+    conversation, _ = model_messages(state, lambda ref: None, 100, str)
     assert len(conversation) == 101
     assert [m.content for m in conversation[1:3]] == ["r10", "p11"]
     assert [item.prompts[0].text for item in list(reversed(list(state.past)))[:3:2]] == ["p0", "p1"]
@@ -318,7 +321,7 @@ def test_what_fell_out_of_the_window_is_not_unsealed():
 
 
 def test_the_system_prompt_is_exact_too():
-    body = ev.SessionCreated(system_prompt="⟨secret⟩", system_prompt_ref="sealed:prompt")
+    body = events.SessionCreated(system_prompt="⟨secret⟩", system_prompt_ref="sealed:prompt")
     conversation, _ = sent(
         event(body), status("initializing"), status("ready"), prompt("go"), unseal=SEALED.get
     )
@@ -326,9 +329,9 @@ def test_the_system_prompt_is_exact_too():
 
 
 def test_a_session_without_a_system_prompt_has_no_empty_message():
-    conversation, _ = sent(event(ev.SessionCreated()), prompt("go"))
+    conversation, _ = sent(event(events.SessionCreated()), prompt("go"))
     assert conversation == (user("go"),)
-    assert state_of(event(ev.SessionCreated())).session_id == SESSION
+    assert state_of(event(events.SessionCreated())).session_id == SESSION
 
 
 def test_tools_are_named_as_on_the_wire():

@@ -1,8 +1,7 @@
 """The rules of the turn machine, one script of events each: what happened -> what is due."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.agents.turn_script import (
     CALLING,
@@ -37,22 +36,24 @@ from tests.unit.agents.turn_script import (
     taken,
     undo,
 )
-from workbench.agents.effects import (
+from workbench.agents.planner import (
     CallModel,
     EndTurn,
     Execute,
     Gate,
     Initialize,
     Pause,
+    RecoverCall,
     Refresh,
     Restack,
-    Settle,
     StopCall,
     StopModel,
     Undo,
     Withdraw,
+    apply_and_plan,
+    due_effects,
 )
-from workbench.agents.turn import TurnState, step, todo
+from workbench.agents.state import TurnState
 
 NEW_TURN = CallModel(turn_id=None, round=1)
 DONE = EndTurn(outcome="done")
@@ -75,7 +76,7 @@ def run(call):
 
 
 def settle(call):
-    return Settle(call_id=call)
+    return RecoverCall(call_id=call)
 
 
 def stop(call):
@@ -398,7 +399,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("script", "due"), ROWS)
 def test_what_is_due(script, due):
-    assert list(todo(state_of(script), LIMITS)) == due
+    assert list(due_effects(state_of(script), LIMITS)) == due
 
 
 @pytest.mark.spec(28)
@@ -407,13 +408,13 @@ def test_a_call_that_was_not_approved_is_never_run(end):
     script = flat(CALLING, reply("c1"), asked("c1"), end, approved("c1"), executing("c1"), lease(2))
     state = TurnState()
     for event in script:
-        state, due = step(state, event, LIMITS)
-        assert not any(isinstance(effect, Execute | Settle) for effect in due)
+        state, due = apply_and_plan(state, event, LIMITS)
+        assert not any(isinstance(effect, Execute | RecoverCall) for effect in due)
 
 
 def test_an_expiry_may_be_configured_to_go_on():
     state = state_of(BOTH, rejected("c1"), expired("c2"))
-    assert todo(state, replace(LIMITS, on_expiry="continue")) == (model(2),)
+    assert due_effects(state, replace(LIMITS, on_expiry="continue")) == (model(2),)
 
 
 def test_used_exchanges_are_those_of_replies_and_failures():
@@ -424,8 +425,8 @@ def test_used_exchanges_are_those_of_replies_and_failures():
 
 
 def test_step_is_apply_and_todo():
-    state, due = step(state_of(READY), prompt(), LIMITS)
-    assert due == todo(state, LIMITS) == (NEW_TURN,)
+    state, due = apply_and_plan(state_of(READY), prompt(), LIMITS)
+    assert due == due_effects(state, LIMITS) == (NEW_TURN,)
 
 
 @pytest.mark.spec(188)

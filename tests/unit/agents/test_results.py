@@ -15,7 +15,7 @@ from tests.unit.agents.turn_script import (
     state_of,
     taken,
 )
-from workbench.agents.results import result
+from workbench.agents.prompt import call_result
 
 ASKED = [*CALLING, reply("c1"), *asked("c1")]
 RUNNING = [*ASKED, approved("c1"), executing("c1")]
@@ -165,12 +165,12 @@ ROWS = [
     ("script", "output", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 def test_what_the_model_is_told(script, output, expected):
-    assert result(state_of(script).calls[0], output) == expected
+    assert call_result(state_of(script).calls[0], output) == expected
 
 
 @pytest.mark.spec(28)
 def test_a_rejection_is_returned_to_the_model_with_the_humans_reason():
-    text, outcome = result(state_of(ASKED, rejected("c1", "no network here")).calls[0])
+    text, outcome = call_result(state_of(ASKED, rejected("c1", "no network here")).calls[0])
     assert outcome == "rejected"
     assert "no network here" in text
     assert "Nothing was done" in text
@@ -179,5 +179,5 @@ def test_a_rejection_is_returned_to_the_model_with_the_humans_reason():
 @pytest.mark.parametrize("state", ["cancelled", "interrupted", "failed"])
 def test_what_may_have_happened_is_never_called_nothing(state):
     for detail in ("", "stale", "lapsed", "outcome unknown"):
-        text, _ = result(state_of(ran(state, detail=detail)).calls[0])
+        text, _ = call_result(state_of(ran(state, detail=detail)).calls[0])
         assert "nothing was done" not in text.lower()

@@ -1,22 +1,32 @@
 """The laws of the turn machine, over histories that no one thought of."""
 
 import copy
-import dataclasses
 import itertools
 import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.agents import turn_script as t
 from tests.unit.agents.turn_world import World
-from workbench.agents.applying import HOLDING
-from workbench.agents.context import messages
-from workbench.agents.effects import CallModel, EndTurn, Execute, Gate, Pause, Restack, Settle
-from workbench.agents.turn import TurnState, apply, fold, step, todo
+from workbench.agents.planner import (
+    CallModel,
+    EndTurn,
+    Execute,
+    Gate,
+    Pause,
+    RecoverCall,
+    Restack,
+    apply_and_plan,
+    due_effects,
+)
+from workbench.agents.prompt import model_messages
+from workbench.agents.reducer import HUMAN_ENDED_PAUSES, apply_event, fold_turn
+from workbench.agents.state import TurnState
+from workbench.domain import codec, values
 from workbench.domain import events as ev
-from workbench.domain import values
-from workbench.domain.machines import OPEN_CALLS, TERMINAL_SESSIONS
+from workbench.domain.machines import OPEN_CALL_STATES, TERMINAL_SESSION_STATES
 
 READS = t.LIMITS.read_only_tools
 tapes = st.binary(min_size=30, max_size=120)
@@ -53,7 +63,7 @@ def a_call_has_one_effect_at_most(world, due):
 def no_model_call_while_a_call_is_open(world, due):
     if any(isinstance(effect, CallModel) for effect in due):
         states = [call.state for call in world.tables.calls.values() if call.turn_id is not None]
-        assert not OPEN_CALLS.intersection(states)
+        assert not OPEN_CALL_STATES.intersection(states)
         assert world.calling is None
 
 
@@ -89,7 +99,7 @@ def spoken_since_it_was_held(events):
                 if open_turn and not is_released and not unheard:
                     spoken, told = False, "host lost"
                 is_released = False
-            case ev.SessionStatusChanged(reason=reason) if reason in HOLDING and reason != told:
+            case ev.SessionStatusChanged(reason=reason) if reason in HUMAN_ENDED_PAUSES and reason != told:
                 spoken = False
             case _:
                 pass
@@ -107,12 +117,12 @@ def calls_run_in_order_and_writes_alone(world, due):
     for turn in {row.turn_id for row in active} - {None}:
         calls = world.turn_calls(turn)
         for row in (row for row in active if row.turn_id == turn and row.id in starting):
-            ahead = [c for c in calls if c.ordinal < row.ordinal and c.state in OPEN_CALLS]
+            ahead = [c for c in calls if c.ordinal < row.ordinal and c.state in OPEN_CALL_STATES]
             assert all(c.tool in READS for c in (*ahead, row)) or not ahead
 
 
 def nothing_lost_is_run_again(world, due):
-    settling = {effect.call_id for effect in due if isinstance(effect, Settle)}
+    settling = {effect.call_id for effect in due if isinstance(effect, RecoverCall)}
     assert settling == {c.id for c in world.tables.calls.values() if c.state == "executing"} - world.running
 
 
@@ -123,11 +133,11 @@ def it_never_gets_stuck(world, due):
     state = world.state
     assert state.is_held or (state.turn is None and not state.waiting), state
     if state.is_held and state.turn is not None:
-        assert state.pause in HOLDING, "held, but nobody is told"
+        assert state.pause in HUMAN_ENDED_PAUSES, "held, but nobody is told"
 
 
 def the_conversation_is_well_formed(world, due):
-    sent, fresh = messages(world.state, lambda ref: None, 100, str)
+    sent, fresh = model_messages(world.state, lambda ref: None, 100, str)
     assert [m.role for m in sent][:1] == ["system"]
     asked = []
     for before, message in itertools.pairwise(sent):
@@ -143,8 +153,8 @@ def the_conversation_is_well_formed(world, due):
     calls = [effect for effect in due if isinstance(effect, CallModel)]
     if calls:
         assert fresh, "a model call with nothing to say"
-        after = fold([t.started(calls[0].round, calls[0].turn_id or "new")], world.state)
-        assert messages(after, lambda ref: None, 100, str) == (sent, fresh)
+        after = fold_turn([t.started(calls[0].round, calls[0].turn_id or "new")], world.state)
+        assert model_messages(after, lambda ref: None, 100, str) == (sent, fresh)
 
 
 LAWS = [
@@ -175,20 +185,20 @@ def test_the_world_reaches_what_the_laws_are_about():
         for world in lived(random.Random(seed).randbytes(200)):
             seen |= {type(effect).__name__ for effect in world.due()}
             held |= {world.state.pause}
-    assert seen >= {"CallModel", "Gate", "Execute", "Settle", "StopCall", "StopModel", "Withdraw"}
+    assert seen >= {"CallModel", "Gate", "Execute", "RecoverCall", "StopCall", "StopModel", "Withdraw"}
     assert seen >= {"Restack", "Refresh", "Undo", "EndTurn", "Pause", "Initialize"}
-    assert held >= HOLDING
+    assert held >= HUMAN_ENDED_PAUSES
 
 
 @given(tapes, st.integers(0, 10**6))
 def test_a_fold_may_be_cut_anywhere(tape, where):
     *_, world = lived(tape)
     cut = where % (len(world.events) + 1)
-    before = fold(world.events[:cut])
+    before = fold_turn(world.events[:cut])
     kept = copy.deepcopy(before)
-    assert fold(world.events[cut:], before) == fold(world.events) == world.state
+    assert fold_turn(world.events[cut:], before) == fold_turn(world.events) == world.state
     assert before == kept
-    assert todo(before, t.LIMITS) == todo(kept, t.LIMITS)
+    assert due_effects(before, t.LIMITS) == due_effects(kept, t.LIMITS)
 
 
 @settings(max_examples=150)
@@ -196,26 +206,28 @@ def test_a_fold_may_be_cut_anywhere(tape, where):
 def test_a_crash_anywhere_calls_no_model_before_a_human_speaks(tape, where):
     *_, world = lived(tape)
     kept = world.events[: 1 + where % len(world.events)]
-    while kept and isinstance(kept[-1].body, ev.LeaseReleased | ev.PromptSubmitted | ev.ContinueRequested):
+    # What was said to a driver that died before it did anything counts for the next one.
+    heard = ev.LeaseTaken | ev.LeaseReleased | ev.PromptSubmitted | ev.ContinueRequested
+    while kept and isinstance(kept[-1].body, heard):
         kept.pop()
-    state = apply(fold(kept), t.lease(10**6))
+    state = apply_event(fold_turn(kept), t.lease(10**6))
     is_open = state.turn is not None
-    due = todo(state, t.LIMITS)
+    due = due_effects(state, t.LIMITS)
     assert not (is_open and any(isinstance(effect, CallModel) for effect in due))
     executing = {call.id for call in state.every_call() if call.state == "executing"}
-    assert {effect.call_id for effect in due if isinstance(effect, Settle)} == executing
+    assert {effect.call_id for effect in due if isinstance(effect, RecoverCall)} == executing
     if is_open:
         is_told = any(isinstance(effect, Pause | EndTurn) for effect in due)
-        assert is_told or state.pause in HOLDING
-        later = fold([t.paused("host lost")], state)
-        assert not any(isinstance(effect, CallModel | Pause) for effect in todo(later, t.LIMITS))
+        assert is_told or state.pause in HUMAN_ENDED_PAUSES
+        later = fold_turn([t.paused("host lost")], state)
+        assert not any(isinstance(effect, CallModel | Pause) for effect in due_effects(later, t.LIMITS))
 
 
-@given(tapes, st.sampled_from(sorted(TERMINAL_SESSIONS)))
+@given(tapes, st.sampled_from(sorted(TERMINAL_SESSION_STATES)))
 def test_nothing_is_due_once_it_is_over(tape, end):
     *_, world = lived(tape)
-    state = dataclasses.replace(world.state, status=end)
-    assert todo(state, t.LIMITS) == ()
+    state = replace(world.state, status=end)
+    assert due_effects(state, t.LIMITS) == ()
 
 
 # --- any events at all -------------------------------------------------------------------------------
@@ -225,7 +237,7 @@ _MAYBE = st.none() | _KEYS
 
 
 def _anything(body):
-    overrides = {"verdict": st.builds(values.Verdict, by=_KEYS)} if body is ev.CallProposed else {}
+    overrides = {"verdict": st.builds(values.GateVerdict, by=_KEYS)} if body is ev.CallProposed else {}
     overrides |= {"on_top_of": st.lists(_KEYS, max_size=2).map(tuple)} if body is ev.CallProposed else {}
     overrides |= {"replaces": _MAYBE} if body is ev.CallProposed else {}
     if body is ev.ReplyCompleted:
@@ -237,11 +249,11 @@ def _anything(body):
 def _plain(body):
     """JSON of any shape is no matter of the machine."""
     shapes = ("configuration", "parameters", "metadata", "subject", "arguments")
-    names = {field.name for field in dataclasses.fields(body)}
+    names = set(body.__struct_fields__)
     return {name: st.just({}) for name in shapes if name in names}
 
 
-MACHINE_EVENTS = [body for body in ev.BODIES if body is not ev.SessionDeleted]
+MACHINE_EVENTS = [body for body in codec.EVENT_BODIES if body is not ev.SessionDeleted]
 soup = st.lists(
     st.builds(
         ev.Event,
@@ -262,29 +274,29 @@ soup = st.lists(
 @settings(max_examples=150)
 @given(soup, st.booleans())
 def test_any_events_fold_without_raising(events, is_ready):
-    state = fold(t.READY) if is_ready else TurnState()
+    state = fold_turn(t.READY) if is_ready else TurnState()
     for one in events:
-        state, due = step(state, one, t.LIMITS)
-        assert due == todo(state, t.LIMITS)
+        state, due = apply_and_plan(state, one, t.LIMITS)
+        assert due == due_effects(state, t.LIMITS)
         a_call_has_one_effect_at_most(None, due)
         if any(isinstance(effect, CallModel) for effect in due):
-            assert not any(call.state in OPEN_CALLS for call in state.calls)
+            assert not any(call.state in OPEN_CALL_STATES for call in state.calls)
             assert not state.is_held
         assert (
             not any(isinstance(effect, Execute | Restack | Gate) for effect in due)
             or state.status != "created"
         )
-        messages(state, lambda ref: b"\xff", 3, str)
+        model_messages(state, lambda ref: b"\xff", 3, str)
 
 
 def test_what_is_not_of_the_machine_leaves_the_state_as_it_is():
-    state = fold(t.CALLING)
+    state = fold_turn(t.CALLING)
     for body in (
         ev.TextStreamed(block=0, offset=0, text="x"),
         ev.OutputStreamed(offset=0, text="x"),
         ev.RuleUsed(rule="R1"),
         ev.Unknown(original_kind="model.dreamt", content={"of": "sheep"}),
     ):
-        assert apply(state, t.event(body)) is state
-    elsewhere = dataclasses.replace(t.interrupt(), session_id="another")
-    assert apply(state, elsewhere) is state
+        assert apply_event(state, t.event(body)) is state
+    elsewhere = replace(t.interrupt(), session_id="another")
+    assert apply_event(state, elsewhere) is state

@@ -2,9 +2,10 @@
 
 import itertools
 
-from workbench.agents.turn import TurnLimits, fold
-from workbench.domain import events as ev
-from workbench.domain.values import Actor, ReplyCall, Taken, Usage, Verdict
+from workbench.agents.planner import TurnLimits
+from workbench.agents.reducer import fold_turn
+from workbench.domain import events
+from workbench.domain.values import Actor, GateVerdict, ReplyCall, SelectedHunk, Usage
 
 SESSION = "s"
 LIMITS = TurnLimits(max_rounds=3, read_only_tools=frozenset({"read_file"}))
@@ -14,15 +15,15 @@ _ids = itertools.count(1)
 def event(body, **envelope):
     number = next(_ids)
     envelope.setdefault("id", f"e{number}")
-    return ev.Event(session_id=SESSION, at=number, actor=Actor(kind="system"), body=body, **envelope)
+    return events.Event(session_id=SESSION, at=number, actor=Actor(kind="system"), body=body, **envelope)
 
 
 def created(**facts):
-    return event(ev.SessionCreated(system_prompt="You help.", **facts))
+    return event(events.SessionCreated(system_prompt="You help.", **facts))
 
 
 def status(name, reason=None):
-    return event(ev.SessionStatusChanged(status=name, reason=reason))
+    return event(events.SessionStatusChanged(status=name, reason=reason))
 
 
 def paused(reason):
@@ -30,33 +31,33 @@ def paused(reason):
 
 
 def lease(epoch, host="h"):
-    return event(ev.LeaseTaken(host_id=host, epoch=epoch, pid=1))
+    return event(events.LeaseTaken(host_id=host, epoch=epoch, pid=1))
 
 
 def released(epoch, host="h"):
-    return event(ev.LeaseReleased(host_id=host, epoch=epoch))
+    return event(events.LeaseReleased(host_id=host, epoch=epoch))
 
 
 def prompt(text="go", ref=None):
-    return event(ev.PromptSubmitted(text=text, text_ref=ref))
+    return event(events.PromptSubmitted(text=text, text_ref=ref))
 
 
 def go_on():
-    return event(ev.ContinueRequested())
+    return event(events.ContinueRequested())
 
 
 def interrupt():
-    return event(ev.InterruptRequested())
+    return event(events.InterruptRequested())
 
 
 def started(round_=1, turn="t1"):
-    return event(ev.TurnStarted(provider="recorded", model="m", round=round_), turn_id=turn)
+    return event(events.TurnStarted(provider="recorded", model="m", round=round_), turn_id=turn)
 
 
 def reply(*calls, round_=1, turn="t1", text="", exchange=None, ref=None):
     """Each call is `id` (a write) or `id:tool`, or a ReplyCall."""
     made = tuple(call if isinstance(call, ReplyCall) else _reply_call(call) for call in calls)
-    body = ev.ReplyCompleted(
+    body = events.ReplyCompleted(
         text=text, text_ref=ref, calls=made, round=round_, exchange=exchange, usage=Usage(output_tokens=1)
     )
     return event(body, turn_id=turn)
@@ -69,27 +70,27 @@ def _reply_call(text):
 
 
 def ended(outcome="done", turn="t1"):
-    return event(ev.TurnEnded(outcome=outcome), turn_id=turn)
+    return event(events.TurnEnded(outcome=outcome), turn_id=turn)
 
 
 def failed_model(exchange=None):
-    return event(ev.ErrorRaised(code="x", message="no", exchange=exchange))
+    return event(events.ErrorRaised(code="x", message="no", exchange=exchange))
 
 
 def verdict(outcome, by="default", reason=""):
-    return Verdict(outcome=outcome, step="ask", by=by, reason=reason)
+    return GateVerdict(outcome=outcome, step="ask", by=by, reason=reason)
 
 
 def proposed(
     call, outcome="ask", tool="create_file", on=(), replaces=None, by="default", reason="", turn="t1"
 ):
     said = verdict(outcome, by, reason)
-    body = ev.CallProposed(tool=tool, verdict=said, on_top_of=tuple(on), replaces=replaces)
+    body = events.CallProposed(tool=tool, verdict=said, on_top_of=tuple(on), replaces=replaces)
     return event(body, call_id=call, turn_id=turn)
 
 
 def opened(action, call, supersedes=None, warnings=()):
-    body = ev.ActionOpened(
+    body = events.ActionOpened(
         action_kind="tool", tool="create_file", target="x", digest="d", created_at=1, expires_at=2,
         supersedes=supersedes, warnings=warnings,
     )  # fmt: skip
@@ -102,46 +103,46 @@ def asked(call, on=(), tool="create_file", replaces=None):
 
 
 def approved(call, selection=None, edited=None, reason=None, action=None):
-    body = ev.ActionApproved(
+    body = events.ActionApproved(
         digest="d", approved_until=9, result_digest="r", selection=selection, edited=edited, reason=reason
     )
     return event(body, action_id=action or f"a-{call}")
 
 
 def taken(hunk, *lines):
-    return Taken(hunk=hunk, lines=lines or None)
+    return SelectedHunk(hunk=hunk, lines=lines or None)
 
 
 def rejected(call, reason=None):
-    return event(ev.ActionRejected(reason=reason), action_id=f"a-{call}")
+    return event(events.ActionRejected(reason=reason), action_id=f"a-{call}")
 
 
 def expired(call):
-    return event(ev.ActionExpired(), action_id=f"a-{call}")
+    return event(events.ActionExpired(), action_id=f"a-{call}")
 
 
 def superseded(action, successor, why="refreshed", call=None):
-    return event(ev.ActionSuperseded(successor=successor, why=why), action_id=action, call_id=call)
+    return event(events.ActionSuperseded(successor=successor, why=why), action_id=action, call_id=call)
 
 
 def stale(action):
-    return event(ev.ActionBecameStale(paths=("x",)), action_id=action)
+    return event(events.ActionBecameStale(paths=("x",)), action_id=action)
 
 
 def refresh(action):
-    return event(ev.RefreshRequested(), action_id=action)
+    return event(events.RefreshRequested(), action_id=action)
 
 
 def undo(action, request):
-    return event(ev.UndoRequested(), action_id=action, id=request)
+    return event(events.UndoRequested(), action_id=action, id=request)
 
 
 def executing(call):
-    return event(ev.CallExecuting(), call_id=call)
+    return event(events.CallExecuting(), call_id=call)
 
 
 def finished(call, state="succeeded", **facts):
-    return event(ev.CallFinished(state=state, **facts), call_id=call)
+    return event(events.CallFinished(state=state, **facts), call_id=call)
 
 
 def done(call):
@@ -157,4 +158,4 @@ CALLING = [*READY, prompt(), started(), status("processing")]
 
 
 def state_of(*parts):
-    return fold(flat(*parts))
+    return fold_turn(flat(*parts))

@@ -5,27 +5,30 @@ and crashes. What it does is told by a tape of numbers, so a failing history shr
 """
 
 import itertools
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.unit.agents import turn_script as t
-from workbench.agents.effects import (
+from workbench.agents.planner import (
     CallModel,
     EndTurn,
     Execute,
     Gate,
     Initialize,
     Pause,
+    RecoverCall,
     Refresh,
     Restack,
-    Settle,
     StopCall,
     StopModel,
     Undo,
     Withdraw,
+    due_effects,
 )
-from workbench.agents.turn import TurnState, apply, todo
-from workbench.domain import events as ev
-from workbench.domain.fold import Tables
+from workbench.agents.reducer import apply_event
+from workbench.agents.state import TurnState
+from workbench.domain import events
+from workbench.domain.fold import MemoryTables
 
 LIMITS = replace(t.LIMITS, max_rounds=2)
 AFTER = {
@@ -42,7 +45,7 @@ class World:
         self.tape = iter(tape)
         self.events = []
         self.state = TurnState()
-        self.tables = Tables()
+        self.tables = MemoryTables()
         self.numbers = itertools.count(1)
         self.epoch = 1
         self.calling = None
@@ -55,7 +58,7 @@ class World:
     def tell(self, *events):
         for one in t.flat(*events):
             self.events.append(one)
-            self.state = apply(self.state, one)
+            self.state = apply_event(self.state, one)
             self.tables.fold([one])
 
     def draw(self, options):
@@ -65,7 +68,7 @@ class World:
         return f"{letter}{next(self.numbers)}"
 
     def due(self):
-        return todo(self.state, LIMITS)
+        return due_effects(self.state, LIMITS)
 
     # --- what may happen next --------------------------------------------------------------------
 
@@ -103,7 +106,7 @@ class World:
                 self.propose(call)
             case Execute(call_id=call):
                 self.execute(call)
-            case Settle(call_id=call):
+            case RecoverCall(call_id=call):
                 self.tell(t.finished(call, self.draw(["interrupted", "succeeded", "interrupted"])))
             case StopCall(call_id=call):
                 self.running.discard(call)
@@ -156,7 +159,7 @@ class World:
         row = self.tables.call(call)
         action = self.tables.action(row.action_id or "")
         if action is not None and action.state == "pending":
-            self.tell(t.event(ev.ActionCancelled(why="interrupted"), action_id=action.id, call_id=call))
+            self.tell(t.event(events.ActionCancelled(why="interrupted"), action_id=action.id, call_id=call))
         self.tell(t.finished(call, "cancelled", detail="interrupted"))
 
     def restack(self, call):
@@ -205,9 +208,9 @@ class World:
             case "edit":
                 self.tell(t.approved("", edited={"x": "sealed:1"}, action=action))
             case "reject":
-                self.tell(t.event(ev.ActionRejected(reason="no"), action_id=action))
+                self.tell(t.event(events.ActionRejected(reason="no"), action_id=action))
             case "expire":
-                self.tell(t.event(ev.ActionExpired(), action_id=action))
+                self.tell(t.event(events.ActionExpired(), action_id=action))
             case "extend":
                 new = self.new("a")
                 call = self.tables.action(action).call_id

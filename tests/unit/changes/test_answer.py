@@ -1,21 +1,21 @@
 """What a human's answer comes to: the bytes it seals, the digest that names them, and what it refuses."""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
-from workbench.changes.answer import (
-    ImagesGone,
+from workbench.changes.decision import (
+    SealedBytesMissing,
     action_hunks,
-    decision,
+    approval_outcome,
     exact_parameters,
-    images,
-    outcome,
+    make_decision,
     result_digest,
+    sealed_changes,
 )
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import FilePlan, Taken
+from workbench.domain.values import FilePlan, SelectedHunk
 
 BEFORE = b"a\n" + b"x\n" * 30 + b"h\n"
 AFTER = b"A\n" + b"x\n" * 30 + b"H\n"
@@ -55,40 +55,44 @@ def opened(blobs, files=True, **changed):
 
 def test_an_approval_as_shown_comes_to_what_was_proposed(blobs):
     action = opened(blobs)
-    (change,) = images(action.files, blobs)
+    (change,) = sealed_changes(action.files, blobs)
     assert (change.before, change.after) == (BEFORE, AFTER)
-    assert outcome(action, blobs, None, None) == ((change,), "proposed")
-    plain = decision(action, "a1", "approve", blobs=blobs)
+    assert approval_outcome(action, blobs, None, None) == ((change,), "proposed")
+    plain = make_decision(action, "a1", "approve", blobs=blobs)
     assert (plain.selection, plain.edited, plain.result_digest) == (None, None, None)
 
 
 def test_some_hunks_are_sealed_and_named_by_another_digest(blobs):
     action = opened(blobs)
     assert len(action_hunks(action, blobs)) == 2
-    made = decision(action, "a1", "approve", blobs=blobs, selection=[Taken(hunk=1)])
+    made = make_decision(action, "a1", "approve", blobs=blobs, selection=[SelectedHunk(hunk=1)])
     wanted = BEFORE.replace(b"a\n", b"A\n")
     assert wanted in blobs.held.values()
-    (change,), digest = outcome(action, blobs, [Taken(hunk=1)], None)
+    (change,), digest = approval_outcome(action, blobs, [SelectedHunk(hunk=1)], None)
     assert change.after == wanted
     assert made.result_digest == digest == result_digest(action, [change], blobs) != "proposed"
-    assert made.selection == (Taken(hunk=1),)
+    assert made.selection == (SelectedHunk(hunk=1),)
 
 
 def test_an_edited_file_is_sealed_and_referred_to(blobs):
     action = opened(blobs)
-    made = decision(action, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    made = make_decision(action, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
     assert {path: blobs.read(ref) for path, ref in made.edited.items()} == {"x.txt": b"mine\n"}
     assert made.result_digest not in (None, "proposed")
 
 
 def test_a_rejection_carries_no_bytes(blobs):
-    made = decision(opened(blobs), "a1", "reject", blobs=blobs, selection=[Taken(hunk=1)], reason="no")
+    made = make_decision(
+        opened(blobs), "a1", "reject", blobs=blobs, selection=[SelectedHunk(hunk=1)], reason="no"
+    )
     assert (made.verdict, made.reason, made.selection, made.result_digest) == ("reject", "no", None, None)
 
 
 def test_an_action_without_files_has_nothing_to_choose_from(blobs):
     with pytest.raises(ValueError, match="changes no file"):
-        decision(opened(blobs, files=False), "a1", "approve", blobs=blobs, selection=[Taken(hunk=1)])
+        make_decision(
+            opened(blobs, files=False), "a1", "approve", blobs=blobs, selection=[SelectedHunk(hunk=1)]
+        )
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed"])
@@ -99,15 +103,15 @@ def test_sealed_bytes_that_are_gone_or_damaged_are_said(blobs, damage):
         del blobs.held[ref]
     else:
         blobs.held[ref] = b"other"
-    with pytest.raises(ImagesGone) as caught:
-        images(action.files, blobs)
+    with pytest.raises(SealedBytesMissing) as caught:
+        sealed_changes(action.files, blobs)
     assert "x.txt" in caught.value.why
     assert caught.value.remedy
 
 
 def test_a_file_that_is_made_or_removed_has_one_side(blobs):
     plan = FilePlan(path="n", base=None, after=blobs.keyed(b"n"), mode=0o644, after_ref=blobs.seal(b"n"))
-    (change,) = images((plan,), blobs)
+    (change,) = sealed_changes((plan,), blobs)
     assert (change.before, change.after) == (None, b"n")
 
 
@@ -115,7 +119,7 @@ def test_parameters_are_those_that_the_agent_wrote(blobs):
     recorded = {"token": "mark"}
     assert exact_parameters(recorded, None, blobs) == recorded
     assert exact_parameters(recorded, blobs.seal(b'{"token":"real"}'), blobs) == {"token": "real"}
-    with pytest.raises(ImagesGone, match="parameters"):
+    with pytest.raises(SealedBytesMissing, match="parameters"):
         exact_parameters(recorded, "sealed/nothing", blobs)
 
 
@@ -123,9 +127,9 @@ def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
     gone = FilePlan(path="gone", base=blobs.keyed(b"g"), after=None, mode=0o644, base_ref=blobs.seal(b"g"))
     action = opened(blobs)
     both = replace(action, files=(*action.files, gone))
-    made = decision(both, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
+    made = make_decision(both, "a1", "approve", blobs=blobs, edited={"x.txt": b"mine\n"})
     assert made.result_digest
-    assert [change.after for change in outcome(both, blobs, None, {"x.txt": b"mine\n"})[0]] == [
+    assert [change.after for change in approval_outcome(both, blobs, None, {"x.txt": b"mine\n"})[0]] == [
         b"mine\n",
         None,
     ]
@@ -133,8 +137,8 @@ def test_a_file_that_is_removed_has_nothing_to_seal(blobs):
 
 def test_a_selection_of_everything_is_a_plain_approval(blobs):
     action = opened(blobs)
-    action = replace(action, digest=result_digest(action, images(action.files, blobs), blobs))
-    pieces = [Taken(hunk=1, lines=(1, 2)), Taken(hunk=2)]
-    assert decision(action, "a", "approve", blobs=blobs, selection=pieces).selection is None
-    part = decision(action, "a", "approve", blobs=blobs, selection=pieces[:1])
+    action = replace(action, digest=result_digest(action, sealed_changes(action.files, blobs), blobs))
+    pieces = [SelectedHunk(hunk=1, lines=(1, 2)), SelectedHunk(hunk=2)]
+    assert make_decision(action, "a", "approve", blobs=blobs, selection=pieces).selection is None
+    part = make_decision(action, "a", "approve", blobs=blobs, selection=pieces[:1])
     assert (part.selection, part.result_digest != action.digest) == (tuple(pieces[:1]), True)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from workbench.changes.apply import Applied, NotApplied, Planned, apply, planned
-from workbench.changes.model import FileChange
-from workbench.effects.faults import armed
+from workbench.changes.apply import AppliedFile, NotApplied, PlannedFile, apply_files, planned_files
+from workbench.changes.diff import FileChange
 from workbench.effects.files import Root
+from workbench.effects.runtime import arm_fault
 
-EDIT = Planned(path="src/a.txt", base=b"a\r\n", after=b"A\r\n", mode=0o640)
-RUN = Planned(path="run.sh", base=b"#!/bin/sh\n", after=b"#!/bin/sh\ntrue\n", mode=0o755)
-GONE = Planned(path="gone.txt", base=b"gone\n", after=None, mode=0o600)
-NEW = Planned(path="new/deep/n.txt", base=None, after=b"new\n", mode=0o644)
+EDIT = PlannedFile(path="src/a.txt", base=b"a\r\n", after=b"A\r\n", mode=0o640)
+RUN = PlannedFile(path="run.sh", base=b"#!/bin/sh\n", after=b"#!/bin/sh\ntrue\n", mode=0o755)
+GONE = PlannedFile(path="gone.txt", base=b"gone\n", after=None, mode=0o600)
+NEW = PlannedFile(path="new/deep/n.txt", base=None, after=b"new\n", mode=0o644)
 STEPS = (EDIT, RUN, GONE, NEW)
 
 
@@ -48,11 +48,11 @@ def tree(folder: Path) -> dict[str, tuple[bytes, int] | None]:
 
 @pytest.mark.spec(158)
 def test_all_files_are_written(folder: Path, root: Root) -> None:
-    assert apply(root, STEPS) == [
-        Applied(path="src/a.txt", change="modify", mode=0o640),
-        Applied(path="run.sh", change="modify", mode=0o755),
-        Applied(path="gone.txt", change="delete", mode=0o600),
-        Applied(path="new/deep/n.txt", change="create", mode=0o644),
+    assert apply_files(root, STEPS) == [
+        AppliedFile(path="src/a.txt", change="modify", mode=0o640),
+        AppliedFile(path="run.sh", change="modify", mode=0o755),
+        AppliedFile(path="gone.txt", change="delete", mode=0o600),
+        AppliedFile(path="new/deep/n.txt", change="create", mode=0o644),
     ]
     assert tree(folder) == {
         "new": None,
@@ -77,14 +77,14 @@ PLACES = [
 @pytest.mark.parametrize(("place", "nth"), PLACES)
 @pytest.mark.parametrize("order", [STEPS, STEPS[::-1]], ids=["forwards", "backwards"])
 def test_a_failure_anywhere_leaves_everything_as_it_was(
-    folder: Path, root: Root, place: str, nth: int, order: tuple[Planned, ...]
+    folder: Path, root: Root, place: str, nth: int, order: tuple[PlannedFile, ...]
 ) -> None:
     before = tree(folder)
     with (
-        armed(place, OSError(errno.ENOSPC, "No space left on device"), nth),
+        arm_fault(place, OSError(errno.ENOSPC, "No space left on device"), nth),
         pytest.raises(NotApplied) as told,
     ):
-        apply(root, order)
+        apply_files(root, order)
     assert tree(folder) == before
     assert told.value.rolled_back
     assert told.value.left == ()
@@ -93,10 +93,10 @@ def test_a_failure_anywhere_leaves_everything_as_it_was(
 
 def test_what_failed_is_said(folder: Path, root: Root) -> None:
     with (
-        armed("apply.renaming", OSError(errno.EIO, "Input/output error"), 2),
+        arm_fault("apply.renaming", OSError(errno.EIO, "Input/output error"), 2),
         pytest.raises(NotApplied) as told,
     ):
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert str(told.value) == (
         "run.sh was not written: the disk reported an input/output error; no file was changed; "
         "check the disk before you go on"
@@ -108,20 +108,20 @@ def test_an_interrupt_passes_through_and_leaves_nothing(
     folder: Path, root: Root, place: str, nth: int
 ) -> None:
     before = tree(folder)
-    with armed(place, KeyboardInterrupt(), nth), pytest.raises(KeyboardInterrupt):
-        apply(root, STEPS)
+    with arm_fault(place, KeyboardInterrupt(), nth), pytest.raises(KeyboardInterrupt):
+        apply_files(root, STEPS)
     assert tree(folder) == before
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.path)
 def test_a_base_that_moved_before_is_noticed_before_anything_is_staged(
-    folder: Path, root: Root, step: Planned
+    folder: Path, root: Root, step: PlannedFile
 ) -> None:
     (folder / step.path).parent.mkdir(parents=True, exist_ok=True)
     (folder / step.path).write_bytes(b"somebody else\n")
     before = tree(folder)
-    with armed("apply.staged", AssertionError("staged")), pytest.raises(NotApplied) as told:
-        apply(root, STEPS)
+    with arm_fault("apply.staged", AssertionError("staged")), pytest.raises(NotApplied) as told:
+        apply_files(root, STEPS)
     assert (told.value.path, told.value.why) == (step.path, "it was changed by somebody else")
     assert tree(folder) == before
 
@@ -132,10 +132,10 @@ def test_a_base_that_moves_meanwhile_is_not_overwritten(folder: Path, root: Root
     before = tree(folder)
     target = folder / step.path
     with (
-        armed("apply.renaming", lambda: write(target, b"theirs\n"), number + 1),
+        arm_fault("apply.renaming", lambda: write(target, b"theirs\n"), number + 1),
         pytest.raises(NotApplied) as told,
     ):
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert (told.value.path, told.value.rolled_back) == (step.path, True)
     assert target.read_bytes() == b"theirs\n"
     after = tree(folder)
@@ -153,8 +153,8 @@ def write(target: Path, data: bytes) -> None:
 def test_the_same_bytes_by_somebody_else_are_theirs(folder: Path, root: Root) -> None:
     target = folder / RUN.path
     same = RUN.after or b""
-    with armed("apply.renaming", lambda: write(target, same), 2), pytest.raises(NotApplied):
-        apply(root, STEPS)
+    with arm_fault("apply.renaming", lambda: write(target, same), 2), pytest.raises(NotApplied):
+        apply_files(root, STEPS)
     assert target.read_bytes() == same
     assert (folder / EDIT.path).read_bytes() == EDIT.base
 
@@ -170,10 +170,10 @@ def failing_after(action: Callable[[], None]) -> Callable[[], None]:
 def test_what_others_wrote_after_us_is_left_and_named(folder: Path, root: Root) -> None:
     target = folder / EDIT.path
     with (
-        armed("apply.renamed", failing_after(lambda: write(target, b"theirs\n")), 2),
+        arm_fault("apply.renamed", failing_after(lambda: write(target, b"theirs\n")), 2),
         pytest.raises(NotApplied) as told,
     ):
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert not told.value.rolled_back
     assert told.value.left == (EDIT.path,)
     assert "not put back: src/a.txt" in str(told.value)
@@ -184,19 +184,19 @@ def test_what_others_wrote_after_us_is_left_and_named(folder: Path, root: Root) 
 @pytest.mark.parametrize("place", ["apply.staged", "apply.done"])
 def test_a_folder_made_for_several_files_goes_with_them(folder: Path, root: Root, place: str) -> None:
     before = tree(folder)
-    second = Planned(path="new/deep/second.txt", base=None, after=b"2\n", mode=0o644)
-    with armed(place, "eio"), pytest.raises(NotApplied):
-        apply(root, [NEW, second])
+    second = PlannedFile(path="new/deep/second.txt", base=None, after=b"2\n", mode=0o644)
+    with arm_fault(place, "eio"), pytest.raises(NotApplied):
+        apply_files(root, [NEW, second])
     assert tree(folder) == before
 
 
 def test_a_mode_alone_is_put_back(folder: Path, root: Root) -> None:
     before = tree(folder)
-    step = Planned(path=RUN.path, base=RUN.base, after=RUN.base, mode=0o644)
-    with armed("apply.done", "eio"), pytest.raises(NotApplied):
-        apply(root, [step])
+    step = PlannedFile(path=RUN.path, base=RUN.base, after=RUN.base, mode=0o644)
+    with arm_fault("apply.done", "eio"), pytest.raises(NotApplied):
+        apply_files(root, [step])
     assert tree(folder) == before
-    apply(root, [step])
+    apply_files(root, [step])
     assert (folder / RUN.path).stat().st_mode & 0o777 == 0o644
 
 
@@ -211,9 +211,9 @@ def test_what_the_disk_does_not_confirm_is_put_back(
         if next(left, None) is not None:
             raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("workbench.effects.files.sync", sync)
+    monkeypatch.setattr("workbench.effects.files.sync_to_disk", sync)
     with pytest.raises(NotApplied, match="the disk did not confirm it") as told:
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert told.value.rolled_back
     assert tree(folder) == before
 
@@ -225,8 +225,11 @@ def test_a_target_that_becomes_a_link_meanwhile_is_not_called_ours(folder: Path,
         target.unlink()
         target.symlink_to(folder / "other.txt")
 
-    with armed("apply.renaming", link, 2), pytest.raises(NotApplied, match=r"run\.sh.*symbolic link") as told:
-        apply(root, STEPS)
+    with (
+        arm_fault("apply.renaming", link, 2),
+        pytest.raises(NotApplied, match=r"run\.sh.*symbolic link") as told,
+    ):
+        apply_files(root, STEPS)
     assert told.value.rolled_back
     assert target.is_symlink()
     assert (folder / "other.txt").read_bytes() == b"other\n"
@@ -237,7 +240,7 @@ def test_a_link_is_refused_with_its_remedy(folder: Path, root: Root) -> None:
     (folder / GONE.path).unlink()
     (folder / GONE.path).symlink_to(folder / "other.txt")
     with pytest.raises(NotApplied) as told:
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert told.value.path == GONE.path
     assert told.value.why
     assert told.value.remedy
@@ -247,14 +250,14 @@ def test_a_link_is_refused_with_its_remedy(folder: Path, root: Root) -> None:
 
 def test_impossible_steps_are_refused(root: Root) -> None:
     with pytest.raises(ValueError, match="twice"):
-        apply(root, [EDIT, EDIT])
+        apply_files(root, [EDIT, EDIT])
     with pytest.raises(ValueError, match="neither there before nor after"):
-        apply(root, [Planned(path="x", base=None, after=None, mode=0o644)])
+        apply_files(root, [PlannedFile(path="x", base=None, after=None, mode=0o644)])
 
 
 def test_steps_come_from_changes() -> None:
     change = FileChange(path="src/a.txt", before=b"a\r\n", after=b"A\r\n", mode=0o640)
-    assert planned([change]) == [EDIT]
+    assert planned_files([change]) == [EDIT]
 
 
 def test_a_failure_before_the_rename_has_nothing_to_put_back(
@@ -266,5 +269,5 @@ def test_a_failure_before_the_rename_has_nothing_to_put_back(
     before = tree(folder)
     monkeypatch.setattr(Root, "commit", fails)
     with pytest.raises(NotApplied) as told:
-        apply(root, STEPS)
+        apply_files(root, STEPS)
     assert (told.value.rolled_back, told.value.left, tree(folder)) == (True, (), before)

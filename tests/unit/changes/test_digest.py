@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.changes.digest import action_digest, digest_rows
+from workbench.changes.digest import action_digest, plan_digest_rows
 from workbench.domain.values import Choice, FilePlan
 
 
@@ -95,4 +95,4 @@ def test_a_file_twice_is_refused() -> None:
 
 def test_rows_are_what_plans_say() -> None:
     plan = FilePlan(path="a.txt", base=None, after="33", mode=0o600, after_ref="sealed:33")
-    assert digest_rows([plan]) == (("a.txt", None, "33", 0o600),)
+    assert plan_digest_rows([plan]) == (("a.txt", None, "33", 0o600),)

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workbench.changes.hunks import counts, decode, hunks, is_binary, is_latin1
-from workbench.changes.model import FileChange
+from workbench.changes.diff import (
+    FileChange,
+    changed_line_totals,
+    decode_content,
+    is_binary_content,
+    is_shown_as_latin1,
+    make_hunks,
+)
 from workbench.domain.values import Hunk
 
 GIT = shutil.which("git")
@@ -41,7 +47,7 @@ def hunk_of(index: int, path: str, ranges: tuple[int, int, int, int], *lines: st
 def test_hunks_are_numbered_over_all_files() -> None:
     old = numbered(1, 20)
     new = old.replace(b"line 2\n", b"line two\n").replace(b"line 18\n", b"line 18\nline 18.5\n")
-    assert hunks(
+    assert make_hunks(
         [change(old, new), change(None, b"hello\n", "new.txt"), change(b"x\n", None, "old.txt")]
     ) == (
         hunk_of(1, "a.txt", (1, 5, 1, 5), " line 1", "-line 2", "+line two", " line 3", " line 4", " line 5"),
@@ -65,12 +71,12 @@ def test_hunks_are_numbered_over_all_files() -> None:
 def test_hunks_whose_context_touches_are_one(distance: int, expected: int) -> None:
     old = numbered(1, 30)
     new = old.replace(b"line 10\n", b"X\n").replace(b"line %d\n" % (11 + distance), b"Y\n")
-    assert len(hunks([change(old, new)])) == expected
+    assert len(make_hunks([change(old, new)])) == expected
 
 
 def test_context_is_a_choice() -> None:
     old = numbered(1, 9)
-    assert hunks([change(old, old.replace(b"line 5\n", b""))], context=0) == (
+    assert make_hunks([change(old, old.replace(b"line 5\n", b""))], context=0) == (
         hunk_of(1, "a.txt", (5, 1, 4, 0), "-line 5"),
     )
 
@@ -94,7 +100,7 @@ def test_context_is_a_choice() -> None:
     ],
 )
 def test_lines_are_shown_as_they_are(before: bytes | None, after: bytes | None, lines: list[str]) -> None:
-    [hunk] = hunks([change(before, after)])
+    [hunk] = make_hunks([change(before, after)])
     assert [sign + text for sign, text in hunk.lines] == lines
 
 
@@ -103,16 +109,18 @@ def test_lines_are_shown_as_they_are(before: bytes | None, after: bytes | None, 
     [(None, b""), (b"", None), (b"a\n", b"a\n"), (b"\0", b"a\n"), (b"a\n", b"\0\n"), (None, b"\0")],
 )
 def test_without_lines_that_differ_there_are_no_hunks(before: bytes | None, after: bytes | None) -> None:
-    assert hunks([change(before, after)]) == ()
+    assert make_hunks([change(before, after)]) == ()
 
 
 def test_one_action_changes_a_file_once() -> None:
     with pytest.raises(ValueError, match=r"a\.txt is changed twice"):
-        hunks([change(b"a\n", b"b\n"), change(b"a\n", b"c\n")])
+        make_hunks([change(b"a\n", b"b\n"), change(b"a\n", b"c\n")])
 
 
 def test_counts() -> None:
-    assert counts(hunks([change(b"a\nb\n", b"c\nb\nd\ne\n"), change(b"+\n", None, "b")])) == (3, 2)
+    assert changed_line_totals(
+        make_hunks([change(b"a\nb\n", b"c\nb\nd\ne\n"), change(b"+\n", None, "b")])
+    ) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +141,14 @@ def test_counts() -> None:
     ],
 )
 def test_is_binary(data: bytes | None, expected: bool) -> None:
-    assert is_binary(data) is expected
+    assert is_binary_content(data) is expected
 
 
 def test_decode_says_when_it_is_latin1() -> None:
-    assert decode("é".encode()) == ("é", False)
-    assert decode(b"\xe9") == ("é", True)
-    assert is_latin1(change(b"\xe9", b"e"))
-    assert not is_latin1(change(None, "é".encode()))
+    assert decode_content("é".encode()) == ("é", False)
+    assert decode_content(b"\xe9") == ("é", True)
+    assert is_shown_as_latin1(change(b"\xe9", b"e"))
+    assert not is_shown_as_latin1(change(None, "é".encode()))
 
 
 line = st.sampled_from([b"a", b"b", b"c\r", b"", b"\xe9", b"d\re", "ü".encode(), b"-- a", b"+b", b"\\ c"])
@@ -169,11 +177,11 @@ def printed(found: tuple[Hunk, ...], encoding: str) -> bytes:
 def test_git_applies_what_is_shown(tmp_path: Path, before: bytes, after: bytes, context: int) -> None:
     # Not without context: git then takes the wrong one of two equal lines when the last has no line end.
     proposal = change(before, after)
-    found = hunks([proposal], context)
+    found = make_hunks([proposal], context)
     assert bool(found) == (before != after)
     if found:
         (tmp_path / "a.txt").write_bytes(before)
-        patch = printed(found, "latin-1" if is_latin1(proposal) else "utf-8")
+        patch = printed(found, "latin-1" if is_shown_as_latin1(proposal) else "utf-8")
         run_git(tmp_path, "apply", "--whitespace=nowarn", "-", stdin=patch)
         assert (tmp_path / "a.txt").read_bytes() == after
 
@@ -187,7 +195,7 @@ def test_headers_are_those_of_git(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_bytes(new)
     shown = run_git(tmp_path, "diff", "--no-index", "--no-color", "-U3", "a.txt", "b.txt", codes=(1,))
     headers = [piece.split(b" @@")[0] for piece in shown.split(b"\n@@ ")[1:]]
-    assert headers == [header(hunk) for hunk in hunks([change(old, new)])]
+    assert headers == [header(hunk) for hunk in make_hunks([change(old, new)])]
 
 
 def header(hunk: Hunk) -> bytes:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.changes import matching
-from workbench.changes.matching import Block, changed_blocks
+from workbench.changes import diff
+from workbench.changes.diff import ChangedBlock, changed_blocks
 
 few_lines = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"}\n"]), max_size=40)
 
 
-def rebuilt(old: list[bytes], new: list[bytes], blocks: list[Block]) -> list[bytes]:
+def rebuilt(old: list[bytes], new: list[bytes], blocks: list[ChangedBlock]) -> list[bytes]:
     lines: list[bytes] = []
     position = 0
     for block in blocks:
@@ -23,7 +23,7 @@ def rebuilt(old: list[bytes], new: list[bytes], blocks: list[Block]) -> list[byt
     return lines + old[position:]
 
 
-def assert_well_formed(old: list[bytes], new: list[bytes], blocks: list[Block]) -> None:
+def assert_well_formed(old: list[bytes], new: list[bytes], blocks: list[ChangedBlock]) -> None:
     i = j = 0
     for number, block in enumerate(blocks):
         equal = block.old_from - i
@@ -47,7 +47,7 @@ def test_blocks_turn_old_into_new(old: list[bytes], new: list[bytes]) -> None:
 def test_the_search_for_the_shortest_edit_is_correct_and_shortest(old: list[bytes], new: list[bytes]) -> None:
     numbers = {line: n for n, line in enumerate(sorted({*old, *new}))}
     left, right = [numbers[line] for line in old], [numbers[line] for line in new]
-    runs = matching._ShortestEdit(left, right, 10**9).runs()
+    runs = diff._ShortestEdit(left, right, 10**9).runs()
     pairs = sorted((i + k, j + k) for i, j, length in runs for k in range(length))
     assert all(left[i] == right[j] for i, j in pairs)
     assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(pairs))
@@ -66,17 +66,17 @@ def longest_common(left: list[int], right: list[int]) -> int:
 @given(few_lines, few_lines)
 def test_without_difflib_and_anchors_blocks_are_right_too(old: list[bytes], new: list[bytes]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "MAX_DEPTH", 0)
-        patch.setattr(matching, "DIFFLIB_STEPS", 0)
+        patch.setattr(diff, "MAX_DEPTH", 0)
+        patch.setattr(diff, "DIFFLIB_STEPS", 0)
         assert_well_formed(old, new, changed_blocks(old, new))
 
 
 @given(few_lines, few_lines)
 def test_over_the_limit_a_gap_is_replaced_whole(old: list[bytes], new: list[bytes]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "MAX_DEPTH", 0)
-        patch.setattr(matching, "DIFFLIB_STEPS", 0)
-        patch.setattr(matching, "SEARCH_STEPS", -2)
+        patch.setattr(diff, "MAX_DEPTH", 0)
+        patch.setattr(diff, "DIFFLIB_STEPS", 0)
+        patch.setattr(diff, "SEARCH_STEPS", -2)
         blocks = changed_blocks(old, new)
     assert len(blocks) == (old != new)
     assert_well_formed(old, new, blocks)
@@ -152,15 +152,15 @@ def test_hard_input_is_answered_in_bounded_time(name: str) -> None:
 
 
 def test_one_file_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    searches: list[matching._ShortestEdit] = []
+    searches: list[diff._ShortestEdit] = []
 
-    class Counted(matching._ShortestEdit):
+    class Counted(diff._ShortestEdit):
         def __init__(self, old: list[int], new: list[int], budget: int) -> None:
             super().__init__(old, new, budget)
             searches.append(self)
 
-    monkeypatch.setattr(matching, "_ShortestEdit", Counted)
-    monkeypatch.setattr(matching, "SEARCH_STEPS", 20_000)
+    monkeypatch.setattr(diff, "_ShortestEdit", Counted)
+    monkeypatch.setattr(diff, "SEARCH_STEPS", 20_000)
     repeated = lines_of(*(n % 50 for n in range(500)))
     old = [line for n in range(10) for line in lines_of(f"anchor {n}") + repeated]
     new = [line for n in range(10) for line in lines_of(f"anchor {n}") + shuffled(repeated)]
@@ -170,8 +170,8 @@ def test_one_file_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_search_that_is_given_up_still_says_what_changed(monkeypatch):
-    from workbench.changes import matching
+    from workbench.changes import diff
 
-    monkeypatch.setattr(matching, "MAX_EDITS", 0)
-    search = matching._ShortestEdit([1, 2, 3], [4, 5], 10_000)
+    monkeypatch.setattr(diff, "MAX_EDITS", 0)
+    search = diff._ShortestEdit([1, 2, 3], [4, 5], 10_000)
     assert search.runs() == []

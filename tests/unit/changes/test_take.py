@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.changes.hunks import hunks
-from workbench.changes.model import FileChange
-from workbench.changes.take import changed_line_count, take
-from workbench.domain.values import Hunk, Taken
+from workbench.changes.decision import changed_line_count, taken_bytes
+from workbench.changes.diff import FileChange, make_hunks
+from workbench.domain.values import Hunk, SelectedHunk
 
 Pair = tuple[FileChange, tuple[Hunk, ...]]
 
@@ -24,53 +23,58 @@ def images(draw: st.DrawFn) -> bytes | None:
 @st.composite
 def proposals(draw: st.DrawFn) -> Pair:
     change = FileChange(path="a.txt", before=draw(images()), after=draw(images()), mode=0o644)
-    return change, hunks([change], draw(st.integers(0, 3)))
+    return change, make_hunks([change], draw(st.integers(0, 3)))
 
 
 @st.composite
-def selections(draw: st.DrawFn, found: tuple[Hunk, ...]) -> list[Taken]:
-    selection: list[Taken] = []
+def selections(draw: st.DrawFn, found: tuple[Hunk, ...]) -> list[SelectedHunk]:
+    selection: list[SelectedHunk] = []
     for hunk in found:
         numbers = st.lists(st.integers(1, changed_line_count(hunk)), max_size=6).map(tuple)
         chosen = draw(st.lists(st.none() | numbers, max_size=2))
-        selection.extend(Taken(hunk=hunk.index, lines=lines) for lines in chosen)
+        selection.extend(SelectedHunk(hunk=hunk.index, lines=lines) for lines in chosen)
     return selection
 
 
-def every_line(hunk: Hunk) -> Taken:
-    return Taken(hunk=hunk.index, lines=tuple(range(1, changed_line_count(hunk) + 1)))
+def every_line(hunk: Hunk) -> SelectedHunk:
+    return SelectedHunk(hunk=hunk.index, lines=tuple(range(1, changed_line_count(hunk) + 1)))
 
 
 @given(proposals())
 def test_all_is_after_and_none_is_before(pair: Pair) -> None:
     change, found = pair
-    assert take(change, found, None) == change.after
-    assert take(change, found, ()) == change.before
+    assert taken_bytes(change, found, None) == change.after
+    assert taken_bytes(change, found, ()) == change.before
     if found:
-        assert take(change, found, [Taken(hunk=hunk.index) for hunk in found]) == change.after
-        assert take(change, found, [every_line(hunk) for hunk in found]) == change.after
-    assert take(change, found, [Taken(hunk=hunk.index, lines=()) for hunk in found]) == change.before
+        assert taken_bytes(change, found, [SelectedHunk(hunk=hunk.index) for hunk in found]) == change.after
+        assert taken_bytes(change, found, [every_line(hunk) for hunk in found]) == change.after
+    assert (
+        taken_bytes(change, found, [SelectedHunk(hunk=hunk.index, lines=()) for hunk in found])
+        == change.before
+    )
 
 
 @given(st.data(), proposals())
 def test_order_and_repetition_do_not_matter(data: st.DataObject, pair: Pair) -> None:
     change, found = pair
     selection = data.draw(selections(found))
-    taken = take(change, found, selection)
-    assert take(change, found, data.draw(st.permutations(selection))) == taken
-    assert take(change, found, selection * 2) == taken
-    lines = [Taken(hunk=item.hunk, lines=item.lines and item.lines[::-1]) for item in selection]
-    assert take(change, found, lines) == taken
+    taken = taken_bytes(change, found, selection)
+    assert taken_bytes(change, found, data.draw(st.permutations(selection))) == taken
+    assert taken_bytes(change, found, selection * 2) == taken
+    lines = [SelectedHunk(hunk=item.hunk, lines=item.lines and item.lines[::-1]) for item in selection]
+    assert taken_bytes(change, found, lines) == taken
 
 
 @given(st.data(), proposals())
 def test_all_lines_of_a_hunk_are_the_hunk(data: st.DataObject, pair: Pair) -> None:
     change, found = pair
     chosen = [hunk for hunk in found if data.draw(st.booleans())]
-    by_hunk = take(change, found, [Taken(hunk=hunk.index) for hunk in chosen])
-    assert take(change, found, [every_line(hunk) for hunk in chosen]) == by_hunk
-    single = [Taken(hunk=item.hunk, lines=(n,)) for item in map(every_line, chosen) for n in item.lines or ()]
-    assert take(change, found, single) == by_hunk
+    by_hunk = taken_bytes(change, found, [SelectedHunk(hunk=hunk.index) for hunk in chosen])
+    assert taken_bytes(change, found, [every_line(hunk) for hunk in chosen]) == by_hunk
+    single = [
+        SelectedHunk(hunk=item.hunk, lines=(n,)) for item in map(every_line, chosen) for n in item.lines or ()
+    ]
+    assert taken_bytes(change, found, single) == by_hunk
 
 
 @given(st.data(), proposals())
@@ -78,7 +82,7 @@ def test_a_selection_is_what_is_shown_without_the_lines_left_out(data: st.DataOb
     """An independent model: walk the shown lines (Latin-1 texts here are one byte a character)."""
     change, found = pair
     selection = data.draw(selections(found))
-    taken = take(change, found, selection)
+    taken = taken_bytes(change, found, selection)
     if taken is None:
         assert change.before is None or change.after is None
         return
@@ -94,7 +98,7 @@ def test_a_selection_is_what_is_shown_without_the_lines_left_out(data: st.DataOb
     assert comparable(taken) == comparable(b"\n".join(expected))
 
 
-def shown_and_taken(change: FileChange, hunk: Hunk, selection: list[Taken]) -> list[bytes]:
+def shown_and_taken(change: FileChange, hunk: Hunk, selection: list[SelectedHunk]) -> list[bytes]:
     numbers = range(1, changed_line_count(hunk) + 1)
     wanted: set[int] = set()
     for item in selection:
@@ -122,7 +126,7 @@ def comparable(data: bytes) -> list[bytes]:
 @given(st.data(), proposals())
 def test_no_two_lines_are_glued(data: st.DataObject, pair: Pair) -> None:
     change, found = pair
-    taken = take(change, found, data.draw(selections(found)))
+    taken = taken_bytes(change, found, data.draw(selections(found)))
     known = {*(change.before or b"").split(b"\n"), *(change.after or b"").split(b"\n")}
     known |= {item + b"\r" for item in known}
     assert set((taken or b"").split(b"\n")) <= known | {b""}
@@ -130,7 +134,7 @@ def test_no_two_lines_are_glued(data: st.DataObject, pair: Pair) -> None:
 
 def part(before: bytes | None, after: bytes | None, *lines: int) -> bytes | None:
     change = FileChange(path="a.txt", before=before, after=after, mode=0o644)
-    return take(change, hunks([change]), [Taken(hunk=1, lines=lines)])
+    return taken_bytes(change, make_hunks([change]), [SelectedHunk(hunk=1, lines=lines)])
 
 
 @pytest.mark.parametrize(
@@ -169,14 +173,14 @@ def test_parts_of_a_hunk(
 def test_hunks_of_other_files_are_counted_but_not_taken() -> None:
     first = FileChange(path="a.txt", before=b"a\n", after=b"b\n", mode=0o644)
     second = FileChange(path="b.txt", before=b"c\n", after=b"d\n", mode=0o644)
-    found = hunks([first, second])
-    assert take(first, found, [Taken(hunk=2)]) == b"a\n"
-    assert take(second, found, [Taken(hunk=2)]) == b"d\n"
+    found = make_hunks([first, second])
+    assert taken_bytes(first, found, [SelectedHunk(hunk=2)]) == b"a\n"
+    assert taken_bytes(second, found, [SelectedHunk(hunk=2)]) == b"d\n"
 
 
 def test_text_of_hunks_is_never_written() -> None:
     change = FileChange(path="a.txt", before=b"key = 1\nx\n", after=b"key = 2\ny\n", mode=0o644)
-    [hunk] = hunks([change])
+    [hunk] = make_hunks([change])
     scrubbed = Hunk(
         index=1,
         path="a.txt",
@@ -186,37 +190,37 @@ def test_text_of_hunks_is_never_written() -> None:
         new_count=hunk.new_count,
         lines=tuple((sign, "⟨secret: bearer⟩") for sign, _ in hunk.lines),
     )
-    assert take(change, [scrubbed], [Taken(hunk=1, lines=(1, 3))]) == b"x\nkey = 2\n"
+    assert taken_bytes(change, [scrubbed], [SelectedHunk(hunk=1, lines=(1, 3))]) == b"x\nkey = 2\n"
 
 
 @pytest.mark.parametrize(
     ("taken", "message"),
     [
-        (Taken(hunk=2), "there is no hunk 2: this action has 1 hunk$"),
-        (Taken(hunk=0), "there is no hunk 0"),
-        (Taken(hunk=1, lines=(1, 3)), "there is no line 3 in hunk 1: it has 2 changed lines$"),
-        (Taken(hunk=1, lines=(0,)), "there is no line 0 in hunk 1"),
+        (SelectedHunk(hunk=2), "there is no hunk 2: this action has 1 hunk$"),
+        (SelectedHunk(hunk=0), "there is no hunk 0"),
+        (SelectedHunk(hunk=1, lines=(1, 3)), "there is no line 3 in hunk 1: it has 2 changed lines$"),
+        (SelectedHunk(hunk=1, lines=(0,)), "there is no line 0 in hunk 1"),
     ],
 )
-def test_unknown_numbers_are_named(taken: Taken, message: str) -> None:
+def test_unknown_numbers_are_named(taken: SelectedHunk, message: str) -> None:
     change = FileChange(path="a.txt", before=b"a\n", after=b"b\n", mode=0o644)
     with pytest.raises(ValueError, match=message):
-        take(change, hunks([change]), [Taken(hunk=1), taken])
+        taken_bytes(change, make_hunks([change]), [SelectedHunk(hunk=1), taken])
 
 
 def test_hunks_of_other_bytes_are_refused() -> None:
     shown = FileChange(path="a.txt", before=b"a\n", after=b"b\nc\n", mode=0o644)
     other = FileChange(path="a.txt", before=b"a\nz\n", after=b"b\n", mode=0o644)
     with pytest.raises(ValueError, match=r"hunk 1 was not made from these bytes of a\.txt"):
-        take(other, hunks([shown]), [Taken(hunk=1, lines=(1,))])
+        taken_bytes(other, make_hunks([shown]), [SelectedHunk(hunk=1, lines=(1,))])
 
 
 def test_hunks_must_be_complete() -> None:
     before = b"".join(b"%d\n" % n for n in range(40))
     change = FileChange(path="a.txt", before=before, after=b"x\n" + before + b"y\n", mode=0o644)
-    found = hunks([change])
+    found = make_hunks([change])
     assert len(found) == 2
-    assert take(change, found, [Taken(hunk=2)]) == before + b"y\n"
+    assert taken_bytes(change, found, [SelectedHunk(hunk=2)]) == before + b"y\n"
     two_lines = FileChange(path="a.txt", before=before, after=b"x\nx\n" + before + b"y\n", mode=0o644)
     with pytest.raises(ValueError, match="are not complete"):
-        take(two_lines, hunks([two_lines])[:1], [Taken(hunk=1, lines=(1,))])
+        taken_bytes(two_lines, make_hunks([two_lines])[:1], [SelectedHunk(hunk=1, lines=(1,))])

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.changes.apply import apply, planned
-from workbench.changes.model import FileChange
-from workbench.changes.result import plan
-from workbench.changes.stale import moved
-from workbench.changes.undo import NotUndoable, undo_changes
+from workbench.changes.apply import NotUndoable, apply_files, planned_files, stale_paths, undo_changes
+from workbench.changes.decision import file_plans
+from workbench.changes.diff import FileChange
 from workbench.effects.files import Root
 
 EDIT = FileChange(path="a.txt", before=b"a\xff\r\n", after=b"A\n", mode=0o640)
@@ -27,7 +25,7 @@ def before_image(path: str) -> bytes | None:
     return {change.path: change.before for change in CHANGES}[path]
 
 
-PLANS = plan(CHANGES, keyed)
+PLANS = file_plans(CHANGES, keyed)
 
 
 @pytest.fixture
@@ -46,26 +44,26 @@ def state(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def test_applied_and_undone_is_as_before(root: Root, tmp_path: Path) -> None:
     before = state(tmp_path)
-    apply(root, planned(CHANGES))
+    apply_files(root, planned_files(CHANGES))
     back = undo_changes(root, PLANS, keyed, before_image)
     assert back == (
         FileChange(path="a.txt", before=b"A\n", after=b"a\xff\r\n", mode=0o640),
         FileChange(path="gone.sh", before=None, after=b"gone\n", mode=0o755),
         FileChange(path="new.txt", before=b"", after=None, mode=0o600),
     )
-    apply(root, planned(back))
+    apply_files(root, planned_files(back))
     assert state(tmp_path) == before
     assert undo_changes(root, PLANS, keyed, before_image) == ()
 
 
 def test_a_mode_given_since_is_kept(root: Root, tmp_path: Path) -> None:
-    apply(root, planned(CHANGES))
+    apply_files(root, planned_files(CHANGES))
     (tmp_path / "a.txt").chmod(0o600)
     assert undo_changes(root, PLANS, keyed, before_image)[0].mode == 0o600
 
 
 def test_files_changed_since_are_all_named(root: Root, tmp_path: Path) -> None:
-    apply(root, planned(CHANGES))
+    apply_files(root, planned_files(CHANGES))
     (tmp_path / "a.txt").write_bytes(b"later\n")
     (tmp_path / "new.txt").unlink()
     (tmp_path / "new.txt").symlink_to("a.txt")
@@ -77,18 +75,18 @@ def test_files_changed_since_are_all_named(root: Root, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("image", [None, b"other bytes"])
 def test_earlier_bytes_that_are_gone_are_named(root: Root, image: bytes | None) -> None:
-    apply(root, planned(CHANGES))
+    apply_files(root, planned_files(CHANGES))
     with pytest.raises(NotUndoable) as told:
         undo_changes(root, PLANS, keyed, lambda _: image)
     assert (told.value.changed, told.value.lost) == ((), ("a.txt", "gone.sh"))
 
 
 def test_moved_names_what_is_not_its_base(root: Root, tmp_path: Path) -> None:
-    assert moved(root, PLANS, keyed) == ()
+    assert stale_paths(root, PLANS, keyed) == ()
     (tmp_path / "new.txt").write_bytes(b"")
-    assert moved(root, PLANS, keyed) == ("new.txt",)
+    assert stale_paths(root, PLANS, keyed) == ("new.txt",)
     (tmp_path / "gone.sh").unlink()
-    assert moved(root, PLANS, keyed) == ("gone.sh", "new.txt")
+    assert stale_paths(root, PLANS, keyed) == ("gone.sh", "new.txt")
     (tmp_path / "a.txt").unlink()
     (tmp_path / "a.txt").mkdir()
-    assert moved(root, PLANS, keyed) == ("a.txt", "gone.sh", "new.txt")
+    assert stale_paths(root, PLANS, keyed) == ("a.txt", "gone.sh", "new.txt")

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from workbench.changes.hunks import hunks
-from workbench.changes.model import FileChange
-from workbench.cli.demo.bundle import SOURCE, laid_out
+from workbench.changes.diff import FileChange, make_hunks
+from workbench.cli.demo import EXAMPLE_FOLDER, copy_example
 from workbench.cli.errors import Refusal
 from workbench.domain.messages import ToolCallPart
-from workbench.providers.recorded import load
+from workbench.providers.recording import load_recording
 
-RECORDING = load(SOURCE / "recording.json")
+RECORDING = load_recording(EXAMPLE_FOLDER / "recording.json")
 
 
 def calls(exchange):
@@ -34,11 +33,11 @@ def test_the_agent_reads_two_files_and_then_asks_for_three_things():
 def test_the_edit_has_three_hunks_and_is_one_replacement():
     for exchange in asking():
         given = json.loads(calls(exchange)[0].arguments)
-        before = (SOURCE / "project" / given["path"]).read_text()
+        before = (EXAMPLE_FOLDER / "project" / given["path"]).read_text()
         assert before.count(given["old_string"]) == 1
         after = before.replace(given["old_string"], given["new_string"])
         change = FileChange(path=given["path"], before=before.encode(), after=after.encode(), mode=0o644)
-        assert len(hunks([change])) == 3
+        assert len(make_hunks([change])) == 3
 
 
 @pytest.mark.parametrize(
@@ -57,18 +56,18 @@ def test_there_is_a_branch_for_every_answer(call_id, outcomes):
 
 
 def test_a_demo_is_laid_out_once(tmp_path):
-    place = laid_out(tmp_path / "demo")
+    place = copy_example(tmp_path / "demo")
     assert (place.project / "shop" / "router.py").read_bytes() == (
-        SOURCE / "project/shop/router.py"
+        EXAMPLE_FOLDER / "project/shop/router.py"
     ).read_bytes()
     assert place.recording.exists() and not list(place.folder.rglob("__pycache__"))
     (place.project / "shop" / "router.py").write_text("mine")
-    laid_out(tmp_path / "demo")
+    copy_example(tmp_path / "demo")
     assert (place.project / "shop" / "router.py").read_text() == "mine"
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "mine").write_text("x")
     with pytest.raises(Refusal, match="holds other things"):
-        laid_out(tmp_path)
+        copy_example(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

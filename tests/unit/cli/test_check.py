@@ -7,13 +7,12 @@ import sys
 
 import pytest
 
-from workbench.cli.check import kinds
-from workbench.cli.check.command import answer
-from workbench.cli.check.kinds import KINDS
+from workbench.cli import check
+from workbench.cli.check import CHECKS_BY_KIND, check_line
 
 
 def ask(what, **case):
-    return answer(KINDS[what], json.dumps(case).encode())
+    return check_line(CHECKS_BY_KIND[what], json.dumps(case).encode())
 
 
 ALLOW = ["Bash(git log *)", "Bash(head *)", "Bash(npm test)", "Bash(ls*)", "Bash(python -m pytest *)"]
@@ -64,12 +63,12 @@ def test_a_command_is_denied_behind_a_link(tmp_path, monkeypatch):
     ],
 )
 def test_a_path(tmp_path, monkeypatch, op, path, verdict, resolved):
-    from workbench.cli.check import kinds
+    from workbench.cli import check
 
-    kinds._protected.cache_clear()
+    check._protected_folders.cache_clear()
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     found = ask("path", workspace=str(tmp_path), op=op, path=path)
-    kinds._protected.cache_clear()
+    check._protected_folders.cache_clear()
     wanted = None if resolved is None else os.path.normpath(tmp_path / resolved)
     assert (found["verdict"], found["resolved"]) == (verdict, wanted)
     assert not (tmp_path / "home").exists()
@@ -163,7 +162,7 @@ def test_an_edit(before, old, new, expected):
     assert ask("edit", before=before, old_string=old, new_string=new) == expected
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(CHECKS_BY_KIND))
 @pytest.mark.parametrize(
     "line",
     [
@@ -179,7 +178,7 @@ def test_an_edit(before, old, new, expected):
     ],
 )
 def test_a_bad_line_costs_that_line_only(kind, line):
-    assert list(answer(KINDS[kind], line)) == ["error"]
+    assert list(check_line(CHECKS_BY_KIND[kind], line)) == ["error"]
 
 
 def test_the_program_answers_every_line_and_leaves_nothing(tmp_path):
@@ -204,7 +203,7 @@ def test_a_command_that_leads_out_of_the_folder_asks_and_says_why(tmp_path, monk
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     for line, why in (
         ("cat ../x", "cat ../x: ../x leaves the workspace"),
-        ("cd /elsewhere && make test", "behind cd /elsewhere: outside the workspace"),
+        ("cd /elsewhere && make test", "after cd /elsewhere: outside the workspace"),
         ("cat .git/config", "cat .git/config: .git/config belongs to git"),
         ("cat .env", "cat .env: reading .env is denied here"),
     ):
@@ -219,6 +218,6 @@ def test_a_command_that_leads_out_of_the_folder_asks_and_says_why(tmp_path, monk
 def test_a_rule_that_is_no_text_is_answered_as_invalid(value):
     for name in ("tool", "pattern"):
         case = {"tool": "read_file", "pattern": '"path":"docs/'} | {name: value}
-        assert kinds.rule(case) == {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
-    with pytest.raises(kinds.BadCase, match="pattern is missing"):
-        kinds.rule({"tool": "read_file"})
+        assert check.check_rule(case) == {"verdict": "reject_invalid", "reason": f"{name}: a text is needed"}
+    with pytest.raises(check.InvalidCase, match="pattern is missing"):
+        check.check_rule({"tool": "read_file"})

@@ -139,7 +139,7 @@ def test_a_table_that_lies_is_found_and_made_anew(shell):
     database.close()
     assert broken(shell)[0] == ["tables"]
     assert shell("doctor") == 1
-    assert "doctor --rebuild makes them anew" in shell.out
+    assert "doctor --rebuild rebuilds them" in shell.out
     assert shell("doctor", "--rebuild") == 0
     assert broken(shell)[0] == []
 
@@ -157,15 +157,15 @@ def test_a_lost_blob_and_an_open_folder_are_found(shell):
     assert "is missing" in json.dumps(found)
     (row,) = [row for row in shell.json("approvals", "list", "--json") if row["kind"] == "tool"]
     assert shell("approvals", "show", row["id"]) == 1
-    assert "Traceback" not in shell.err and "not there any more" in shell.err
+    assert "Traceback" not in shell.err and "are missing" in shell.err
 
 
 def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell, monkeypatch):
     from contextlib import contextmanager
 
-    from workbench.effects.locks import FileLock
-    from workbench.host.control import Stopped
-    from workbench.host.places import host_lock
+    from workbench.effects.runtime import FileLock
+    from workbench.host.host_locks import host_lock_path
+    from workbench.host.lifecycle import StopResult
     from workbench.journal.errors import MigrationBlocked
 
     @contextmanager
@@ -174,13 +174,13 @@ def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell,
         yield
 
     home = Home.open()
-    lock = FileLock(host_lock(home, str(shell.workspace)))
+    lock = FileLock(host_lock_path(home, str(shell.workspace)))
     assert lock.try_acquire()
-    monkeypatch.setattr("workbench.cli.host.reaching.opened", blocked)
+    monkeypatch.setattr("workbench.cli.host.open_journal", blocked)
     asked = []
     monkeypatch.setattr(
-        "workbench.cli.host.stop.stop_holder",
-        lambda path, *, force: asked.append((path, force)) or Stopped(pid=7, is_gone=force),
+        "workbench.cli.host.stop_lock_holder",
+        lambda path, *, force: asked.append((path, force)) or StopResult(pid=7, is_gone=force),
     )
     (found,) = shell.json("host", "status", "--all", "--json")
     assert (found["pid"], found["state"], found["version"]) == (
@@ -201,10 +201,10 @@ def test_a_host_is_started_anew(shell, monkeypatch):
     from workbench.domain.rows import Host
 
     made = Host(id="h", pid=9, workspace="w", driver="host", started_at=1, version="1.2", schema=1)
-    monkeypatch.setattr("workbench.cli.host.restart.ensure_host", lambda *_: made)
+    monkeypatch.setattr("workbench.cli.host.ensure_host", lambda *_: made)
     found = shell.json("host", "restart", "--json")
     assert (found["ended"], found["pid"], found["version"]) == (None, 9, "1.2")
-    monkeypatch.setattr("workbench.cli.host.restart.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.cli.host.ensure_host", lambda *_: None)
     (Home.open().logs / "host-x.log").write_text("2026 INFO a\n2026 ERROR because of that\n")
     assert shell("host", "restart") == 1
     assert "Because of that" in shell.err

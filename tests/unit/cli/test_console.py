@@ -8,7 +8,7 @@ from rows_cli import HOSTILE, RAW
 
 from workbench.cli.console import Console
 from workbench.cli.errors import sentence
-from workbench.text.safe import escaped_json
+from workbench.text.safe import escape_json
 
 
 class Stream(io.StringIO):
@@ -40,7 +40,7 @@ def test_json_means_the_same_and_steers_no_terminal(text):
 
 
 def test_json_without_anything_hidden_is_left_alone():
-    assert escaped_json('{"a":"ü ✓"}') == '{"a":"ü ✓"}'
+    assert escape_json('{"a":"ü ✓"}') == '{"a":"ü ✓"}'
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.cli.screen.services import Wiring
+from workbench.cli.local_backend import LocalBackend
 
 
 def program(folder, mark):
@@ -23,7 +23,7 @@ def test_a_notice_is_text_and_no_option(tmp_path, monkeypatch, before):
     program(workspace / "bin", tmp_path / "foreign")
     monkeypatch.setenv("PATH", os.pathsep.join([before, str(tmp_path / "system"), os.environ["PATH"]]))
     monkeypatch.chdir(workspace)
-    wiring = Wiring(SimpleNamespace(path=tmp_path), None, str(workspace))
+    wiring = LocalBackend(SimpleNamespace(path=tmp_path), None, str(workspace))
     wiring.notify_desktop("--help", '<a href="x">run</a> a && b')
     said = (tmp_path / "said").read_text().splitlines()
     assert said == ["--app-name=workbench", "--", "--help", '&lt;a href="x"&gt;run&lt;/a&gt; a &amp;&amp; b']

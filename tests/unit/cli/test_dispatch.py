@@ -5,16 +5,15 @@ import json
 import subprocess
 import sys
 import types
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from workbench.cli import dispatch as d
-from workbench.cli.commands import COMMANDS
+from workbench.cli import dispatch
+from workbench.cli.arguments import parse_options
 from workbench.cli.console import Console
-from workbench.cli.errors import Misuse, Refusal
-from workbench.cli.parsing import parsed
+from workbench.cli.dispatch import COMMANDS
+from workbench.cli.errors import Refusal, UsageError
 
 
 class Stream(io.StringIO):
@@ -23,7 +22,7 @@ class Stream(io.StringIO):
 
 def run(*words):
     console = Console(Stream(), Stream())
-    code = d.dispatch(list(words), console)
+    code = dispatch.dispatch(list(words), console)
     return code, console.out.getvalue(), console.err.getvalue()
 
 
@@ -37,7 +36,7 @@ def leaves(below=COMMANDS, path=()):
 
 def fake(monkeypatch, execute):
     module = types.SimpleNamespace(EXAMPLE="workbench doctor", configure=lambda parser: None, execute=execute)
-    monkeypatch.setattr(d.importlib, "import_module", lambda name: module)
+    monkeypatch.setattr(dispatch.importlib, "import_module", lambda name: module)
 
 
 def test_the_version_loads_nothing_but_the_basics():
@@ -63,7 +62,7 @@ def test_python_m_workbench_is_the_command():
     "path, entry", list(leaves()), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_every_command_has_help_with_an_example(path, entry, capsys):
-    assert d.dispatch([*path, "--help"]) == 0
+    assert dispatch.dispatch([*path, "--help"]) == 0
     shown = capsys.readouterr().out
     assert "example:" in shown and f"workbench {' '.join(path)}" in shown.split("example:")[1]
 
@@ -108,8 +107,8 @@ def test_hostile_words_do_not_reach_the_terminal_raw():
 
 def test_the_folder_may_stand_anywhere():
     for words in (["-C", "/tmp", "doctor"], ["-C/tmp", "doctor"]):
-        assert d.split(words).directory == "/tmp"
-    assert d.split(["approvals", "-C", "/x", "list", "--json"]).rest == ("--json",)
+        assert dispatch.parse_invocation(words).directory == "/tmp"
+    assert dispatch.parse_invocation(["approvals", "-C", "/x", "list", "--json"]).rest == ("--json",)
 
 
 def test_a_folder_before_the_command_reaches_it(monkeypatch):
@@ -129,7 +128,7 @@ def test_a_folder_before_the_command_reaches_it(monkeypatch):
             1,
             ["Nothing was done.", "The disk is full.", "Free some space."],
         ),
-        (Misuse("it", "has no b", "see --help"), 2, ["It.", "Has no b.", "See --help."]),
+        (UsageError("it", "has no b", "see --help"), 2, ["It.", "Has no b.", "See --help."]),
         (KeyboardInterrupt(), 130, []),
     ],
 )
@@ -173,7 +172,7 @@ def test_a_reader_that_goes_away_is_no_error():
 
 @pytest.mark.parametrize("words", [[], ["."], ["-C", "/tmp"], ["/tmp"]])
 def test_without_a_command_the_screen_is_meant_and_needs_a_terminal(words):
-    assert d.split(words).path == ("screen",)
+    assert dispatch.parse_invocation(words).path == ("screen",)
     code, out, err = run(*words)
     assert (code, out) == (1, "")
     assert "no terminal" in err and "workbench approvals watch" in err
@@ -182,8 +181,8 @@ def test_without_a_command_the_screen_is_meant_and_needs_a_terminal(words):
 def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "doctor").mkdir()
-    assert d.split(["doctor"]).path == ("doctor",)
-    assert d.split(["./doctor"]).path == ("screen",)
+    assert dispatch.parse_invocation(["doctor"]).path == ("doctor",)
+    assert dispatch.parse_invocation(["./doctor"]).path == ("screen",)
 
 
 @pytest.mark.parametrize("name", ["screen", "replay"])
@@ -191,10 +190,11 @@ def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monke
     "words", [(), ("a b",), ("",), ("été/x",), ("-",), ("--json",), ("a", "b"), ("-C", "x")]
 )
 def test_what_needs_no_parser_says_what_the_parser_says(name, words):
-    module, entry = import_module(COMMANDS[name].module), COMMANDS[name]
-    found = module.simple(words)
+    entry = COMMANDS[name]
+    command = dispatch.load_command(entry)
+    found = command.simple(words)
     is_simple = len(words) < 2 and not any(word.startswith("-") for word in words)
     assert (found is not None) == is_simple
     if found is not None:
-        read = vars(parsed((name,), entry, module, words, "there"))
+        read = vars(parse_options((name,), entry, command, words, "there"))
         assert {"directory": "there", **found} == read

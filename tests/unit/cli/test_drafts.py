@@ -1,6 +1,6 @@
 import stat
 
-from workbench.cli.screen.drafts import LARGEST, Draft
+from workbench.cli.local_backend import LARGEST_DRAFT, Draft
 from workbench.journal.home import Home
 
 
@@ -16,5 +16,5 @@ def test_a_draft_is_there_until_the_one_who_took_it_leaves_without_words(tmp_pat
     assert second.read() == "half a\nthought ⟨ESC[31m⟩" and Draft(home, "/other").read() == ""
     second.keep(" \n")
     assert not path.exists()
-    second.keep("x" * (LARGEST + 1))
+    second.keep("x" * (LARGEST_DRAFT + 1))
     assert Draft(home, "/w").read() == ""

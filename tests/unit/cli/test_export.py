@@ -6,13 +6,13 @@ import pytest
 
 from tests.support.stage import Stage, exchange, recording, text
 from workbench.cli.dispatch import dispatch
-from workbench.domain.codec import EVENTS_VERSION, parse_line
-from workbench.formats import wink
+from workbench.domain.codec import EVENT_FORMAT_VERSION, event_from_line
+from workbench.formats import seed_import
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverIdentity, DriverLock, take
-from workbench.journal.rebuild import differences
+from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
+from workbench.journal.maintenance import index_table_differences
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def exported(tmp_path, monkeypatch, capsys):
 @pytest.mark.spec(213)
 def test_events_come_out_as_they_are_stored(exported):
     head, *lines = exported().splitlines()
-    assert json.loads(head) == {"workbench_session": 1, "schema": EVENTS_VERSION}
-    events = [parse_line(line) for line in lines]
+    assert json.loads(head) == {"workbench_session": 1, "schema": EVENT_FORMAT_VERSION}
+    events = [event_from_line(line) for line in lines]
     assert events == exported.stage.journal.events(exported.stage.session_id)
 
 
 def test_the_formats_of_others(exported):
-    assert wink.read(exported("--format", "wink")).problems == ()
+    assert list(seed_import.wink_violations(json.loads(exported("--format", "wink")))) == []
     assert [m["role"] for m in json.loads(exported("--format", "assistant").splitlines()[0])["messages"]] == [
         "system",
         "user",
@@ -85,8 +85,8 @@ def test_an_imported_session_is_not_driven(exported, tmp_path, monkeypatch, caps
     with Journal.open(Home.open(tmp_path / "other")) as journal:
         driver = DriverIdentity(host_id="h", pid=7)
         with DriverLock(journal, driver), pytest.raises(GuardFailed, match="imported"):
-            take(journal, exported.stage.session_id, driver)
-        assert differences(journal) == []
+            take_lease(journal, exported.stage.session_id, driver)
+        assert index_table_differences(journal) == []
 
 
 def test_markdown_is_to_be_read(exported):

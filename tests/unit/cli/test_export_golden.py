@@ -1,16 +1,16 @@
 """Every golden session, sent out and taken in again elsewhere: the same events, rows and bytes."""
 
 import json
-from dataclasses import asdict
 
 import pytest
+from msgspec.structs import asdict
 
 from tests.support import golden
-from workbench.cli.sessions.export import printed
-from workbench.cli.sessions.importing import taken
+from workbench.cli.session_export import export_texts
+from workbench.cli.session_import import import_paths
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.clock import ManualClock
-from workbench.formats.taking import Counted
+from workbench.effects.runtime import ManualClock
+from workbench.formats.detect import CountingStream
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -20,7 +20,7 @@ OURS = ("position", "recorded_at", "opened_at")
 
 class Quiet:
     def counted(self, stream, name):
-        return Counted(stream, lambda count: None)
+        return CountingStream(stream, lambda count: None)
 
     def clear(self):
         pass
@@ -49,7 +49,7 @@ def elsewhere(path):
 def test_what_leaves_comes_back_as_it_was(name, tmp_path):
     with golden.load(name, tmp_path / "one") as one:
         sessions = [session for session in one.sessions() if session.id != SYSTEM_SESSION]
-        texts = {session.id: list(printed(one, session, "events")) for session in sessions}
+        texts = {session.id: list(export_texts(one, session, "events")) for session in sessions}
         before = {key: rows(one, key) for key in texts}
     (tmp_path / "in").mkdir()
     for number, text in enumerate(texts.values()):
@@ -57,12 +57,12 @@ def test_what_leaves_comes_back_as_it_was(name, tmp_path):
             "".join(f"{line}\n" for line in text), encoding="utf-8"
         )
     with elsewhere(tmp_path / "other") as other:
-        reports, _ = taken(other, [str(tmp_path / "in")], None, Quiet())
+        reports, _ = import_paths(other, [str(tmp_path / "in")], None, Quiet())
         told = [problem.why for report in reports for each in report.sessions for problem in each.problems]
         assert not told and not [report.why_not for report in reports if report.why_not]
         for session in sessions:
             key = session.id
-            again = plain(printed(other, other.session(key), "events"))
+            again = plain(export_texts(other, other.session(key), "events"))
             withdrawn = [line for line in again if str(line.get("id", "")).endswith(".import")]
             asked = [row for row in before[key] if row.get("state") == "pending" and "digest" in row]
             assert len(withdrawn) == len(asked), "what waited there is withdrawn here, and nothing else"
@@ -78,7 +78,7 @@ def imported(folder, *files):
         text = "".join(f"{json.dumps(line)}\n" for line in found)
         (folder / "in" / f"{number}.jsonl").write_text(text, encoding="utf-8")
     journal = elsewhere(folder / "other")
-    reports, _ = taken(journal, [str(folder / "in")], None, Quiet())
+    reports, _ = import_paths(journal, [str(folder / "in")], None, Quiet())
     return journal, reports
 
 
@@ -98,7 +98,7 @@ def test_a_session_whose_beginning_is_lost_begins_where_the_file_does(tmp_path):
         assert session.kind == "import" and journal.calls(session.id)
         told = [one.why for report in reports for each in report.sessions for one in each.problems]
         assert "the session's beginning is not there; it begins here" in told
-        again, added = taken(journal, [str(tmp_path / "in")], None, Quiet())
+        again, added = import_paths(journal, [str(tmp_path / "in")], None, Quiet())
         assert again and not added, "the same file once more brings nothing"
 
 

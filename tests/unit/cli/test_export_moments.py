@@ -8,11 +8,11 @@ import pyte
 import pytest
 
 from tests.support import golden
-from workbench.cli.sessions import camera, filming
+from workbench.cli import session_film
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.formats.film import cast
-from workbench.tui.live import Feed
-from workbench.tui.replay_source import ReplaySource
+from workbench.formats import film as formats_film
+from workbench.tui.journal_source import JournalFeed
+from workbench.tui.replay.replay_source import ReplaySource
 
 
 @pytest.fixture
@@ -83,15 +83,17 @@ def test_nothing_is_written_answered_or_listened_to(shell, session, monkeypatch)
 
     for name in ("append", "submit", "transact"):
         monkeypatch.setattr(f"workbench.journal.journal.Journal.{name}", forbidden)
-    monkeypatch.setattr(Feed, "start", forbidden)
-    monkeypatch.setattr("workbench.tui.live.images", forbidden)
-    monkeypatch.setattr("workbench.tui.live.action_hunks", forbidden)
-    monkeypatch.setattr("workbench.tui.live.exact_parameters", forbidden)
+    monkeypatch.setattr(JournalFeed, "start", forbidden)
+    monkeypatch.setattr("workbench.tui.journal_source.sealed_changes", forbidden)
+    monkeypatch.setattr("workbench.tui.journal_source.action_hunks", forbidden)
+    monkeypatch.setattr("workbench.tui.journal_source.exact_parameters", forbidden)
     assert shell("sessions", "export", session.id, "--format", "cast", "--frames", "20") == 0
 
 
 def test_what_stands_around_a_change_is_not_read_in_a_replay(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.tui.live.images", lambda *_: pytest.fail("sealed bytes were read"))
+    monkeypatch.setattr(
+        "workbench.tui.journal_source.sealed_changes", lambda *_: pytest.fail("sealed bytes were read")
+    )
     with golden.load("rename-handler", tmp_path / "home") as journal:
         session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION)
         source = ReplaySource(journal, session)
@@ -148,7 +150,7 @@ class Witness:
     """Takes frames as the writer does, and keeps them to be compared with what a terminal reads back."""
 
     def __init__(self, film):
-        self.tape, self.frames = cast.Tape(film), []
+        self.tape, self.frames = formats_film.CastWriter(film), []
 
     def add(self, frame):
         self.tape.add(frame)
@@ -162,11 +164,11 @@ def test_a_terminal_that_plays_a_cast_shows_each_frame(name, tmp_path):
         session = next(
             one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None
         )
-        shoot = filming.Shoot(
+        shoot = session_film.FilmOptions(
             journal=journal, source=ReplaySource(journal, session), session=session, theme="workbench-dark",
             size=(100, 30), most=16,
         )  # fmt: skip
-        seen = camera.run(lambda: filming.film(shoot, 1, Witness, lambda _: None))
+        seen = session_film.run_coroutine(lambda: session_film.render_film(shoot, 1, Witness, lambda _: None))
     head, *lines = [json.loads(line) for line in seen.tape.end()]
     screen = pyte.Screen(head["width"], head["height"])
     stream, painted = pyte.Stream(screen), [line for line in lines if line[1] == "o"]

@@ -7,8 +7,8 @@ import pytest
 from tests.support.stage import Stage, call, exchange, recording, text
 from workbench.domain.events import ActionOpened, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
-from workbench.host import sessions
-from workbench.journal.importing import Intake
+from workbench.host import session_requests
+from workbench.journal.imports import SessionImport
 
 USER = Actor(kind="user")
 
@@ -74,8 +74,8 @@ def test_an_ended_session_takes_nothing_more(shell, stage):
     assert shell.json("sessions", "end", stage.session_id, "--json")["status"] == "completed"
     assert shell("sessions", "end", stage.session_id) == 1
     assert "It is completed" in shell.err
-    with pytest.raises(sessions.SessionRefused):
-        sessions.submit(stage.journal, stage.session_id, "go on", USER)
+    with pytest.raises(session_requests.SessionRefused):
+        session_requests.submit_prompt(stage.journal, stage.session_id, "go on", USER)
 
 
 def test_ending_withdraws_what_is_asked(shell, stage):
@@ -143,7 +143,7 @@ def test_a_fork_has_every_call_as_it_ended(shell, tmp_path, monkeypatch):
 
 
 def test_an_empty_session_is_not_forked(shell, stage):
-    key = sessions.create(
+    key = session_requests.create_session(
         stage.journal, workspace=str(stage.workspace), provider="recorded", model="m", actor=USER
     )
     assert shell("sessions", "fork", key) == 1
@@ -193,17 +193,17 @@ def test_ctrl_c_takes_back_what_an_import_stored(shell, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     path = tmp_path / "lines"
     path.write_text("".join(map(claude, range(900))))
-    add, count = Intake.add, iter(range(10**9))
+    add, count = SessionImport.add, iter(range(10**9))
 
     def stopped(self, event):
         if next(count) == 700:
             raise KeyboardInterrupt
         add(self, event)
 
-    monkeypatch.setattr(Intake, "add", stopped)
+    monkeypatch.setattr(SessionImport, "add", stopped)
     assert shell("sessions", "import", str(path)) == 130
     assert shell.json("sessions", "list", "--all", "--json") == []
-    monkeypatch.setattr(Intake, "add", add)
+    monkeypatch.setattr(SessionImport, "add", add)
     assert shell("sessions", "import", str(path)) == 0
     assert len(shell.json("sessions", "list", "--all", "--json")) == 1
     assert shell.json("doctor", "--json")["ok"]

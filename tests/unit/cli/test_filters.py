@@ -5,8 +5,8 @@ import argparse
 import pytest
 from rows_cli import NOW, session
 
-from workbench.cli.errors import Misuse
-from workbench.cli.sessions.filters import add_filters, filtered, filters_of
+from workbench.cli.errors import UsageError
+from workbench.cli.session_search import add_filter_options, page_of_sessions, parse_filters
 from workbench.domain.values import Usage
 
 DAY = 86_400_000_000
@@ -28,8 +28,8 @@ ROWS = [
 
 def shown(*words):
     parser = argparse.ArgumentParser()
-    add_filters(parser)
-    return "".join(row.id for row in filtered(ROWS, filters_of(parser.parse_args(words))))
+    add_filter_options(parser)
+    return "".join(row.id for row in page_of_sessions(ROWS, parse_filters(parser.parse_args(words))))
 
 
 @pytest.mark.spec(71, 178, 180)
@@ -59,5 +59,5 @@ def test_filters(words, ids):
 
 
 def test_a_date_that_is_none_is_refused():
-    with pytest.raises(Misuse, match="2026"):
+    with pytest.raises(UsageError, match="2026"):
         shown("--from", "yesterday")

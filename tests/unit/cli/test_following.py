@@ -13,11 +13,11 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import Actor
-from workbench.host import sessions
-from workbench.host.places import identity
+from workbench.host import session_requests
+from workbench.host.host_locks import driver_identity
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverLock, guard, take
+from workbench.journal.leases import DriverLock, lease_guard, take_lease
 
 ME = Actor(kind="user", via="cli")
 
@@ -25,10 +25,10 @@ ME = Actor(kind="user", via="cli")
 @pytest.fixture
 def host(shell):
     with Journal.open(Home.open()) as journal:
-        key = sessions.create(
+        key = session_requests.create_session(
             journal, workspace=str(shell.workspace), provider="recorded", model="m", actor=ME
         )
-        driver = identity(journal, str(shell.workspace), "host")
+        driver = driver_identity(journal, str(shell.workspace), "host")
         with DriverLock(journal, driver):
             yield FakeHost(journal, key, driver)
 
@@ -38,7 +38,7 @@ class FakeHost:
 
     def __init__(self, journal, key, driver):
         self.journal, self.key, self.actor = journal, key, driver.actor
-        self.guard = guard(take(journal, key, driver))
+        self.guard = lease_guard(take_lease(journal, key, driver))
         self.append(*(SessionStatusChanged(status=status) for status in ("initializing", "ready")))
 
     def append(self, *bodies):
@@ -91,10 +91,10 @@ def test_a_driven_session_is_followed(shell, host, outcome, code):
 
 
 def test_ctrl_c_is_passed_on_and_waited_for(shell, host, monkeypatch):
-    from workbench.cli.run.witness import Witness
+    from workbench.cli.run import EventConsumer
 
     presses = iter([True])
-    wait = Witness.wait
+    wait = EventConsumer.wait
 
     def pressed(self, seconds):
         if any(isinstance(e.body, TurnStarted) for e in self.journal.events(self.session_id)) and next(
@@ -103,7 +103,7 @@ def test_ctrl_c_is_passed_on_and_waited_for(shell, host, monkeypatch):
             raise KeyboardInterrupt
         wait(self, seconds)
 
-    monkeypatch.setattr(Witness, "wait", pressed)
+    monkeypatch.setattr(EventConsumer, "wait", pressed)
     thread = host.answering(
         (PromptSubmitted, (STARTED, PROCESSING)),
         (InterruptRequested, (TurnEnded(outcome="interrupted"), READY)),

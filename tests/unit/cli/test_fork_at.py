@@ -6,12 +6,12 @@ import subprocess
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
+from workbench.cli.local_backend import local_services
+from workbench.cli.local_backend_sessions import fork_at_moment
 from workbench.cli.main import main
-from workbench.cli.screen.forking import fork_wanted
-from workbench.cli.screen.services import services
 from workbench.domain.events import FileChanged, PromptSubmitted, ReplyCompleted
-from workbench.host import restoring
-from workbench.tui.services import ForkWanted, NotDone
+from workbench.host import fork
+from workbench.tui.backend import BackendError, ForkRequest
 
 SCRIPT = recording(
     exchange(text("I write it."), call("c1", "create_file", path="new.py", content="one\n")),
@@ -136,14 +136,14 @@ def test_bytes_that_are_gone_are_named_and_the_file_is_left_as_it_is(stage, caps
 def test_the_screen_forks_as_the_command_does_and_says_so(stage, tmp_path):
     position = stage.journal.last_position()
     for folder, words in (("", "the conversation only"), (str(tmp_path / "fork"), "2 files as then")):
-        wanted = ForkWanted(session_id=stage.session_id, position=position, folder=folder)
-        said = services(stage.home, stage.journal, str(stage.workspace)).fork(wanted)
+        wanted = ForkRequest(session_id=stage.session_id, position=position, folder=folder)
+        said = local_services(stage.home, stage.journal, str(stage.workspace)).fork(wanted)
         assert words in said
         assert stage.journal.sessions()[0].configuration["forked_from"] == stage.session_id
         assert stage.journal.sessions()[0].id[:8] in said
     assert contents(tmp_path / "fork") == contents(stage.workspace)
-    with pytest.raises(NotDone, match="not there any more"):
-        fork_wanted(stage.home, stage.journal, ForkWanted(session_id="none", position=1))
+    with pytest.raises(BackendError, match="not there any more"):
+        fork_at_moment(stage.home, stage.journal, ForkRequest(session_id="none", position=1))
 
 
 def test_a_link_in_the_way_is_left_alone(stage, capsys, tmp_path):
@@ -198,9 +198,9 @@ def test_what_cannot_be_forked_is_refused_and_leaves_nothing(stage, capsys, tmp_
 
 def test_a_failure_half_way_leaves_no_folder(stage, capsys, tmp_path, monkeypatch):
     def full(*_):
-        raise restoring.FileRefused("new.py", "no space is left", "make room")
+        raise fork.FileRefused("new.py", "no space is left", "make room")
 
-    monkeypatch.setattr(restoring, "_put_one", full)
+    monkeypatch.setattr(fork, "_restore_file", full)
     for way in ("--copy", "--worktree"):
         assert main(["sessions", "fork", stage.session_id, way, str(tmp_path / "fork")]) == 1
         assert "no space is left" in capsys.readouterr().err

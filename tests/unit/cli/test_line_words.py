@@ -3,28 +3,27 @@
 import pytest
 from rows_cli import action
 
-from workbench.cli.approvals.commands import Typed, understood
-from workbench.cli.approvals.numbers import Numbers
+from workbench.cli.approval_line_mode import ActionNumbers, LineCommand, parse_line
 
 
 @pytest.mark.parametrize(
     "line, typed",
     [
-        ("a 1", Typed(verb="approve", number=1)),
-        ("approve 12", Typed(verb="approve", number=12)),
-        ("A 1 1,3", Typed(verb="approve", number=1, rest="1,3")),
-        ("r 2 too wide", Typed(verb="reject", number=2, rest="too wide")),
-        ("  s   3 ", Typed(verb="show", number=3)),
-        ("h 1", Typed(verb="hunks", number=1)),
-        ("x 1", Typed(verb="extend", number=1)),
-        ("k 1", Typed(verb="skip", number=1)),
-        ("l", Typed(verb="list")),
-        ("?", Typed(verb="help")),
-        ("q", Typed(verb="quit")),
+        ("a 1", LineCommand(verb="approve", number=1)),
+        ("approve 12", LineCommand(verb="approve", number=12)),
+        ("A 1 1,3", LineCommand(verb="approve", number=1, rest="1,3")),
+        ("r 2 too wide", LineCommand(verb="reject", number=2, rest="too wide")),
+        ("  s   3 ", LineCommand(verb="show", number=3)),
+        ("h 1", LineCommand(verb="hunks", number=1)),
+        ("x 1", LineCommand(verb="extend", number=1)),
+        ("k 1", LineCommand(verb="skip", number=1)),
+        ("l", LineCommand(verb="list")),
+        ("?", LineCommand(verb="help")),
+        ("q", LineCommand(verb="quit")),
     ],
 )
 def test_what_a_line_asks_for(line, typed):
-    assert understood(line) == typed
+    assert parse_line(line) == typed
 
 
 @pytest.mark.parametrize(
@@ -40,12 +39,12 @@ def test_what_a_line_asks_for(line, typed):
     ],
 )
 def test_what_a_line_does_not_ask_for(line, said):
-    found = understood(line)
+    found = parse_line(line)
     assert isinstance(found, str) and said in found
 
 
 def test_a_number_belongs_to_one_action_and_its_digest():
-    numbers = Numbers()
+    numbers = ActionNumbers()
     first, second = numbers.bind(action(id="a", digest="d1")), numbers.bind(action(id="b", digest="d2"))
     assert (first.number, second.number) == (1, 2)
     assert numbers.bind(action(id="a", digest="other")) is first

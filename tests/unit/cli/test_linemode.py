@@ -2,14 +2,14 @@
 
 import pytest
 from conftest import Stream
+from msgspec.structs import force_setattr
 
-from workbench.cli.approvals.linemode import LineMode
-from workbench.cli.approvals.watch import change_line
+from workbench.cli.approval_line_mode import LineMode, change_line
 from workbench.cli.console import Console
 from workbench.domain.events import ActionBecameStale
 from workbench.domain.values import Actor, Decision
-from workbench.effects.clock import SystemClock
-from workbench.journal.decide import decide, extend
+from workbench.effects.runtime import SystemClock
+from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -48,7 +48,7 @@ class Talk:
         self.workspace = workspace
         self.mode = LineMode(journal, self.console, self.answered.append, workspace, require_seen=False)
         (self.trust,) = [a for a in journal.actions() if a.kind == "trust"]
-        decide(
+        decide_action(
             journal,
             Decision(action_id=self.trust.id, verdict="reject"),
             self.trust.digest,
@@ -105,7 +105,7 @@ def test_show_and_hunks(talk):
 def test_a_number_never_moves_to_another_action(talk):
     talk.mode.look()
     talk.said()
-    successor = extend(talk.journal, talk.edit.id, Actor(kind="user")).successor
+    successor = extend_action(talk.journal, talk.edit.id, Actor(kind="user")).successor
     assert talk.mode.look()
     assert talk.said().splitlines()[:2] == [
         "1 replaced, edit a.py.",
@@ -120,7 +120,7 @@ def test_a_number_never_moves_to_another_action(talk):
 def test_the_answer_carries_the_digest_that_was_said(talk, monkeypatch):
     talk.mode.look()
     bound = talk.mode._numbers.at(1)
-    object.__setattr__(bound, "digest", "other bytes")
+    force_setattr(bound, "digest", "other bytes")
     assert "It is not what was shown." in talk.type("a 1")
     assert talk.state(talk.edit) == "pending"
 
@@ -128,7 +128,7 @@ def test_the_answer_carries_the_digest_that_was_said(talk, monkeypatch):
 def test_decisions_made_elsewhere_are_said_once(talk):
     talk.mode.look()
     talk.said()
-    decide(
+    decide_action(
         talk.journal,
         Decision(action_id=talk.new.id, verdict="reject"),
         talk.new.digest,
@@ -186,7 +186,7 @@ def test_approving_what_is_stale_asks_anew_and_approves_nothing(talk):
     talk.journal.append([stale])
     assert talk.mode.look()
     assert "1 stale, edit a.py." in talk.said()
-    assert talk.type("a 1").startswith("1 is stale and was not approved")
+    assert talk.type("a 1").startswith("1 was not approved, for its files have changed")
     assert talk.journal.events(talk.edit.session_id)[-1].kind == "refresh.requested"
     assert talk.state(talk.edit) == "pending" and talk.answered[0].id == talk.edit.id
 
@@ -238,7 +238,7 @@ def test_what_was_shown_is_approved_at_once_and_a_no_needs_no_look(talk):
 def test_another_action_in_its_place_is_shown_anew(talk):
     strict(talk)
     talk.mode.answer("s 1")
-    extend(talk.journal, talk.edit.id, Actor(kind="user"))
+    extend_action(talk.journal, talk.edit.id, Actor(kind="user"))
     talk.mode.look()
     talk.said()
     number = max(bound.number for bound in talk.mode._numbers.all())

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.journal.scenes import SettableClock, open_journal
+from workbench.cli.context import find_action, find_session, short_id
 from workbench.cli.errors import Refusal
-from workbench.cli.lookup import action_named, session_named, short
 from workbench.domain.events import SessionCreated
 from workbench.domain.values import Actor
-from workbench.journal.short_ids import SHORT, beginning_with, shortened
+from workbench.journal.search import SHORTEST_ID, ids_with_prefix, unique_id_prefix
 
 USER = Actor(kind="user", via="cli")
 IDS = ("3f2a1111-aa", "3f2a1111-ab", "3f2b3333-00", "77", "ü8-_%")
@@ -43,7 +43,7 @@ def journal(tmp_path, monkeypatch):
     ],
 )
 def test_a_beginning_that_only_one_has(journal, given, found):
-    assert session_named(journal, given).id == found
+    assert find_session(journal, given).id == found
 
 
 @pytest.mark.parametrize(
@@ -63,17 +63,23 @@ def test_a_beginning_that_only_one_has(journal, given, found):
 )
 def test_what_is_refused(journal, given, why):
     with pytest.raises(Refusal) as caught:
-        session_named(journal, given)
+        find_session(journal, given)
     assert why in caught.value.why
 
 
 def test_an_answer_needs_more_of_an_id_than_a_number(journal):
     with pytest.raises(Refusal, match="at least 4 characters"):
-        action_named(journal, "3")
+        find_action(journal, "3")
 
 
 def test_as_much_of_an_id_is_shown_as_names_it_alone(journal):
-    assert [short(journal, key) for key in IDS] == ["3f2a1111-aa", "3f2a1111-ab", "3f2b3333", "77", "ü8-_%"]
+    assert [short_id(journal, key) for key in IDS] == [
+        "3f2a1111-aa",
+        "3f2a1111-ab",
+        "3f2b3333",
+        "77",
+        "ü8-_%",
+    ]
 
 
 @given(
@@ -87,8 +93,8 @@ def test_what_is_shown_always_names_one(ids):
     for key in ids:
         database.execute("INSERT INTO session VALUES (?)", (key,))
     for key in ids:
-        shown = shortened(database, "session", key)
-        named = beginning_with(database, "session", shown, 20)
+        shown = unique_id_prefix(database, "session", key)
+        named = ids_with_prefix(database, "session", shown, 20)
         assert key.startswith(shown) and set(named) == {one for one in ids if one.startswith(shown)}
         assert named == [key] or shown == key, "a whole id may be the beginning of others"
-        assert len(shown) >= min(SHORT, len(key))
+        assert len(shown) >= min(SHORTEST_ID, len(key))

@@ -5,15 +5,15 @@ import json
 import threading
 import time
 from argparse import Namespace
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.pipelines.projects import command, project
+from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.pipeline import status
-from workbench.domain.codec import parse_line
+from workbench.domain.codec import event_from_line
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
     "b", "echo {{ a/x }}", dependencies="[a]"
@@ -162,11 +162,13 @@ def test_a_run_whose_driver_is_gone_says_how_to_go_on(place, monkeypatch):
     project(place, "- {id: g, gate: {prompt: go?}}\n" + command("z", dependencies="[g]"))
     said(place, "trust")
     assert said(place, "pipeline", "run", "p.yaml", "--on-approval", "park")[0] == 3
-    assert "driver is gone" not in said(place, "pipeline", "status")[1]
-    real = status.run_named
-    monkeypatch.setattr(status, "run_named", lambda *words: replace(real(*words), status="running"))
+    assert "that ran it is gone" not in said(place, "pipeline", "status")[1]
+    real = pipeline_run.find_run
+    monkeypatch.setattr(pipeline_run, "find_run", lambda *words: replace(real(*words), status="running"))
     monkeypatch.setattr("workbench.journal.journal.Journal.pipeline_state", lambda *_: None)
-    assert "Its driver is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]
+    assert (
+        "The process that ran it is gone: workbench pipeline resume" in said(place, "pipeline", "status")[1]
+    )
 
 
 def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_names_the_answer(place):
@@ -196,21 +198,21 @@ def test_where_nobody_sits_a_waiting_run_says_so_and_an_approval_of_its_gate_nam
 
 
 def test_the_log_of_a_running_step_is_what_it_has_printed_so_far(place):
-    from workbench.cli.pipeline.logs import _running
+    from workbench.cli.pipeline_results import _running_output
 
     code, out, _ = said(place, "pipeline", "run", "p.yaml", "--output-format", "stream-json")
-    events = [parse_line(line) for line in out.splitlines() if '"kind":"output.streamed"' in line]
-    moved = [parse_line(line) for line in out.splitlines() if '"kind":"step.changed"' in line]
+    events = [event_from_line(line) for line in out.splitlines() if '"kind":"output.streamed"' in line]
+    moved = [event_from_line(line) for line in out.splitlines() if '"kind":"step.changed"' in line]
     begun = next(e for e in moved if e.step == "b" and e.body.state == "running")
     streamed = replace(events[0], step="b") if events else None
     assert (code, streamed is not None) == (0, True)
     options = Namespace(step=None, tail=None)
-    (entry,) = _running([begun, streamed, streamed], options)
+    (entry,) = _running_output([begun, streamed, streamed], options)
     assert (entry["step_id"], entry["state"], entry["output"]) == ("b", "running", streamed.body.text * 2)
-    assert _running([begun, streamed, begun], options)[0]["output"] == ""
+    assert _running_output([begun, streamed, begun], options)[0]["output"] == ""
     ended = next(e for e in moved if e.step == "b" and e.body.state == "completed")
-    assert _running([begun, streamed, ended], options) == []
-    assert _running([begun, streamed], Namespace(step="a", tail=None)) == []
+    assert _running_output([begun, streamed, ended], options) == []
+    assert _running_output([begun, streamed], Namespace(step="a", tail=None)) == []
 
 
 def test_following_a_run_that_is_over_ends_and_an_array_cannot_be_followed(place):

@@ -5,8 +5,8 @@ from conftest import Stream
 from rows_cli import NOW
 
 from workbench.cli.console import Console
-from workbench.cli.run.printing import HumanPrinter, JsonPrinter
-from workbench.cli.run.witness import Witness
+from workbench.cli.run import EventConsumer
+from workbench.cli.run_output import HumanPrinter, JsonPrinter
 from workbench.domain.events import ErrorRaised, Event, ReplyCompleted, TextStreamed
 from workbench.domain.values import Actor
 
@@ -66,7 +66,7 @@ class Deaf:
 
 
 def test_a_reader_that_went_away_is_remembered_and_not_raised_into_the_driver():
-    witness = Witness(None, "s", Deaf(), 3)
+    witness = EventConsumer(None, "s", Deaf(), 3)
     witness.see([event(ReplyCompleted(text="x"), 4)])
     witness.see([event(ReplyCompleted(text="y"), 5)])
     assert witness.tally.reply == "y"
@@ -76,7 +76,7 @@ def test_a_reader_that_went_away_is_remembered_and_not_raised_into_the_driver():
 
 def test_events_from_before_and_events_twice_are_left_out():
     console = Console(Stream(), Stream())
-    witness = Witness(None, "s", HumanPrinter(None, console), 3)
+    witness = EventConsumer(None, "s", HumanPrinter(None, console), 3)
     for position in (2, 3, 4, 4, 3, 5):
         witness.see([event(ReplyCompleted(text=str(position)), position)])
     assert console.out.getvalue() == "4\n5\n"

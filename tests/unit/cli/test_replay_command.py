@@ -7,9 +7,9 @@ from argparse import ArgumentParser
 import pytest
 
 from tests.support import golden
+from workbench.cli import replay
 from workbench.cli.console import Console
-from workbench.cli.errors import Misuse, Refusal
-from workbench.cli.replay import command
+from workbench.cli.errors import Refusal, UsageError
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def run(tmp_path, monkeypatch):
 
     def execute(*words):
         parser = ArgumentParser()
-        command.configure(parser)
+        replay.configure(parser)
         options = parser.parse_args([key[:9] if word == "ID" else word for word in words])
         options.directory = str(tmp_path)
         out = io.StringIO()
-        assert command.execute(options, Console(out, out)) == 0
+        assert replay.execute(options, Console(out, out)) == 0
         return out.getvalue()
 
     return execute
@@ -54,10 +54,10 @@ def test_the_state_at_a_moment_has_what_waited_and_how_long(run):
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("ID", "--headless", "--at", "soon"), Misuse),
-        (("ID", "--headless", "--at", "#100000"), Misuse),
-        (("ID", "--json"), Misuse),
-        (("ID", "--headless", "--beside", "ID"), Misuse),
+        (("ID", "--headless", "--at", "soon"), UsageError),
+        (("ID", "--headless", "--at", "#100000"), UsageError),
+        (("ID", "--json"), UsageError),
+        (("ID", "--headless", "--beside", "ID"), UsageError),
         (("ffffffff", "--headless"), Refusal),
         (("--headless",), Refusal),
         (("ID",), Refusal),

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.support import golden
+from workbench.cli import replay
 from workbench.cli.console import Console
-from workbench.cli.errors import Misuse, Refusal
+from workbench.cli.errors import Refusal, UsageError
 from workbench.cli.main import main
-from workbench.cli.replay import command, loan
-from workbench.effects.locks import FileLock
+from workbench.effects.runtime import FileLock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -46,11 +46,11 @@ def place(tmp_path, monkeypatch):
 
 def replayed(place, *words):
     parser = ArgumentParser()
-    command.configure(parser)
+    replay.configure(parser)
     options = parser.parse_args(list(words))
     options.directory = str(place)
     out, err = io.StringIO(), io.StringIO()
-    assert command.execute(options, Console(out, err)) == 0
+    assert replay.execute(options, Console(out, err)) == 0
     assert list((place / "temporary").iterdir()) == []
     return out.getvalue(), err.getvalue()
 
@@ -133,7 +133,7 @@ def test_of_several_sessions_one_is_named_by_its_number(place):
         (b"{}", ("./f",), Refusal, "no format that is known"),
         (b"{}", ("./f", "--keep"), Refusal, "no format that is known"),
         (None, (".//",), Refusal, "no regular file"),
-        (None, ("--keep",), Misuse, "--keep is about a file"),
+        (None, ("--keep",), UsageError, "--keep is about a file"),
         (None, ("no-such",), Refusal, "no session"),
     ],
 )
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_refused_and_leaves_nothing(place, content, words
 def test_a_number_beyond_the_sessions_is_refused(place):
     path = claude(place)
     for number in ("0", "2"):
-        with pytest.raises(Misuse, match="name one from 1 to 1"):
+        with pytest.raises(UsageError, match="name one from 1 to 1"):
             replayed(place, str(path), "--headless", "--number", number)
 
 
@@ -160,7 +160,7 @@ def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(place):
 
 
 def test_stdin_is_for_keys_where_there_is_a_screen(place):
-    with pytest.raises(Misuse, match="needs stdin for its keys"):
+    with pytest.raises(UsageError, match="needs stdin for its keys"):
         replayed(place, "-")
 
 
@@ -176,7 +176,7 @@ def test_folders_of_killed_replays_go_and_those_in_use_stay(place):
     with FileLock(held / "run" / "replay.lock") as lock:
         assert lock.try_acquire()
         os.utime(held, (old, old))
-        loan._sweep()
+        replay._remove_leftover_folders()
         assert sorted(path.name for path in temporary.iterdir()) == [
             "workbench-replay-held", "workbench-replay-link", "workbench-replay-young",
         ]  # fmt: skip
@@ -204,8 +204,8 @@ def shown(monkeypatch):
         found.append([loan and (loan.session.title, loan.is_lent) for loan in (one, other)])
         return 0
 
-    monkeypatch.setattr(command, "_show", show)
-    monkeypatch.setattr(command, "require_terminal", lambda: None)
+    monkeypatch.setattr(replay, "_show_replay", show)
+    monkeypatch.setattr(replay, "require_terminal", lambda: None)
     return found
 
 
@@ -244,6 +244,6 @@ def test_a_file_stands_beside_a_session_and_the_other_way_round(place, shown):
 )
 def test_a_second_one_that_is_none_is_an_error(place, shown, words, why):
     path = claude(place)
-    with pytest.raises((Misuse, Refusal), match=why):
+    with pytest.raises((UsageError, Refusal), match=why):
         replayed(place, str(path), *words)
     assert not shown

@@ -3,9 +3,9 @@
 import pytest
 from rows_cli import NOW, action, call, session
 
-from workbench.cli.run.result import Tally, exit_code, of_this_run, result_facts
+from workbench.cli.run_output import RunTally, actions_of_run, result_json, run_exit_code
 from workbench.domain.events import CallProposed, Event, FileChanged, ReplyCompleted, TurnEnded
-from workbench.domain.values import Actor, Verdict
+from workbench.domain.values import Actor, GateVerdict
 
 
 def event(body, **ids):
@@ -13,11 +13,11 @@ def event(body, **ids):
 
 
 def verdict(outcome, step):
-    return CallProposed(tool="t", verdict=Verdict(outcome=outcome, step=step, by="default"))
+    return CallProposed(tool="t", verdict=GateVerdict(outcome=outcome, step=step, by="default"))
 
 
 def tally(*events):
-    found = Tally()
+    found = RunTally()
     found.see(events)
     return found
 
@@ -43,13 +43,13 @@ NOBODY = event(verdict("denied", "ask"), call_id="c1")
     ],
 )
 def test_the_exit_code_of_a_run(events, ending, code):
-    assert exit_code(tally(*events), ending) == code
+    assert run_exit_code(tally(*events), ending) == code
 
 
 def test_a_question_that_this_run_said_no_to_is_four():
     found = tally(DONE)
     found.refused = 1
-    assert exit_code(found, "finished") == 4
+    assert run_exit_code(found, "finished") == 4
 
 
 def test_the_object():
@@ -59,7 +59,7 @@ def test_the_object():
         event(ReplyCompleted(text="last")),
         NOBODY,
     )
-    facts = result_facts(session(), found, [action()], [call(state="rejected", action_id=None)], 4)
+    facts = result_json(session(), found, [action()], [call(state="rejected", action_id=None)], 4)
     assert list(facts) == [
         "session_id",
         "status",
@@ -86,7 +86,7 @@ def test_which_actions_belong_to_a_run():
         action(id="fresh", opened_at=9, state="rejected", decided_at=NOW + 2),
     ]
     calls = [call(action_id="old", finished_at=NOW - 1), call(action_id="carried-out", finished_at=NOW)]
-    assert [row.id for row in of_this_run(rows, calls, 5, NOW)] == [
+    assert [row.id for row in actions_of_run(rows, calls, 5, NOW)] == [
         "carried-out",
         "answered",
         "waiting",

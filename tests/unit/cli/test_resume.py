@@ -5,8 +5,8 @@ import os
 import pytest
 
 from tests.support.stage import USER
+from workbench.cli import session_management
 from workbench.cli.errors import Refusal
-from workbench.cli.sessions import resume
 from workbench.domain.events import SessionCreated, SessionStatusChanged
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -37,9 +37,9 @@ def test_the_newest_that_can_go_on(journal, shell, tmp_path):
     add(journal, "ended", shell.workspace, "initializing", "ready", "completed")
     add(journal, "imported", shell.workspace, session_kind="import", origin="codex")
     add(journal, "elsewhere", tmp_path)
-    assert resume.to_resume(journal, None, None).id == "newer"
-    assert resume.to_resume(journal, None, str(tmp_path)).id == "elsewhere"
-    assert resume.to_resume(journal, "ol", None).id == "older"
+    assert session_management.session_to_resume(journal, None, None).id == "newer"
+    assert session_management.session_to_resume(journal, None, str(tmp_path)).id == "elsewhere"
+    assert session_management.session_to_resume(journal, "ol", None).id == "older"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_cannot_go_on(journal, shell, given, why, remedy):
     add(journal, "imported", shell.workspace, "initializing", session_kind="import", origin="codex")
     add(journal, "run", shell.workspace, session_kind="pipeline")
     with pytest.raises(Refusal) as caught:
-        resume.to_resume(journal, given, None)
+        session_management.session_to_resume(journal, given, None)
     assert why in caught.value.why and remedy in caught.value.remedy
 
 
@@ -65,9 +65,9 @@ def test_the_words_of_the_command_line(journal, shell, monkeypatch):
     add(journal, "old", shell.workspace)
     add(journal, "new", shell.workspace)
     shown = []
-    monkeypatch.setattr("workbench.cli.screen.command.require_terminal", lambda: None)
-    monkeypatch.setattr("workbench.cli.screen.command.takes_lines_only", lambda: False)
-    monkeypatch.setattr("workbench.cli.screen.command.show", lambda *args: shown.append(args[2::3]))
+    monkeypatch.setattr("workbench.cli.screen.require_terminal", lambda: None)
+    monkeypatch.setattr("workbench.cli.screen.is_dumb_terminal", lambda: False)
+    monkeypatch.setattr("workbench.cli.screen.show_screen", lambda *args: shown.append(args[2::3]))
     here = os.path.realpath(shell.workspace)
     for words in (["--continue"], ["--continue", here], [here, "--continue"], ["-C", here, "--continue"],
                   ["sessions", "resume"], ["sessions", "resume", "old"], [here]):  # fmt: skip

@@ -7,10 +7,10 @@ from rows_cli import HOSTILE, RAW
 
 from workbench.domain.events import LeaseTaken
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.host.places import identity
+from workbench.host.host_locks import driver_identity
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverLock, take
+from workbench.journal.leases import DriverLock, take_lease
 
 SAY = {"reply": [{"text": "Hel"}, {"text": "lo."}]}
 
@@ -56,7 +56,7 @@ def test_park_ends_at_the_question_with_its_id_on_stdout(shell):
 
 
 def test_what_was_answered_goes_on_with_continue(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     recording = shell.recording({"reply": [ask()]}, SAY)
     shell("run", "-p", "x", "--recording", recording, "--on-approval", "park")
     (row,) = waiting(shell)
@@ -124,9 +124,9 @@ def test_another_run_that_drives_the_session_is_named(shell):
     shell("run", "-p", "x", "--recording", shell.recording(SAY, SAY))
     key = sessions(shell)[0]["id"]
     with Journal.open(Home.open()) as journal:
-        driver = identity(journal, str(shell.workspace), "run")
+        driver = driver_identity(journal, str(shell.workspace), "run")
         with DriverLock(journal, driver):
-            take(journal, key, driver)
+            take_lease(journal, key, driver)
             assert shell("run", "--session", key[:6], "-p", "more") == 1
             assert f"pid {driver.pid}" in shell.err
             assert sum(isinstance(e.body, LeaseTaken) for e in journal.events(key)) == 2
@@ -147,7 +147,7 @@ def test_continue_looks_at_exactly_this_workspace(shell, monkeypatch):
 
 @pytest.mark.spec(209)
 def test_a_second_answer_has_no_effect_and_says_who_was_first(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
     (row,) = waiting(shell)
     assert shell("approvals", "reject", row["id"], "--reason", "no") == 0
@@ -179,7 +179,7 @@ def test_answers_are_refused_inside_an_agent(shell, monkeypatch):
 
 
 def test_several_ids_and_the_highest_code(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "park")
     (row,) = waiting(shell)
     assert shell("approvals", "approve", "ffffffff", row["id"]) == 1
@@ -200,7 +200,7 @@ def test_extending_gives_a_new_id(shell):
 
 
 def test_the_proposal_can_be_written_differently(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}, SAY), "--on-approval", "park")
     (row,) = waiting(shell)
     mine = shell.folder / "mine.txt"

@@ -1,17 +1,16 @@
 """What line mode says in one line and what it shows first: several lines are never said."""
 
-import dataclasses
 import json
 
 import pytest
 from conftest import Stream
+from msgspec.structs import replace
 
-from workbench.cli import queue
-from workbench.cli.approvals.linemode import LineMode
-from workbench.cli.approvals.watch import change_line
+from workbench.cli import approval_display
+from workbench.cli.approval_line_mode import LineMode, change_line
 from workbench.cli.console import Console
 from workbench.domain.values import Actor, Decision
-from workbench.journal.decide import decide
+from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -37,7 +36,9 @@ def talk(shell):
         assert shell("run", "-p", "go", "--recording", recording, "--on-approval", "park") == 3
         journal = opened.append(Journal.open(Home.open())) or opened[-1]
         (trust,) = [action for action in journal.actions() if action.kind == "trust"]
-        decide(journal, Decision(action_id=trust.id, verdict="reject"), trust.digest, Actor(kind="user"))
+        decide_action(
+            journal, Decision(action_id=trust.id, verdict="reject"), trust.digest, Actor(kind="user")
+        )
         return Talk(journal, str(shell.workspace), stream, **more)
 
     opened: list[Journal] = []
@@ -110,10 +111,10 @@ def test_lists_and_their_json_show_where_lines_end(talk, shell):
 
 def test_a_row_of_an_older_journal_shows_where_lines_end(talk):
     talk = talk(*commands(TWO))
-    older = dataclasses.replace(talk.action, target=TWO.replace("\n", " "))
-    assert queue.with_line_ends(talk.journal, older).target == TWO.replace("\n", "⏎")
-    for other in (dataclasses.replace(older, verb="read"), dataclasses.replace(older, state="approved")):
-        assert queue.with_line_ends(talk.journal, other) is other
+    older = replace(talk.action, target=TWO.replace("\n", " "))
+    assert approval_display.with_line_ends(talk.journal, older).target == TWO.replace("\n", "⏎")
+    for other in (replace(older, verb="read"), replace(older, state="approved")):
+        assert approval_display.with_line_ends(talk.journal, other) is other
 
 
 TEXTS = {

@@ -1,6 +1,6 @@
 import pytest
 
-from workbench.cli.screen.terminal import colours, encoding
+from workbench.cli.console import color_depth, terminal_encoding
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_a_terminal_says_how_many_colours_it_has(monkeypatch, term, more, found)
     monkeypatch.setenv("TERM", term)
     for name, value in more.items():
         monkeypatch.setenv(name, value)
-    assert colours() == found
+    assert color_depth() == found
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_a_locale_says_which_characters_there_are(monkeypatch, env, is_utf8_mode
         encoding = "of the stream"
 
     monkeypatch.setattr("sys.__stdout__", Stream())
-    assert encoding(env, is_utf8_mode=is_utf8_mode) == found
+    assert terminal_encoding(env, is_utf8_mode=is_utf8_mode) == found

@@ -7,10 +7,10 @@ from datetime import datetime
 import pytest
 
 from tests.support import golden
-from workbench.cli.sessions.stats import facts
+from workbench.cli.session_report import statistics_json
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.journal.counting import Scope, counted
-from workbench.views.statistics import statistics
+from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.views.statistics import session_statistics
 
 ENDS = {"action.approved": "approved", "action.rejected": "rejected", "action.expired": "expired",
         "action.cancelled": "withdrawn", "action.superseded": "replaced"}  # fmt: skip
@@ -82,8 +82,8 @@ class Count:
 @pytest.mark.parametrize("name", golden.names())
 def test_statistics_are_what_a_count_by_hand_finds(name, tmp_path):
     with golden.load(name, tmp_path / "home") as journal, journal.reader.snapshot() as database:
-        found = counted(database, Scope())
-    told = facts(statistics(found.calls, found.answers, found.sessions, found.files), 0)
+        found = statistics_facts(database, StatisticsScope())
+    told = statistics_json(session_statistics(found.calls, found.answers, found.sessions, found.files), 0)
     count = Count(name)
     kept = [call for call in dict.fromkeys(count.calls) if call not in count.replaced]
     calls = Counter(count.tools[call] for call in kept)

@@ -23,7 +23,7 @@ class Reactive(Stream):
 
 
 def test_changes_as_lines_of_json(shell, monkeypatch):
-    monkeypatch.setattr("workbench.host.ensure.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     shell(
         "run",
         "-p",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config import load
-from workbench.config.describing import as_dict, describe
+from workbench.config.describe import config_as_json, key_descriptions
+from workbench.config.layers import load_config
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"
 
@@ -27,15 +27,15 @@ def paths(value: object, path: str = "") -> set[str]:
 def test_the_example_is_valid_and_complete(tmp_path: Path):
     example = json.loads(EXAMPLE.read_text())
     (tmp_path / "config.json").write_text(EXAMPLE.read_text())
-    loaded = load(tmp_path, None, trusted=False, env={}, options={})
+    loaded = load_config(tmp_path, None, trusted=False, env={}, options={})
     assert loaded.problems == ()
-    assert as_dict(loaded.config) == example
+    assert config_as_json(loaded.config) == example
     used = {re.sub(r"^providers\.[^.]+", "providers.NAME", path) for path in paths(example)}
-    assert {row.key for row in describe()} - used == set()
+    assert {row.key for row in key_descriptions()} - used == set()
 
 
 def test_every_key_is_described_in_one_sentence():
-    rows = describe()
+    rows = key_descriptions()
     assert len({row.key for row in rows}) == len(rows)
     for row in rows:
         assert row.type
@@ -44,8 +44,8 @@ def test_every_key_is_described_in_one_sentence():
 
 
 def test_described_defaults_are_the_defaults(tmp_path: Path):
-    plain = as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config)
-    rows = [row for row in describe() if "[]" not in row.key and not row.key.startswith("providers.")]
+    plain = config_as_json(load_config(tmp_path, None, trusted=False, env={}, options={}).config)
+    rows = [row for row in key_descriptions() if "[]" not in row.key and not row.key.startswith("providers.")]
     for row in rows:
         value: object = plain
         for name in row.key.split("."):
@@ -56,15 +56,17 @@ def test_described_defaults_are_the_defaults(tmp_path: Path):
 
 def test_what_is_shown_can_be_read_again(tmp_path: Path):
     (tmp_path / "config.json").write_text(EXAMPLE.read_text())
-    first = as_dict(load(tmp_path, None, trusted=False, env={}, options={"ui.motion": "none"}).config)
+    first = config_as_json(
+        load_config(tmp_path, None, trusted=False, env={}, options={"ui.motion": "none"}).config
+    )
     (tmp_path / "config.json").write_text(json.dumps(first))
-    assert as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config) == first
+    assert config_as_json(load_config(tmp_path, None, trusted=False, env={}, options={}).config) == first
 
 
 def test_secrets_in_headers_are_not_shown(tmp_path: Path):
     headers = {"X-Api-Key": "fake", "Authorization": "Bearer FAKEfake0000FAKEfake"}
     (tmp_path / "config.json").write_text(json.dumps({"providers": {"ollama": {"headers": headers}}}))
-    shown = json.dumps(as_dict(load(tmp_path, None, trusted=False, env={}, options={}).config))
+    shown = json.dumps(config_as_json(load_config(tmp_path, None, trusted=False, env={}, options={}).config))
     assert "fake" not in shown.lower()
 
 
@@ -72,8 +74,8 @@ def test_secrets_in_headers_are_not_shown(tmp_path: Path):
 def test_reading_a_valid_configuration_loads_nothing_heavy(tmp_path: Path, heavy: str):
     (tmp_path / "config.json").write_text(EXAMPLE.read_text())
     program = (
-        "import sys, pathlib, workbench.config as c\n"
-        f"c.load(pathlib.Path({str(tmp_path)!r}), None, trusted=False, env={{}}, options={{}})\n"
+        "import sys, pathlib, workbench.config.layers as c\n"
+        f"c.load_config(pathlib.Path({str(tmp_path)!r}), None, trusted=False, env={{}}, options={{}})\n"
         f"assert {heavy!r} not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

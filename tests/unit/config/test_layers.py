@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config import Ignored, Loaded, Origin, Pattern, load
+from workbench.config.layers import load_config
+from workbench.config.types import ApprovalPattern, IgnoredValue, LoadedConfig, Origin
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ def loaded(
     trusted: bool = False,
     env: Mapping[str, str] | None = None,
     options: Mapping[str, object] | None = None,
-) -> Loaded:
-    return load(home, workspace, trusted=trusted, env=env or {}, options=options or {})
+) -> LoadedConfig:
+    return load_config(home, workspace, trusted=trusted, env=env or {}, options=options or {})
 
 
 @pytest.mark.spec(37, 38)
@@ -105,12 +106,14 @@ def test_denials_of_all_layers_are_united_and_know_their_line(home: Path, worksp
             home, workspace, trusted=trusted, env=env, options={"approvals.deny": ["O"]}
         ).config.approvals.deny
         assert deny == (
-            Pattern(text="A", origin=Origin(layer="user", file=str(user), line=2)),
-            Pattern(text="B", origin=Origin(layer="user", file=str(user), line=3)),
-            Pattern(text="W", origin=Origin(layer="workspace", file=str(own), line=2)),
-            Pattern(text="Bash(a, b)", origin=Origin(layer="environment", file="WORKBENCH_APPROVALS_DENY")),
-            Pattern(text="E", origin=Origin(layer="environment", file="WORKBENCH_APPROVALS_DENY")),
-            Pattern(text="O", origin=Origin(layer="option", file="option")),
+            ApprovalPattern(text="A", origin=Origin(layer="user", file=str(user), line=2)),
+            ApprovalPattern(text="B", origin=Origin(layer="user", file=str(user), line=3)),
+            ApprovalPattern(text="W", origin=Origin(layer="workspace", file=str(own), line=2)),
+            ApprovalPattern(
+                text="Bash(a, b)", origin=Origin(layer="environment", file="WORKBENCH_APPROVALS_DENY")
+            ),
+            ApprovalPattern(text="E", origin=Origin(layer="environment", file="WORKBENCH_APPROVALS_DENY")),
+            ApprovalPattern(text="O", origin=Origin(layer="option", file="option")),
         )
 
 
@@ -190,9 +193,9 @@ def test_an_untrusted_workspace_does_nothing_else(home: Path, workspace: Path, p
 
 
 def test_every_key_is_in_one_of_the_two_tables():
-    from workbench.config.keys import KEYS
+    from workbench.config.keys import CONFIG_KEYS
 
-    missing = {key.path for key in KEYS} - set(NARROWING) - set(WIDENING) - {"config_version"}
+    missing = {key.path for key in CONFIG_KEYS} - set(NARROWING) - set(WIDENING) - {"config_version"}
     assert missing == set()
 
 
@@ -210,7 +213,7 @@ def test_even_a_trusted_workspace_allows_nothing(home: Path, workspace: Path):
     result = loaded(home, workspace, trusted=True)
     assert [pattern.text for pattern in result.config.approvals.allow] == ["Read"]
     reason = "Only your own configuration can allow calls."
-    assert result.ignored == (Ignored(key="approvals.allow", file=str(own), line=3, reason=reason),)
+    assert result.ignored == (IgnoredValue(key="approvals.allow", file=str(own), line=3, reason=reason),)
 
 
 def test_narrowing_is_measured_by_the_users_value(home: Path, workspace: Path):

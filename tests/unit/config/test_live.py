@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from workbench.config import load
-from workbench.config.describing import as_dict
-from workbench.config.keys import KEYS
-from workbench.config.live import merged
+from workbench.config.describe import config_as_json
+from workbench.config.keys import CONFIG_KEYS
+from workbench.config.layers import load_config
+from workbench.config.reload import merge_reloaded
 
 RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
 OTHER = {**RULE, "id": "2"}
@@ -16,15 +16,15 @@ OTHER = {**RULE, "id": "2"}
 def read(folder, content):
     text = content if isinstance(content, str) else json.dumps({"config_version": 1, **content})
     (folder / "config.json").write_text(text)
-    return load(folder, None, trusted=True, env={}, options={})
+    return load_config(folder, None, trusted=True, env={}, options={})
 
 
 def change(folder, before, after):
-    return merged(read(folder, before), read(folder, after))
+    return merge_reloaded(read(folder, before), read(folder, after))
 
 
 def at(found, path):
-    value = as_dict(found.loaded.config)
+    value = config_as_json(found.loaded.config)
     for name in path.split("."):
         value = value[name]
     return value
@@ -114,7 +114,7 @@ def test_nothing_changed_says_nothing(tmp_path):
 def test_no_change_of_one_key_ever_allows_more(tmp_path):
     """Every key is either of the screen, a limit, or goes through a rule that narrows."""
     free = ("ui.", "limits.")
-    granting = [key.path for key in KEYS if not key.path.startswith(free)]
+    granting = [key.path for key in CONFIG_KEYS if not key.path.startswith(free)]
     assert {"approvals.allow", "auto_approval_rules", "hooks.PreToolUse"} <= set(granting)
     present = read(tmp_path, {})
     wide = read(
@@ -125,7 +125,7 @@ def test_no_change_of_one_key_ever_allows_more(tmp_path):
             "auto_approval_rules": [RULE], "fetch": {"allow_loopback": True, "allowed_hosts": ["a"]},
         },
     )  # fmt: skip
-    found = merged(present, wide).loaded.config
+    found = merge_reloaded(present, wide).loaded.config
     assert (found.approvals, found.auto_approval_rules, found.fetch) == (
         present.config.approvals, present.config.auto_approval_rules, present.config.fetch,
     )  # fmt: skip

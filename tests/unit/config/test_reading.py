@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config import Loaded, Problem, load
+from workbench.config.layers import load_config
+from workbench.config.types import ConfigProblem, LoadedConfig
 
 
-def read(home: Path, value: object) -> Loaded:
+def read(home: Path, value: object) -> LoadedConfig:
     text = value if isinstance(value, str) else json.dumps(value)
     (home / "config.json").write_text(text)
-    return load(home, None, trusted=False, env={}, options={})
+    return load_config(home, None, trusted=False, env={}, options={})
 
 
 def at(path: str, value: object) -> dict[str, object]:
@@ -54,7 +55,7 @@ BOUNDS = [
         [[{"matcher": "*", "command": "x"}]],
         [[{"matcher": "*", "command": "x", "when": 1}]],
     ),
-    ("providers.p.kind", ["recorded", "ollama", "anthropic"], ["chatbot", None]),
+    ("providers.p.kind", ["recorded", "ollama"], ["anthropic", "azure-openai", "chatbot", None]),
     (
         "providers.ollama.base_url",
         ["http://h", "https://h:8080/v1", "http://[::1]:1"],
@@ -99,7 +100,7 @@ def test_a_bad_value_leaves_the_default_and_says_so(tmp_path: Path):
     result = read(tmp_path, '{"approvals": {\n  "window_minutes": "soon"}}')
     assert result.config.approvals.window_minutes == 15
     assert result.problems == (
-        Problem(
+        ConfigProblem(
             file=str(tmp_path / "config.json"),
             line=2,
             column=21,
@@ -115,7 +116,9 @@ def test_a_bad_value_leaves_the_default_and_says_so(tmp_path: Path):
 
 def test_a_bad_variable_leaves_what_the_file_says(tmp_path: Path):
     (tmp_path / "config.json").write_text('{"limits": {"max_turns": 7}}')
-    result = load(tmp_path, None, trusted=False, env={"WORKBENCH_LIMITS_MAX_TURNS": "many"}, options={})
+    result = load_config(
+        tmp_path, None, trusted=False, env={"WORKBENCH_LIMITS_MAX_TURNS": "many"}, options={}
+    )
     (problem,) = result.problems
     assert result.config.limits.max_turns == 7
     assert (problem.file, problem.line) == ("WORKBENCH_LIMITS_MAX_TURNS", None)
@@ -239,7 +242,7 @@ def test_a_hook_without_one_of_both_is_fatal(tmp_path: Path, missing: str):
     [
         ("p", {"model": "m"}, "it has no kind."),
         ("p", {"kind": "openai-compatible"}, "it has no base_url."),
-        ("azure-openai", {"deployment": "d"}, "it has no base_url."),
+        ("openai-compatible", {"model": "m"}, "it has no base_url."),
         ("ollama", {"key_env": "A", "key_command": "b"}, "it has both key_env and key_command."),
     ],
 )

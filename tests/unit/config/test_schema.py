@@ -6,18 +6,18 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from workbench.config import load
-from workbench.config.migrating import migrated
-from workbench.config.schema import schema
+from workbench.config.describe import config_schema
+from workbench.config.layer_reader import migrate_content
+from workbench.config.layers import load_config
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"
-VALIDATOR = jsonschema.Draft202012Validator(schema())
+VALIDATOR = jsonschema.Draft202012Validator(config_schema())
 
 
 def test_it_is_a_schema_and_the_example_keeps_to_it():
-    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.Draft202012Validator.check_schema(config_schema())
     VALIDATOR.validate(json.loads(EXAMPLE.read_text()))
-    assert json.loads(json.dumps(schema())) == schema()
+    assert json.loads(json.dumps(config_schema())) == config_schema()
 
 
 CASES = [
@@ -47,7 +47,7 @@ CASES = [
 @pytest.mark.parametrize("content", CASES, ids=json.dumps)
 def test_schema_and_program_agree(tmp_path, content):
     (tmp_path / "config.json").write_text(json.dumps(content))
-    loaded = load(tmp_path, None, trusted=True, env={}, options={})
+    loaded = load_config(tmp_path, None, trusted=True, env={}, options={})
     assert VALIDATOR.is_valid(content) == (not loaded.problems), [*map(str, loaded.problems)]
 
 
@@ -79,6 +79,6 @@ def test_schema_and_program_agree(tmp_path, content):
     ],
 )
 def test_a_file_is_brought_to_this_version_and_loses_nothing(content, expected, count):
-    found = migrated(content)
+    found = migrate_content(content)
     assert (found.content, len(found.changes)) == (expected, count)
-    assert migrated(found.content).changes == ()
+    assert migrate_content(found.content).changes == ()

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
+from workbench.domain import codec, values
 from workbench.domain import events as e
-from workbench.domain import values as v
 
 texts = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=20)
 ids = st.sampled_from(["one", "two", "three"])
@@ -23,7 +23,7 @@ def body_strategy(cls):
         "metadata": json_objects,
         "subject": json_objects,
     }
-    names = {f for f in cls.__dataclass_fields__}
+    names = {f for f in cls.__struct_fields__}
     given = {name: strategy for name, strategy in overrides.items() if name in names}
     for name in ("created_at", "expires_at", "approved_until", "at"):
         if name in names:
@@ -35,15 +35,15 @@ def body_strategy(cls):
     return st.builds(cls, **given)
 
 
-calls = st.builds(v.ReplyCall, call_id=ids, arguments=json_objects)
+calls = st.builds(values.ReplyCall, call_id=ids, arguments=json_objects)
 hunks = st.builds(
-    v.Hunk,
+    values.Hunk,
     index=st.integers(1, 9),
     old_start=st.integers(0, 9), old_count=st.integers(0, 9), new_start=st.integers(0, 9), new_count=st.integers(0, 9),
     lines=st.lists(st.tuples(st.sampled_from([" ", "-", "+"]), texts), max_size=3).map(tuple),
 )  # fmt: skip
 
-bodies = st.sampled_from(e.BODIES).flatmap(body_strategy)
+bodies = st.sampled_from(codec.EVENT_BODIES).flatmap(body_strategy)
 
 
 @st.composite
@@ -54,7 +54,7 @@ def events(draw):
         at=draw(micros),
         actor=draw(
             st.builds(
-                v.Actor,
+                values.Actor,
                 kind=st.sampled_from(["user", "host", "agent"]),
                 pid=st.none() | st.integers(1, 9),
                 via=st.none() | st.sampled_from(["cli", "screen"]),

@@ -1,37 +1,40 @@
 import json
-from dataclasses import replace
+import typing
 
 import pytest
 from hypothesis import given
+from msgspec import Struct
+from msgspec.structs import replace
 from strategies_domain import events
 
 from workbench.domain import codec
-from workbench.domain.events import BODIES, BY_KIND, ActionOpened, ReplyCompleted, TextStreamed, Unknown
-from workbench.domain.values import FilePlan, ReplyCall
+from workbench.domain.codec import BODY_BY_KIND, EVENT_BODIES
+from workbench.domain.events import ActionOpened, ProgressReported, ReplyCompleted, TextStreamed, Unknown
+from workbench.domain.values import FilePlan, ReplyCall, Usage
 
 
 @given(events())
 @pytest.mark.spec(213)
 def test_a_line_says_everything_of_an_event(event):
-    assert codec.parse_line(codec.to_line(event)) == event
+    assert codec.event_from_line(codec.event_to_line(event)) == event
 
 
 @given(events())
 def test_what_we_stored_is_read_back_by_the_trusted_door(event):
-    body, raw = codec.trusted_body(event.kind, codec.body_json(event))
+    body, raw = codec.decode_stored_body(event.kind, codec.body_json(event))
     assert (body, raw) == (event.body, None)
 
 
 @given(events())
 def test_a_line_is_one_line_of_json_with_iso_times(event):
-    line = codec.to_line(event)
+    line = codec.event_to_line(event)
     assert "\n" not in line
     assert json.loads(line)["at"].endswith("Z")
 
 
 def test_kinds_are_past_tense_dotted_and_unique():
-    assert len(BY_KIND) == len(BODIES)
-    assert all(len(kind.split(".")) == 2 for kind in BY_KIND)
+    assert len(BODY_BY_KIND) == len(EVENT_BODIES)
+    assert all(len(kind.split(".")) == 2 for kind in BODY_BY_KIND)
 
 
 @pytest.mark.spec(213)
@@ -41,13 +44,50 @@ def test_unknown_fields_at_any_depth_are_kept_as_they_came():
         "kind": "reply.completed",
         "body": {"text": "hi", "mood": "good", "calls": [{"call_id": "c", "provider_call_id": "p", "tool": "t", "later": 1}]},
     }  # fmt: skip
-    event = codec.parse(line)
+    event = codec.event_from_object(line)
     assert isinstance(event.body, ReplyCompleted)
     assert event.body.calls[0].tool == "t"
-    assert codec.to_object(event)["body"] == line["body"]
-    body, raw = codec.trusted_body(event.kind, codec.body_json(event))
+    assert codec.event_to_object(event)["body"] == line["body"]
+    body, raw = codec.decode_stored_body(event.kind, codec.body_json(event))
     assert body == event.body
     assert json.loads(raw) == line["body"]
+
+
+def test_every_struct_inside_a_body_refuses_unknown_fields_so_that_none_is_dropped_unseen():
+    def inside(hint):
+        if isinstance(hint, type) and issubclass(hint, Struct):
+            return {hint}.union(*map(inside, typing.get_type_hints(hint).values()))
+        return set().union(*map(inside, typing.get_args(hint)))
+
+    structs = set().union(*map(inside, EVENT_BODIES))
+    assert {ReplyCall, Usage, FilePlan} < structs
+    assert [cls for cls in structs if not cls.__struct_config__.forbid_unknown_fields] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "field", "value"),
+    [
+        ("turn.ended", '{"outcome":"abandoned"}', "outcome", "abandoned"),
+        ("progress.reported", '{"message":"m","percentage":101}', "percentage", 101),
+        ("prompt.submitted", '{"text":"a\\ud800"}', "text", "a\ud800"),
+        ("reply.completed", '{"usage":{"input_tokens":-1}}', "usage", Usage(input_tokens=-1)),
+    ],
+)
+def test_what_another_version_stored_is_read_even_where_it_breaks_a_rule_of_this_one(
+    kind, stored, field, value
+):
+    body, raw = codec.decode_stored_body(kind, stored)
+    assert (getattr(body, field), raw) == (value, None)
+
+
+def test_unknown_members_of_a_stored_body_are_dropped_and_its_text_is_kept():
+    stored = (
+        '{"calls":[{"call_id":"c","provider_call_id":"p","tool":"t","later":1}],"usage":{"output_tokens":-2}}'
+    )
+    body, raw = codec.decode_stored_body("reply.completed", stored)
+    call = ReplyCall(call_id="c", provider_call_id="p", tool="t")
+    assert body == ReplyCompleted(calls=(call,), usage=Usage(output_tokens=-2))
+    assert raw == stored
 
 
 @pytest.mark.spec(213)
@@ -60,11 +100,11 @@ def test_an_unknown_kind_is_kept_verbatim():
         "kind": "moon.rose",
         "body": {"phase": [1, 2]},
     }
-    event = codec.parse(line)
+    event = codec.event_from_object(line)
     assert event.body == Unknown(original_kind="moon.rose", content={"phase": [1, 2]})
     assert event.kind == "moon.rose"
-    assert codec.to_object(event)["kind"] == "moon.rose"
-    assert codec.trusted_body("moon.rose", codec.body_json(event)) == (event.body, None)
+    assert codec.event_to_object(event)["kind"] == "moon.rose"
+    assert codec.decode_stored_body("moon.rose", codec.body_json(event)) == (event.body, None)
 
 
 GOOD = {
@@ -92,36 +132,68 @@ GOOD = {
     ],
 )
 def test_a_bad_line_is_refused_and_the_field_is_named(change, named):
-    assert codec.parse(GOOD).body == TextStreamed(block=0, offset=0, text="a")
+    assert codec.event_from_object(GOOD).body == TextStreamed(block=0, offset=0, text="a")
     with pytest.raises(codec.MalformedEventError, match=named):
-        codec.parse({**GOOD, **change})
+        codec.event_from_object({**GOOD, **change})
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nonsense", "3", '{"a":'])
 def test_what_is_no_object_is_refused(text):
     with pytest.raises(codec.MalformedEventError):
-        codec.parse_line(text)
+        codec.event_from_line(text)
 
 
 @pytest.mark.spec(143)
 def test_a_percentage_stays_within_its_range():
     body = {"message": "half", "percentage": 101}
     with pytest.raises(codec.MalformedEventError, match="percentage"):
-        codec.parse({**GOOD, "kind": "progress.reported", "body": body})
+        codec.event_from_object({**GOOD, "kind": "progress.reported", "body": body})
 
 
 @pytest.mark.spec(138)
 def test_token_counts_are_never_negative():
     body = {"usage": {"input_tokens": -1, "output_tokens": 0}}
     with pytest.raises(codec.MalformedEventError, match="input_tokens"):
-        codec.parse({**GOOD, "kind": "reply.completed", "body": body})
+        codec.event_from_object({**GOOD, "kind": "reply.completed", "body": body})
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("progress.reported", {"message": "m", "percentage": "NUMBER"}),
+        ("call.finished", {"state": "done", "metadata": {"x": ["NUMBER"]}}),
+        ("moon.rose", {"phase": "NUMBER"}),
+    ],
+)
+def test_numbers_that_json_does_not_have_are_refused(number, kind, body):
+    line = json.dumps({**GOOD, "kind": kind, "body": body}).replace('"NUMBER"', number)
+    with pytest.raises(codec.MalformedEventError, match="body"):
+        codec.event_from_line(line)
+    wrong = ProgressReported(message="m", percentage=float(number))
+    with pytest.raises(codec.MalformedEventError, match="body"):
+        codec.validate_event(replace(codec.event_from_object(GOOD), body=wrong))
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        ({"call_id": "c", "provider_call_id": "p"}, r"calls\.0\.tool: missing"),
+        ({"call_id": "c", "provider_call_id": "p", "tool": 1}, r"calls\.0\.tool: Expected `str`"),
+        ({"call_id": "c", "provider_call_id": "p", "later": 1}, r"calls\.0\.tool: missing"),
+        (3, r"calls\.0: Expected `object`"),
+    ],
+)
+def test_the_place_of_a_wrong_member_is_named_also_beside_unknown_ones(call, named):
+    with pytest.raises(codec.MalformedEventError, match=named):
+        codec.event_from_object({**GOOD, "kind": "reply.completed", "body": {"calls": [call], "mood": 1}})
 
 
 def test_validate_refuses_what_a_producer_built_wrongly():
-    event = codec.parse(GOOD)
-    assert codec.validate(event) is event
+    event = codec.event_from_object(GOOD)
+    assert codec.validate_event(event) is event
     with pytest.raises(codec.MalformedEventError, match="offset"):
-        codec.validate(replace(event, body=TextStreamed(block=0, offset=-3, text="")))
+        codec.validate_event(replace(event, body=TextStreamed(block=0, offset=-3, text="")))
 
 
 def test_every_reference_that_an_event_holds_is_found():
@@ -141,8 +213,8 @@ def test_every_reference_that_an_event_holds_is_found():
 def test_no_field_that_names_a_blob_is_forgotten():
     held = {
         f"{cls.__name__}.{name}"
-        for cls in BODIES
-        for name in cls.__dataclass_fields__
+        for cls in EVENT_BODIES
+        for name in cls.__struct_fields__
         if name.endswith("_ref")
     }
     assert held == {
@@ -154,7 +226,9 @@ def test_no_field_that_names_a_blob_is_forgotten():
 
 
 def test_a_line_holds_no_character_that_steers_a_terminal():
-    event = codec.parse({**GOOD, "body": {"block": 0, "offset": 0, "text": "a\u202e\x9b\x7f\x1b\U000e0041b"}})
-    line = codec.to_line(event)
+    event = codec.event_from_object(
+        {**GOOD, "body": {"block": 0, "offset": 0, "text": "a\u202e\x9b\x7f\x1b\U000e0041b"}}
+    )
+    line = codec.event_to_line(event)
     assert not {"\u202e", "\x9b", "\x7f", "\x1b", "\U000e0041"}.intersection(line)
-    assert codec.parse_line(line) == event
+    assert codec.event_from_line(line) == event

@@ -1,14 +1,13 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from strategies_domain import events
 
 from workbench.domain import events as e
-from workbench.domain.fold import Tables, apply, describe_actor
+from workbench.domain.fold import MemoryTables, apply_event, describe_actor
 from workbench.domain.rows import Action, Call, Rule, Session, Trust
-from workbench.domain.values import Actor, ReplyCall, Taken, Usage, Verdict
+from workbench.domain.values import Actor, GateVerdict, ReplyCall, SelectedHunk, Usage
 
 HOST, USER = Actor(kind="host", pid=7), Actor(kind="user", pid=9, via="cli")
 
@@ -17,7 +16,7 @@ class Script:
     """Folds bodies one after another, with positions, sequence numbers and times that rise."""
 
     def __init__(self):
-        self.tables, self.count = Tables(), 0
+        self.tables, self.count = MemoryTables(), 0
 
     def __call__(self, body, actor=HOST, **ids):
         self.count += 1
@@ -56,7 +55,7 @@ def asked():
     script(
         e.ReplyCompleted(text="ok", calls=(call,), usage=Usage(input_tokens=3, output_tokens=2)), turn_id="t1"
     )
-    ask = Verdict(outcome="ask", step="ask", by="default")
+    ask = GateVerdict(outcome="ask", step="ask", by="default")
     script(e.CallProposed(tool="create_file", verdict=ask, target="a.py"), turn_id="t1", call_id="c1")
     script(opened(), turn_id="t1", call_id="c1", action_id="a1")
     return script
@@ -64,18 +63,18 @@ def asked():
 
 @given(st.lists(events(), max_size=12))
 def test_any_events_in_any_order_fold(found):
-    Tables().fold(found)
+    MemoryTables().fold(found)
 
 
 @given(st.lists(events(), max_size=12), st.integers(0, 12))
 def test_a_fold_can_be_cut_anywhere(found, at):
-    assert Tables().fold(found[:at]).fold(found[at:]) == Tables().fold(found)
+    assert MemoryTables().fold(found[:at]).fold(found[at:]) == MemoryTables().fold(found)
 
 
 @given(events())
 def test_what_is_not_durable_changes_no_row(event):
     if not event.body.DURABLE:
-        assert apply(event, Tables()) == ()
+        assert apply_event(event, MemoryTables()) == ()
 
 
 @pytest.mark.spec(1, 132, 187)
@@ -136,7 +135,7 @@ def test_an_asked_call_waits_with_its_action():
 def test_approval_by_a_human_then_execution():
     script = asked()
     script(
-        e.ActionApproved(digest="d", approved_until=99, result_digest="r", selection=(Taken(hunk=1),)),
+        e.ActionApproved(digest="d", approved_until=99, result_digest="r", selection=(SelectedHunk(hunk=1),)),
         USER,
         action_id="a1",
         call_id="c1",
@@ -151,7 +150,7 @@ def test_approval_by_a_human_then_execution():
     assert (action.state, action.decided_by, action.selection) == (
         "approved",
         "user (cli, pid 9)",
-        (Taken(hunk=1),),
+        (SelectedHunk(hunk=1),),
     )
     script(e.CallExecuting(digest="d"), call_id="c1")
     script(e.CallFinished(state="succeeded", summary="1 file"), call_id="c1")
@@ -163,7 +162,7 @@ def test_approval_by_a_human_then_execution():
 @pytest.mark.parametrize(("rule", "method"), [(None, "auto"), ("R3", "config_rule")])
 def test_an_allowed_call_says_by_what(rule, method):
     script = started()
-    verdict = Verdict(outcome="allowed", step="grants", by=rule or "read grant", rule=rule)
+    verdict = GateVerdict(outcome="allowed", step="grants", by=rule or "read grant", rule=rule)
     script(e.CallProposed(tool="read_file", verdict=verdict, provider_call_id="p"), call_id="c9")
     call = script.tables.calls["c9"]
     assert (call.state, call.approval_method, call.rule) == ("approved", method, rule)
@@ -172,7 +171,7 @@ def test_an_allowed_call_says_by_what(rule, method):
 @pytest.mark.parametrize("outcome", ["denied", "refused"])
 def test_a_denied_or_refused_call_is_rejected_with_the_reason(outcome):
     script = started()
-    verdict = Verdict(outcome=outcome, step="deny", by="config.json:3", reason="no")
+    verdict = GateVerdict(outcome=outcome, step="deny", by="config.json:3", reason="no")
     script(e.CallProposed(tool="read_file", verdict=verdict), call_id="c9")
     call = script.tables.calls["c9"]
     assert (call.state, call.detail, call.error) == ("rejected", outcome, "no")
@@ -216,7 +215,7 @@ def test_a_stale_base_warns_once():
 def test_a_call_that_replaces_a_stale_one_keeps_its_place_and_its_provider_id():
     script = asked()
     script(e.CallFinished(state="cancelled", detail="stale"), call_id="c1")
-    ask = Verdict(outcome="ask", step="ask", by="default")
+    ask = GateVerdict(outcome="ask", step="ask", by="default")
     script(e.CallProposed(tool="create_file", verdict=ask, replaces="c1"), call_id="c2")
     old, new = script.tables.calls["c1"], script.tables.calls["c2"]
     assert (old.state, old.replaced_by) == ("cancelled", "c2")

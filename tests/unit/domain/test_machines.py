@@ -7,8 +7,8 @@ from workbench.domain.machines import (
     ACTION_MOVES,
     CALL_MOVES,
     SESSION_MOVES,
-    SETTLED_CALLS,
-    TERMINAL_SESSIONS,
+    SETTLED_CALL_STATES,
+    TERMINAL_SESSION_STATES,
     ActionState,
     CallState,
     IllegalMoveError,
@@ -42,9 +42,9 @@ def test_a_decided_action_is_final():
 
 @pytest.mark.spec(134, 135, 8)
 def test_a_session_skips_no_state_and_leaves_no_terminal_one():
-    assert frozenset({"completed", "failed", "terminated"}) == TERMINAL_SESSIONS
+    assert frozenset({"completed", "failed", "terminated"}) == TERMINAL_SESSION_STATES
     assert set(SESSION_MOVES) == set(get_args(SessionStatus))
-    for old in set(SESSION_MOVES) - TERMINAL_SESSIONS:
+    for old in set(SESSION_MOVES) - TERMINAL_SESSION_STATES:
         assert may_move(SESSION_MOVES, old, "terminated")
     assert not may_move(SESSION_MOVES, "created", "ready")
     assert not may_move(SESSION_MOVES, "initializing", "processing")
@@ -67,4 +67,4 @@ def test_an_illegal_move_names_the_machine_and_both_states():
 
 
 def test_settled_calls_are_those_that_nothing_leaves():
-    assert {old for old, after in CALL_MOVES.items() if not after} == SETTLED_CALLS
+    assert {old for old, after in CALL_MOVES.items() if not after} == SETTLED_CALL_STATES

@@ -1,23 +1,15 @@
 """Rows of pipeline runs and steps, folded from their events."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from workbench.domain import events as e
-from workbench.domain.fold import Tables
+from workbench.domain import events
+from workbench.domain.events import ContractChecked, RunChanged, RunRequested, RunStarted, StepChanged
+from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import RUN_MOVES, STEP_MOVES, StepStateName, may_move
+from workbench.domain.messages import StepId
 from workbench.domain.rows import PipelineState, StepState
-from workbench.domain.runs import (
-    ContractChecked,
-    RunChanged,
-    RunRequested,
-    RunStarted,
-    StepChanged,
-    StepId,
-    StepPlan,
-)
-from workbench.domain.values import Actor, Usage
+from workbench.domain.values import Actor, StepPlan, Usage
 
 HOST = Actor(kind="host", pid=7)
 PLANS = (StepPlan(id="plan"), StepPlan(id="tests", kind="command", needs=("plan",), is_matrix=True))
@@ -27,15 +19,15 @@ class Run:
     """Folds bodies of one run, one second apart."""
 
     def __init__(self, *, is_started=True):
-        self.tables, self.count = Tables(), 0
-        self(e.SessionCreated(session_kind="pipeline", title="nightly #41", workspace="/w", number=41))
+        self.tables, self.count = MemoryTables(), 0
+        self(events.SessionCreated(session_kind="pipeline", title="nightly #41", workspace="/w", number=41))
         self(RunRequested(pipeline="nightly", file="n.yaml", input="all"))
         if is_started:
             self(RunStarted(pipeline="nightly", steps=PLANS))
 
     def __call__(self, body, step=None, action_id=None):
         self.count += 1
-        event = e.Event(
+        event = events.Event(
             id=f"e{self.count}", session_id="r", at=self.count * 1_000_000, actor=HOST, body=body,
             position=self.count, sequence_number=self.count, step=step, action_id=action_id,
         )  # fmt: skip

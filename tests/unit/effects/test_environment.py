@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.effects.environment import agent_environment, marked_environment, scrubbed_environment
-from workbench.text import known
+from workbench.effects.child_processes import agent_environment, marked_environment, scrubbed_environment
+from workbench.secrets import scrubber
 
 # fmt: off
 KEPT = [
@@ -140,7 +140,7 @@ def test_a_variable_whose_value_is_a_secret_reaches_no_command(name):
 def test_a_secret_that_became_known_later_reaches_no_command_from_then_on():
     base = {"PLAIN": "correct-horse-battery", "PATH": "/correct-horse-battery"}
     assert agent_environment(base, "/w") == {**base, **OURS}
-    known.remember("correct-horse-battery")
+    scrubber.register_secret("correct-horse-battery")
     assert agent_environment(base, "/w") == {"PATH": base["PATH"], **OURS}
 
 

@@ -10,20 +10,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from workbench.effects import faults
+from workbench.effects import runtime
 
 POINT = "journal.after_commit"
 PASSES = f"""
-from workbench.effects.faults import point
+from workbench.effects.runtime import fault_point
 for number in range(1, 4):
     print(number, flush=True)
-    point("{POINT}")
+    fault_point("{POINT}")
 """
 PASSES_IN_THREAD = f"""
 import threading
-from workbench.effects.faults import point
+from workbench.effects.runtime import fault_point
 def work():
-    point("{POINT}")
+    fault_point("{POINT}")
     print("on", flush=True)
 thread = threading.Thread(target=work)
 thread.start()
@@ -34,13 +34,13 @@ thread.join()
 @pytest.fixture(autouse=True)
 def _nothing_armed() -> Iterator[None]:
     yield
-    faults.disarm_all()
+    runtime.disarm_all_faults()
 
 
 def _start(program: str, value: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", program],
-        env={**os.environ, faults.VARIABLE: value},
+        env={**os.environ, runtime.FAULTS_VARIABLE: value},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -48,39 +48,39 @@ def _start(program: str, value: str) -> subprocess.Popen[str]:
 
 
 def test_every_point_has_a_sentence() -> None:
-    assert all(sentence.endswith(".") and " " in sentence for sentence in faults.POINTS.values())
-    assert len(faults.POINTS) >= 24
+    assert all(sentence.endswith(".") and " " in sentence for sentence in runtime.FAULT_POINTS.values())
+    assert len(runtime.FAULT_POINTS) >= 24
 
 
 def test_unarmed_points_do_nothing() -> None:
-    for name in faults.POINTS:
-        faults.point(name)
+    for name in runtime.FAULT_POINTS:
+        runtime.fault_point(name)
 
 
 def test_unknown_names_are_errors_everywhere() -> None:
-    with pytest.raises(faults.UnknownPoint, match=r"no\.such"):
-        faults.point("no.such")
-    with pytest.raises(faults.UnknownPoint):
-        faults.armed("no.such", "exit")
-    with pytest.raises(faults.UnknownPoint):
-        faults.arm_from("no.such:exit")
+    with pytest.raises(runtime.UnknownFaultPoint, match=r"no\.such"):
+        runtime.fault_point("no.such")
+    with pytest.raises(runtime.UnknownFaultPoint):
+        runtime.arm_fault("no.such", "exit")
+    with pytest.raises(runtime.UnknownFaultPoint):
+        runtime.arm_faults_from("no.such:exit")
 
 
 def test_only_the_nth_passage_fires() -> None:
     fired: list[int] = []
-    with faults.armed(POINT, lambda: fired.append(1), nth=2):
+    with runtime.arm_fault(POINT, lambda: fired.append(1), nth=2):
         for _ in range(4):
-            faults.point(POINT)
-            faults.point("host.started")
+            runtime.fault_point(POINT)
+            runtime.fault_point("host.started")
     assert fired == [1]
 
 
 def test_a_block_disarms_at_its_end_and_leaves_others() -> None:
     fired: list[str] = []
-    faults.armed(POINT, lambda: fired.append("kept"), nth=2)
-    with faults.armed(POINT, lambda: fired.append("never"), nth=2):
-        faults.point(POINT)
-    faults.point(POINT)
+    runtime.arm_fault(POINT, lambda: fired.append("kept"), nth=2)
+    with runtime.arm_fault(POINT, lambda: fired.append("never"), nth=2):
+        runtime.fault_point(POINT)
+    runtime.fault_point(POINT)
     assert fired == ["kept"]
 
 
@@ -88,9 +88,9 @@ def test_a_block_disarms_at_its_end_and_leaves_others() -> None:
     ("action", "number"),
     [("enospc", errno.ENOSPC), ("eio", errno.EIO), (OSError(errno.EROFS, "x"), errno.EROFS)],
 )
-def test_errors_are_raised(action: faults.Action, number: int) -> None:
-    with faults.armed(POINT, action), pytest.raises(OSError) as caught:
-        faults.point(POINT)
+def test_errors_are_raised(action: runtime.FaultAction, number: int) -> None:
+    with runtime.arm_fault(POINT, action), pytest.raises(OSError) as caught:
+        runtime.fault_point(POINT)
     assert caught.value.errno == number
 
 
@@ -99,16 +99,16 @@ def test_errors_are_raised(action: faults.Action, number: int) -> None:
 )
 def test_a_wrong_variable_is_an_error(text: str) -> None:
     with pytest.raises(ValueError):
-        faults.arm_from(text)
+        runtime.arm_faults_from(text)
 
 
 def test_several_points_in_one_variable() -> None:
-    faults.arm_from(f"{POINT}:enospc:2, host.started:eio ,")
-    faults.point(POINT)
+    runtime.arm_faults_from(f"{POINT}:enospc:2, host.started:eio ,")
+    runtime.fault_point(POINT)
     with pytest.raises(OSError):
-        faults.point("host.started")
+        runtime.fault_point("host.started")
     with pytest.raises(OSError):
-        faults.point(POINT)
+        runtime.fault_point(POINT)
 
 
 @pytest.mark.parametrize(("action", "status"), [("exit", 137), ("kill", -signal.SIGKILL)])

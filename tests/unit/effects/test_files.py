@@ -15,8 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workbench.effects import descent, files, temporary
-from workbench.effects.files import BaseMoved, Entry, FileRefused, FileStat, NotDurable, NothingThere, Root
+from workbench.effects import file_primitives, files
+from workbench.effects.file_primitives import BaseMoved, FileMissing, FileRefused, NotDurable
+from workbench.effects.files import FileStat, FolderEntry, Root
 
 TOKEN = "0123456789abcdef" * 2
 
@@ -79,7 +80,7 @@ def test_an_image_is_the_file(root: Root, inside: Path) -> None:
 def test_nothing_there_is_none(root: Root, rel: str) -> None:
     assert root.image(rel) is None
     assert root.stat(rel) == FileStat(kind=None)
-    with pytest.raises(NothingThere):
+    with pytest.raises(FileMissing):
         root.open_read(rel)
 
 
@@ -202,7 +203,7 @@ def swap_before_open(monkeypatch: pytest.MonkeyPatch, name: str, swap: Callable[
             swap()
         return real(path, flags, mode, dir_fd=dir_fd)
 
-    monkeypatch.setattr(descent.os, "open", opening)
+    monkeypatch.setattr(file_primitives.os, "open", opening)
 
 
 @pytest.mark.parametrize("rel", ["dir", "dir/file"])
@@ -217,7 +218,7 @@ def test_a_link_swapped_in_after_the_check_is_not_followed(
         path.symlink_to(outside / "file" if rel == "dir/file" else outside)
 
     # Without openat2, in whose one step nothing can be swapped: the walk has to see it.
-    monkeypatch.setattr(descent, "open_beneath", lambda *_: None)
+    monkeypatch.setattr(file_primitives, "open_beneath", lambda *_: None)
     swap_before_open(monkeypatch, path.name, swap)
     with pytest.raises(FileRefused, match="symbolic link"):
         root.image("dir/file")
@@ -278,7 +279,7 @@ def test_a_file_that_grows_while_it_is_read_is_still_bounded(
             stream.write(b"x" * 50)
         return real(file, count)
 
-    monkeypatch.setattr(descent.os, "read", reading)
+    monkeypatch.setattr(file_primitives.os, "read", reading)
     with pytest.raises(FileRefused, match="the limit is 100"):
         root.image("file", limit=100)
 
@@ -302,8 +303,8 @@ def test_stat_and_list_tell_kinds_without_following(root: Root, inside: Path) ->
         "\udcff": "file",
     }
     assert root.list("dir") == sorted(root.list("dir"), key=lambda entry: entry.name)
-    assert Entry(name="file", kind="file", size=6) in root.list("dir")
-    with pytest.raises(NothingThere):
+    assert FolderEntry(name="file", kind="file", size=6) in root.list("dir")
+    with pytest.raises(FileMissing):
         root.list("nothing")
 
 
@@ -325,7 +326,7 @@ def test_staged_bytes_appear_at_commit_only(root: Root, inside: Path, mode: int)
     before = (inside / "file").read_bytes()
     staged = root.stage("file", b"new", mode)
     assert (inside / "file").read_bytes() == before
-    assert descent.TEMPORARY.fullmatch(staged.temporary)
+    assert file_primitives.TEMPORARY_NAME.fullmatch(staged.temporary)
     root.commit(staged, lambda data: data == before)
     assert root.image("file") == files.FileImage(data=b"new", mode=mode, size=3, links=1)
     assert not list(inside.glob(".workbench-*"))
@@ -341,7 +342,7 @@ def test_a_waiting_file_is_private_until_it_has_its_mode(
         modes.append(stat.S_IMODE(os.fstat(file).st_mode))
         return real(file, data[:2])
 
-    monkeypatch.setattr(descent.os, "write", writing)
+    monkeypatch.setattr(file_primitives.os, "write", writing)
     (inside / "file").chmod(0o666)
     write(root, "file", b"new bytes", 0o666)
     assert set(modes) == {0o600}
@@ -419,7 +420,7 @@ def test_a_new_file_never_overwrites_one_made_in_the_last_moment(
             (inside / "new").write_bytes(b"theirs")
         real(*args, **names)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(temporary.os, "link", linking)
+    monkeypatch.setattr(file_primitives.os, "link", linking)
     with pytest.raises(BaseMoved):
         write(root, "new", b"ours")
     assert (inside / "new").read_bytes() == b"theirs"
@@ -430,7 +431,7 @@ def test_file_systems_without_hard_links(root: Root, inside: Path, monkeypatch: 
     def refuses(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "no links")
 
-    monkeypatch.setattr(temporary.os, "link", refuses)
+    monkeypatch.setattr(file_primitives.os, "link", refuses)
     write(root, "new", b"ours")
     assert (inside / "new").read_bytes() == b"ours"
     assert not list(inside.glob(".workbench-*"))
@@ -507,8 +508,8 @@ def test_an_owner_that_cannot_be_kept_is_no_error(
             return found
         return os.stat_result((*found[:4], 4711, 4712, *found[6:10]), found.__reduce__()[1][1])
 
-    monkeypatch.setattr(temporary.os, "fchown", refuses)
-    monkeypatch.setattr(temporary.os, "fstat", theirs)
+    monkeypatch.setattr(file_primitives.os, "fchown", refuses)
+    monkeypatch.setattr(file_primitives.os, "fstat", theirs)
     root.stage("file", b"x", 0o640)
     assert asked == [(4711, 4712), (-1, 4712)]
 
@@ -578,7 +579,7 @@ def test_a_failing_rename_leaves_the_old_file(
 ) -> None:
     before = tree(inside)
     staged = root.stage("file", b"new", 0o644)
-    monkeypatch.setattr(temporary.os, "rename", failing(errno.EROFS))
+    monkeypatch.setattr(file_primitives.os, "rename", failing(errno.EROFS))
     with pytest.raises(FileRefused, match="read-only"):
         root.commit(staged, anything)
     assert tree(inside) == before
@@ -588,11 +589,11 @@ def test_a_folder_that_cannot_be_synced_is_told_apart(
     root: Root, inside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     staged = root.stage("file", b"new", 0o644)
-    monkeypatch.setattr(descent.os, "fsync", failing(errno.EIO))
+    monkeypatch.setattr(file_primitives.os, "fsync", failing(errno.EIO))
     with pytest.raises(NotDurable, match="in place"):
         root.commit(staged, anything)
     assert (inside / "file").read_bytes() == b"new"
-    monkeypatch.setattr(descent.os, "fsync", failing(errno.EINVAL))
+    monkeypatch.setattr(file_primitives.os, "fsync", failing(errno.EINVAL))
     root.remove("file", anything)
 
 
@@ -685,13 +686,13 @@ def test_a_death_while_bytes_are_written_leaves_no_half_of_them(inside: Path) ->
     """The name comes when the file is whole: a child killed while it writes leaves the folder as it was."""
     child = (
         "import os, sys\n"
-        "from workbench.effects import temporary\n"
+        "from workbench.effects import file_primitives\n"
         "here = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)\n"
         "def dying(file, data):\n"
         "    os.write(file, data[:3])\n"
         "    os._exit(137)\n"
-        "temporary.write_all = dying\n"
-        "temporary.write(here, b'0123456789', 0o644)\n"
+        "file_primitives.write_all = dying\n"
+        "file_primitives.write_temporary(here, b'0123456789', 0o644)\n"
     )
     before = tree(inside)
     assert subprocess.run([sys.executable, "-c", child, str(inside)], check=False).returncode == 137
@@ -715,11 +716,11 @@ def test_where_there_are_no_files_without_a_name_bytes_are_written_all_the_same(
         linking(source, target, **names)  # type: ignore[arg-type]
 
     if lacks == "flag":
-        monkeypatch.setattr(temporary, "_UNNAMED", None)
+        monkeypatch.setattr(file_primitives, "_UNNAMED_FLAGS", None)
     elif lacks == "support":
-        monkeypatch.setattr(temporary.os, "open", no_support)
+        monkeypatch.setattr(file_primitives.os, "open", no_support)
     else:
-        monkeypatch.setattr(temporary.os, "link", no_proc)
+        monkeypatch.setattr(file_primitives.os, "link", no_proc)
     root.commit(root.stage("written", b"all of it", 0o640), lambda found: found is None)
     assert (inside / "written").read_bytes() == b"all of it"
     assert stat.S_IMODE((inside / "written").stat().st_mode) == 0o640

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.hostile_git import Hostile, plain
-from workbench.effects.git import GitFailed, add_worktree, git_in, run_git
+from workbench.effects.git import GitFailed, add_worktree, git_with_own_index, run_git
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_no_program_of_the_repository_runs(hostile, words):
 
 
 def test_a_commit_by_plumbing_runs_no_program(hostile):
-    with git_in(str(hostile.folder), os.environ) as git:
+    with git_with_own_index(str(hostile.folder), os.environ) as git:
         git.run("read-tree", "HEAD")
         tree = git.run("write-tree").decode().strip()
         author = {
@@ -142,6 +142,6 @@ def test_no_other_module_calls_git():
     root = Path(__file__).parents[3] / "workbench"
     calling = {
         str(path.relative_to(root)) for path in root.rglob("*.py")
-        if path.parent.name != "policy" and any(word in path.read_text() for word in ('("git",', '["git",', "exec git"))
+        if "policy" not in path.parts and any(word in path.read_text() for word in ('("git",', '["git",', "exec git"))
     }  # fmt: skip
     assert calling == {"effects/git.py"}

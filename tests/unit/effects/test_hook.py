@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects import hook
-from workbench.effects.process import HookExit, NotStarted, run_hook
+from workbench.effects import child_processes
+from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_hook
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -22,7 +22,7 @@ def is_running(pid: int) -> bool:
 @pytest.fixture(params=["pidfd", "poll"], autouse=True)
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "poll":
-        monkeypatch.setattr(hook, "open_pidfd", lambda _: None)
+        monkeypatch.setattr(child_processes, "open_pidfd", lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_a_hook_leaves_is_ended_and_not_waited_for(tmp_path: Path, how: str
 
 
 def test_a_missing_hook_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NotStarted, match="nothing of that name"):
+    with pytest.raises(ProcessNotStarted, match="nothing of that name"):
         run_hook([str(tmp_path / "hook")], b"", str(tmp_path), ENV, 5)
     assert run_hook(str(tmp_path / "hook"), b"", str(tmp_path), ENV, 5).code == 127
 

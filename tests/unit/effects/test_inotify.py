@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from workbench.effects import inotify
-from workbench.journal import doorbell
+from workbench.effects import folders
+from workbench.journal import journal
 from workbench.journal.home import Home
 
 NAMES = frozenset({b"a.db", b"a.db-wal"})
@@ -32,7 +32,7 @@ def told(name, what=2, fill=16):
     ids=["nothing", "the file", "behind another", "others", "the folder", "some were lost", "cut off"],
 )
 def test_only_the_named_files_and_lost_events_count(data, is_about):
-    assert inotify.is_about(data, NAMES) is is_about
+    assert folders.is_about_names(data, NAMES) is is_about
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux")
@@ -41,7 +41,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux"
 @linux
 def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
     rung, before = threading.Event(), set(threading.enumerate())
-    stop = inotify.watch(tmp_path, ("a.db",), rung.set)
+    stop = folders.watch_files(tmp_path, ("a.db",), rung.set)
     (listener,) = [one for one in set(threading.enumerate()) - before if one.name == "journal-watch"]
     for act in (lambda: (tmp_path / "a.db").write_text("x"), lambda: os.utime(tmp_path / "a.db")):
         rung.clear()
@@ -54,13 +54,13 @@ def test_a_write_and_a_touch_ring_in_one_thread_that_ends(tmp_path):
 @linux
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        inotify.watch(tmp_path / "none", ("a.db",), lambda: None)
+        folders.watch_files(tmp_path / "none", ("a.db",), lambda: None)
 
 
 def test_a_system_without_it_is_watched_by_other_means(tmp_path, monkeypatch):
-    monkeypatch.setattr(inotify, "watch", lambda *_: None)
+    monkeypatch.setattr(folders, "watch_files", lambda *_: None)
     home, rung = Home.open(tmp_path / "home"), threading.Event()
-    stop = doorbell._watch(home, rung.set)
+    stop = journal._watch_database(home, rung.set)
     try:
         home.database.write_bytes(b"x")
         home.database.write_bytes(b"y")

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from workbench.effects import temporary
+from workbench.effects import file_primitives
 from workbench.effects.files import Root
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
@@ -45,7 +45,7 @@ def edit(file, mode=None):
 @pytest.fixture(params=["unnamed", "named"])
 def way(request, monkeypatch):
     if request.param == "named":
-        monkeypatch.setattr(temporary, "_UNNAMED", None)
+        monkeypatch.setattr(file_primitives, "_UNNAMED_FLAGS", None)
 
 
 @pytest.mark.usefixtures("way")
@@ -81,7 +81,7 @@ def failing(monkeypatch, call, number):
             raise OSError(number, os.strerror(number))
         return real(target, name, *rest, **more)
 
-    monkeypatch.setattr(temporary.os, call, fails)
+    monkeypatch.setattr(file_primitives.os, call, fails)
 
 
 def test_where_an_access_list_cannot_be_kept_only_the_owner_keeps_rights(file, monkeypatch):
@@ -108,7 +108,7 @@ def test_a_file_system_without_lists_keeps_the_mode(file, monkeypatch, number):
 
 def test_a_system_without_attributes_keeps_the_mode(file, monkeypatch):
     for call in ("getxattr", "setxattr", "removexattr", "listxattr"):
-        monkeypatch.delattr(temporary.os, call)
+        monkeypatch.delattr(file_primitives.os, call)
     edit(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
@@ -119,14 +119,14 @@ def test_an_attribute_that_cannot_be_kept_is_no_error(file, monkeypatch):
     def refuses(*_, **__):
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(temporary.os, "setxattr", refuses)
+    monkeypatch.setattr(file_primitives.os, "setxattr", refuses)
     edit(file)
     assert os.listxattr(file) == []
 
 
 def test_what_vouches_for_the_old_bytes_is_not_carried_over(file):
     if os.geteuid() != 0:
-        assert "security.capability" in temporary._OF_CONTENT
+        assert "security.capability" in file_primitives._CONTENT_ATTRIBUTES
         return
     os.setxattr(file, "security.capability", struct.pack("<IIIII", 0x02000001, 0x400, 0, 0, 0))
     edit(file)
@@ -149,7 +149,7 @@ def test_nobody_may_do_more_with_the_new_file_than_with_the_old_one(file, old, w
 @pytest.mark.parametrize(("old", "made"), [(0o664, 0o644), (0o660, 0o600), (0o604, 0o604), (0o666, 0o666)])
 def test_a_group_that_cannot_be_kept_hands_its_rights_to_no_other(file, monkeypatch, old, made):
     file.chmod(old)
-    monkeypatch.setattr(temporary, "_keep_owner", lambda *_: None)
+    monkeypatch.setattr(file_primitives, "_keep_owner", lambda *_: None)
     real = os.fstat
 
     def foreign(descriptor):
@@ -159,7 +159,7 @@ def test_a_group_that_cannot_be_kept_hands_its_rights_to_no_other(file, monkeypa
         return found
 
     inode = file.stat().st_ino
-    monkeypatch.setattr(temporary.os, "fstat", foreign)
+    monkeypatch.setattr(file_primitives.os, "fstat", foreign)
     with Root(file.parent) as root:
         staged = root.stage(file.name, b"new\n", old)
     monkeypatch.undo()

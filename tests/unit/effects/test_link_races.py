@@ -12,8 +12,9 @@ import time
 import pytest
 
 from tests.support.sizes import size
-from workbench.effects import descent, openat2
-from workbench.effects.files import BaseMoved, FileRefused, NothingThere, Root
+from workbench.effects import file_primitives
+from workbench.effects.file_primitives import BaseMoved, FileMissing, FileRefused
+from workbench.effects.files import Root
 
 RACES = size("WORKBENCH_RACES", 400, 10_000)
 
@@ -29,8 +30,8 @@ def place(tmp_path):
 @pytest.fixture(params=["openat2", "walk"])
 def way(request, monkeypatch):
     if request.param == "walk":
-        monkeypatch.setattr(descent, "open_beneath", lambda *_: None)
-    elif openat2._library() is None:
+        monkeypatch.setattr(file_primitives, "open_beneath", lambda *_: None)
+    elif file_primitives._libc() is None:
         pytest.skip("this system has no openat2")
     return request.param
 
@@ -62,7 +63,7 @@ def swapping(place, count, done):
 
 def used(root, number):
     """Use the file as tools do; what is in the way is refused, and that is fine."""
-    with contextlib.suppress(FileRefused, NothingThere, BaseMoved):
+    with contextlib.suppress(FileRefused, FileMissing, BaseMoved):
         image = root.image("a/b/f")
         assert image is None or image.data != b"out"
         data = f"in{number % 9}".encode()
@@ -91,34 +92,34 @@ def test_nothing_outside_is_read_or_written_whatever_is_swapped(place, way):
 
 
 def test_one_call_opens_what_is_beneath_and_nothing_else(place):
-    if openat2._library() is None:
+    if file_primitives._libc() is None:
         pytest.skip("this system has no openat2")
     (place / "in/l").symlink_to("a")
-    root = os.open(place / "in", descent.FOLDER)
+    root = os.open(place / "in", file_primitives.FOLDER_FLAGS)
     try:
-        os.close(openat2.open_beneath(root, "a/b", descent.FOLDER))
+        os.close(file_primitives.open_beneath(root, "a/b", file_primitives.FOLDER_FLAGS))
         for path in ("l/b", "../out", "/etc", "nothing", "a/b/f"):
             with pytest.raises(OSError):
-                openat2.open_beneath(root, path, descent.FOLDER)
+                file_primitives.open_beneath(root, path, file_primitives.FOLDER_FLAGS)
     finally:
         os.close(root)
 
 
 def test_a_system_without_the_call_walks(place, monkeypatch):
-    openat2._library.cache_clear()
+    file_primitives._libc.cache_clear()
     monkeypatch.setattr("platform.machine", lambda: "pdp11")
     with Root(place / "in") as root:
         assert root.image("a/b/f").data == b"in"
-        assert openat2.open_beneath(0, "a", 0) is None
-    openat2._library.cache_clear()
+        assert file_primitives.open_beneath(0, "a", 0) is None
+    file_primitives._libc.cache_clear()
 
 
 def test_a_sandbox_that_refuses_the_call_is_no_failure(monkeypatch):
     import ctypes
 
-    monkeypatch.setattr(openat2, "_library", lambda: (lambda *_: -1, lambda *_: None, 24))
+    monkeypatch.setattr(file_primitives, "_libc", lambda: (lambda *_: -1, lambda *_: None, 24))
     ctypes.set_errno(38)
-    assert openat2.open_beneath(0, "a", 0) is None
+    assert file_primitives.open_beneath(0, "a", 0) is None
     ctypes.set_errno(40)
     with pytest.raises(OSError, match="symbolic"):
-        openat2.open_beneath(0, "a", 0)
+        file_primitives.open_beneath(0, "a", 0)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects.locks import FileLock, holder, is_held, remove_unheld
+from workbench.effects.runtime import FileLock, is_lock_held, lock_holder, remove_unheld_lock
 
 HOLD = """
 import sys
 from pathlib import Path
-from workbench.effects.locks import FileLock
+from workbench.effects.runtime import FileLock
 lock = FileLock(Path(sys.argv[1]))
 print(lock.try_acquire(), flush=True)
 sys.stdin.read()
@@ -32,12 +32,12 @@ def _holding(path: Path) -> subprocess.Popen[str]:
 
 def test_one_holder_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    assert not is_held(path)
+    assert not is_lock_held(path)
     assert not path.exists()
     first, second = FileLock(path), FileLock(path)
     assert first.try_acquire()
     assert first.try_acquire()
-    assert (second.try_acquire(), second.is_mine, is_held(path), holder(path)) == (
+    assert (second.try_acquire(), second.is_mine, is_lock_held(path), lock_holder(path)) == (
         False,
         False,
         True,
@@ -45,23 +45,27 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
     )
     first.release()
     first.release()
-    assert (first.is_mine, is_held(path), holder(path)) == (False, False, None)
+    assert (first.is_mine, is_lock_held(path), lock_holder(path)) == (False, False, None)
     with second:
         assert second.try_acquire()
-    assert not is_held(path)
+    assert not is_lock_held(path)
     assert path.exists()
 
 
 def test_the_kernel_frees_it_when_the_holder_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     with _holding(path) as child:
-        assert (is_held(path), holder(path), FileLock(path).try_acquire()) == (True, child.pid, False)
+        assert (is_lock_held(path), lock_holder(path), FileLock(path).try_acquire()) == (
+            True,
+            child.pid,
+            False,
+        )
         child.send_signal(signal.SIGKILL)
         child.wait()
-        assert (is_held(path), holder(path)) == (False, None)
+        assert (is_lock_held(path), lock_holder(path)) == (False, None)
         with FileLock(path) as lock:
             assert lock.try_acquire()
-            assert holder(path) == os.getpid()
+            assert lock_holder(path) == os.getpid()
 
 
 def test_children_of_the_holder_do_not_keep_it(tmp_path: Path) -> None:
@@ -70,7 +74,7 @@ def test_children_of_the_holder_do_not_keep_it(tmp_path: Path) -> None:
     assert lock.try_acquire()
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
         lock.release()
-        assert not is_held(path)
+        assert not is_lock_held(path)
         assert child.stdin is not None
         child.stdin.close()
 
@@ -87,8 +91,8 @@ def test_asking_does_not_take_it_from_anybody(tmp_path: Path, monkeypatch: pytes
         if len(pauses) == 3:
             os.close(asking)
 
-    monkeypatch.setattr("workbench.effects.locks.time.sleep", pause)
-    assert not is_held(path)
+    monkeypatch.setattr("workbench.effects.runtime.time.sleep", pause)
+    assert not is_lock_held(path)
     with FileLock(path) as lock:
         assert lock.try_acquire()
     assert len(pauses) == 3
@@ -106,20 +110,20 @@ def test_a_file_that_lost_its_name_is_no_lock(tmp_path: Path, monkeypatch: pytes
             path.unlink()
         real(file, kind)
 
-    monkeypatch.setattr("workbench.effects.locks.fcntl.flock", lock_after_removal)
+    monkeypatch.setattr("workbench.effects.runtime.fcntl.flock", lock_after_removal)
     with FileLock(path) as lock:
         assert lock.try_acquire()
-        assert is_held(path)
+        assert is_lock_held(path)
 
 
 def test_remove_unheld(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
-    assert remove_unheld(path)
+    assert remove_unheld_lock(path)
     with FileLock(path) as lock:
         assert lock.try_acquire()
-        assert not remove_unheld(path)
+        assert not remove_unheld_lock(path)
         assert path.exists()
-    assert remove_unheld(path)
+    assert remove_unheld_lock(path)
     assert not path.exists()
 
 
@@ -130,7 +134,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, make
     with pytest.raises(OSError):
         FileLock(path).try_acquire()
     with pytest.raises(OSError):
-        is_held(path)
+        is_lock_held(path)
     assert not (tmp_path / "elsewhere").exists()
 
 

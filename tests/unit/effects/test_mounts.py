@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects.mounts import network_mount
+from workbench.effects.runtime import network_mount
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from workbench.effects.net import Ask, NetFailed, Patience, get
+from workbench.effects.web_fetch import FetchDeadline, FetchFailed, FetchRequest, fetch_page
 
 
 @pytest.fixture
@@ -56,26 +56,26 @@ def server(certificate):
 
 
 def ask(host, port):
-    return Ask(
+    return FetchRequest(
         scheme="https", host=host, port=port, authority=f"{host}:{port}", target="/", addresses=("127.0.0.1",),
         headers={},
     )  # fmt: skip
 
 
 def patience(seconds=5.0):
-    return Patience(until=time.monotonic() + seconds, is_stopped=lambda: False)
+    return FetchDeadline(until=time.monotonic() + seconds, is_stopped=lambda: False)
 
 
 def test_the_certificate_is_checked_for_the_name_while_the_address_is_pinned(server):
     port, file, names = server
     context = ssl.create_default_context(cafile=str(file))
-    assert get(ask("name.example", port), patience(), 100, context).body == b"hello"
-    with pytest.raises(NetFailed, match="certificate is not valid"):
-        get(ask("other.example", port), patience(), 100, context)
+    assert fetch_page(ask("name.example", port), patience(), 100, context).body == b"hello"
+    with pytest.raises(FetchFailed, match="certificate is not valid"):
+        fetch_page(ask("other.example", port), patience(), 100, context)
     assert names == ["name.example", "other.example"]
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(server):
     port, _, _ = server
-    with pytest.raises(NetFailed, match="certificate is not valid"):
-        get(ask("name.example", port), patience(), 100)
+    with pytest.raises(FetchFailed, match="certificate is not valid"):
+        fetch_page(ask("name.example", port), patience(), 100)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects import private
-from workbench.effects.files import FileRefused, open_append, private_folder, read_bounded, write_atomic
+from workbench.effects import files
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import open_append, private_folder, read_bounded, write_atomic
 
 KILLED = """
 import os, signal, sys
@@ -55,7 +56,7 @@ def test_a_link_of_the_user_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    monkeypatch.setattr(files.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(FileRefused, match="belongs to user"):
         private_folder(tmp_path)
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.effects import process, proctable
-from workbench.effects.process import Command, Exit, NotStarted, ProcessIdentity, end_leftovers, prepare
-from workbench.effects.proctable import identify
+from workbench.effects import command_execution, process_table
+from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
+from workbench.effects.command_execution import Command, CommandExit, prepare_command
+from workbench.effects.process_table import ProcessIdentity, process_identity
 
 ENV = {"PATH": os.environ["PATH"], "HOME": "/"}
 LONG = 60.0
@@ -28,7 +29,7 @@ def mark() -> str:
 
 def ready(argv: list[str] | str, cwd: Path, env: dict[str, str] | None = None) -> Command:
     words = ["sh", "-c", argv] if isinstance(argv, str) else argv
-    return prepare(words, str(cwd), ENV if env is None else env, mark())
+    return prepare_command(words, str(cwd), ENV if env is None else env, mark())
 
 
 def run(
@@ -38,7 +39,7 @@ def run(
     stop: asyncio.Event | None = None,
     limit: int = 1_000_000,
     grace: float = 0.1,
-) -> tuple[Exit, bytes]:
+) -> tuple[CommandExit, bytes]:
     parts: list[bytes] = []
     done = asyncio.run(command.go(parts.append, timeout, stop, limit, grace=grace))
     return done, b"".join(parts)
@@ -66,7 +67,7 @@ def read_pid(path: Path) -> int:
 def test_output_order_and_code(tmp_path: Path) -> None:
     done, output = run(ready("echo one; echo two >&2; echo three; exit 3", tmp_path))
     assert output == b"one\ntwo\nthree\n"
-    assert done == Exit(
+    assert done == CommandExit(
         code=3,
         signal=None,
         timed_out=False,
@@ -126,8 +127,8 @@ def test_a_missing_program_says_so(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_started_says_why(argv: list[str], cwd: str, why: str) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
-    with pytest.raises(NotStarted, match=why) as caught:
-        prepare(argv, cwd, ENV, mark())
+    with pytest.raises(ProcessNotStarted, match=why) as caught:
+        prepare_command(argv, cwd, ENV, mark())
     assert caught.value.remedy
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
@@ -147,7 +148,7 @@ def test_nothing_is_left_in_this_process(tmp_path: Path) -> None:
 
 def test_nothing_runs_before_it_is_let_go(tmp_path: Path) -> None:
     command = ready("touch ran", tmp_path)
-    assert command.identity == identify(command.identity.pid)
+    assert command.identity == process_identity(command.identity.pid)
     assert command.identity.group == command.identity.pid == os.getsid(command.identity.pid)
     command.abandon()
     command.abandon()
@@ -167,7 +168,7 @@ def test_a_command_is_let_go_once(tmp_path: Path) -> None:
 
 
 def test_a_stop_that_came_first_executes_nothing(tmp_path: Path) -> None:
-    async def stopped() -> Exit:
+    async def stopped() -> CommandExit:
         stop = asyncio.Event()
         stop.set()
         return await ready("touch ran", tmp_path).go(lambda _: None, LONG, stop, 100)
@@ -179,8 +180,8 @@ def test_a_stop_that_came_first_executes_nothing(tmp_path: Path) -> None:
 
 PREPARES = """
 import os, signal, sys
-from workbench.effects.process import prepare
-command = prepare(["touch", "ran"], sys.argv[1], {"PATH": os.environ["PATH"]}, sys.argv[2])
+from workbench.effects.command_execution import prepare_command
+command = prepare_command(["touch", "ran"], sys.argv[1], {"PATH": os.environ["PATH"]}, sys.argv[2])
 print(command.identity.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -252,7 +253,7 @@ def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
 
 
 def test_a_stop_while_it_runs(tmp_path: Path) -> None:
-    async def stopping() -> Exit:
+    async def stopping() -> CommandExit:
         stop = asyncio.Event()
         return await ready("echo up; sleep 60", tmp_path).go(lambda _: stop.set(), LONG, stop, 100)
 
@@ -398,7 +399,7 @@ def test_a_cancelled_wait_ends_everything(tmp_path: Path) -> None:
 
 
 def test_without_process_descriptors_a_thread_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "open_pidfd", lambda _: None)
+    monkeypatch.setattr(command_execution, "open_pidfd", lambda _: None)
     done, output = run(ready("echo x; sleep 60 & exit 4", tmp_path))
     assert (done.code, output, done.leftovers) == (4, b"x\n", 1)
     done, _ = run(ready("sleep 60", tmp_path), timeout=0.2)
@@ -406,7 +407,7 @@ def test_without_process_descriptors_a_thread_waits(tmp_path: Path, monkeypatch:
 
 
 def test_many_at_once(tmp_path: Path) -> None:
-    async def all_of_them() -> list[Exit]:
+    async def all_of_them() -> list[CommandExit]:
         commands = [ready(f"sleep 0.05; exit {number}", tmp_path) for number in range(20)]
         return await asyncio.gather(*(command.go(lambda _: None, LONG, None, 100) for command in commands))
 
@@ -417,8 +418,8 @@ def test_many_at_once(tmp_path: Path) -> None:
 
 DIES = """
 import asyncio, json, os, signal, sys
-from workbench.effects.process import prepare
-command = prepare(["sh", "-c", sys.argv[3]], sys.argv[1], {"PATH": os.environ["PATH"]}, sys.argv[2])
+from workbench.effects.command_execution import prepare_command
+command = prepare_command(["sh", "-c", sys.argv[3]], sys.argv[1], {"PATH": os.environ["PATH"]}, sys.argv[2])
 i = command.identity
 print(json.dumps([i.pid, i.group, i.start_time]), flush=True)
 asyncio.run(command.go(lambda _: os.kill(os.getpid(), signal.SIGKILL), None, None, 1000))
@@ -440,10 +441,10 @@ def crashed(tmp_path: Path, name: str, script: str) -> ProcessIdentity:
 def test_what_a_dead_host_left_is_ended(tmp_path: Path) -> None:
     name = mark()
     identity = crashed(tmp_path, name, "trap '' HUP PIPE; setsid sleep 60 & echo $! > pid; echo x; sleep 60")
-    assert end_leftovers(identity, name, grace=0.3) == 3
+    assert terminate_leftovers(identity, name, grace=0.3) == 3
     assert is_gone(identity.pid)
     assert is_gone(read_pid(tmp_path / "pid"))
-    assert end_leftovers(identity, name) == 0
+    assert terminate_leftovers(identity, name) == 0
 
 
 def test_a_number_that_another_process_has_now_is_spared(tmp_path: Path) -> None:
@@ -453,7 +454,7 @@ def test_a_number_that_another_process_has_now_is_spared(tmp_path: Path) -> None
         boot, _, ticks = start.rpartition(":")
         for other in (f"{boot}:{int(ticks) - 1}", f"00000000-0000-0000-0000-000000000000:{ticks}", "", "x"):
             identity = ProcessIdentity(pid=pid, group=pid, start_time=other)
-            assert end_leftovers(identity, mark()) == 0
+            assert terminate_leftovers(identity, mark()) == 0
         assert not is_gone(pid, 0)
     finally:
         stranger.abandon()
@@ -461,8 +462,8 @@ def test_a_number_that_another_process_has_now_is_spared(tmp_path: Path) -> None
 
 def test_ending_never_reaches_ourselves(monkeypatch: pytest.MonkeyPatch) -> None:
     program = (
-        "import os; from workbench.effects.process import end_leftovers, identify;"
-        "print(end_leftovers(identify(os.getpid()), 'outer', grace=0.1))"
+        "import os; from workbench.effects.child_processes import terminate_leftovers; from workbench.effects.process_table import process_identity;"
+        "print(terminate_leftovers(process_identity(os.getpid()), 'outer', grace=0.1))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -479,18 +480,18 @@ def test_ending_never_reaches_ourselves(monkeypatch: pytest.MonkeyPatch) -> None
 
 ADOPTS = """
 import asyncio, os, sys
-from workbench.effects.process import become_subreaper, prepare, start_detached
-from workbench.effects.proctable import processes
+from workbench.effects.process_table import become_subreaper; from workbench.effects.command_execution import prepare_command, start_detached
+from workbench.effects.process_table import read_process_table
 from pathlib import Path
 assert become_subreaper()
 kept = start_detached(["sleep", "60"], Path("log"), {"PATH": os.environ["PATH"]})
 def go(script):
-    command = prepare(["sh", "-c", script], ".", {"PATH": os.environ["PATH"]}, "c1")
+    command = prepare_command(["sh", "-c", script], ".", {"PATH": os.environ["PATH"]}, "c1")
     return asyncio.run(command.go(lambda _: None, 20, None, 1000, grace=0.3))
 hidden = "(env -i /usr/bin/setsid /bin/sh -c 'echo $$ > pid; exec /bin/sleep 60' &); while ! test -s pid; do :; done"
 print(go(hidden).leftovers)
 print(go("(env -i /usr/bin/setsid /bin/true &); (env -i /usr/bin/setsid /bin/sh -c 'exit 3' &); sleep 0.1").code)
-rows = [row for row in processes().values() if row.parent == os.getpid()]
+rows = [row for row in read_process_table().values() if row.parent == os.getpid()]
 print([row.pid == kept and row.is_alive for row in rows])
 os.kill(kept, 9)
 """
@@ -507,7 +508,7 @@ def test_a_daemon_without_a_mark_is_found_as_an_orphan_and_no_zombie_stays(tmp_p
 DETACHES = """
 import os, signal, sys
 from pathlib import Path
-from workbench.effects.process import start_detached
+from workbench.effects.command_execution import start_detached
 script = "echo up; echo err >&2; read -r x; echo end $?; touch ran"
 print(start_detached(["sh", "-c", script], Path(sys.argv[1]), {"PATH": os.environ["PATH"]}, cwd=sys.argv[2]), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -528,7 +529,7 @@ def test_a_detached_process_goes_on_after_us(tmp_path: Path) -> None:
 
 
 def test_a_detached_process_that_ends_leaves_no_zombie(tmp_path: Path) -> None:
-    pid = process.start_detached(["true"], tmp_path / "log", ENV)
+    pid = command_execution.start_detached(["true"], tmp_path / "log", ENV)
     assert is_gone(pid)
     deadline = time.monotonic() + 5
     while Path(f"/proc/{pid}").exists():
@@ -537,17 +538,17 @@ def test_a_detached_process_that_ends_leaves_no_zombie(tmp_path: Path) -> None:
 
 
 def test_a_detached_process_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with pytest.raises(NotStarted, match="nothing of that name"):
-        process.start_detached(["/no/such/program"], tmp_path / "log", ENV)
+    with pytest.raises(ProcessNotStarted, match="nothing of that name"):
+        command_execution.start_detached(["/no/such/program"], tmp_path / "log", ENV)
 
 
 def test_a_command_whose_process_cannot_be_seen_is_not_started_and_leaves_no_zombie(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[int] = []
-    monkeypatch.setattr(proctable, "process", lambda pid: begun.append(pid))
-    with pytest.raises(NotStarted, match="does not show its processes"):
-        prepare(["/bin/sh", "-c", f"touch {tmp_path}/ran"], str(tmp_path), {}, "m")
+    monkeypatch.setattr(process_table, "read_process", lambda pid: begun.append(pid))
+    with pytest.raises(ProcessNotStarted, match="does not show its processes"):
+        prepare_command(["/bin/sh", "-c", f"touch {tmp_path}/ran"], str(tmp_path), {}, "m")
     for thread in threading.enumerate():
         if thread.name == f"wait-{begun[0]}":
             thread.join(10)

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.effects import proctable
-from workbench.effects.proctable import ProcessRow, descends, identify, parse_ps, parse_stat, require_mark
+from workbench.effects import process_table
+from workbench.effects.process_table import (
+    ProcessRow,
+    is_descendant,
+    parse_ps,
+    parse_stat,
+    process_identity,
+    require_mark,
+)
 
 STAT = (
     "{pid} ({name}) {state} 7 {group} {session} 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 {threads} 0 {ticks} 8 9 10"
@@ -52,27 +59,27 @@ def test_ps_output() -> None:
 
 
 def test_our_own_identity() -> None:
-    identity = identify(os.getpid())
-    assert identity == identify(os.getpid())
+    identity = process_identity(os.getpid())
+    assert identity == process_identity(os.getpid())
     assert (identity.pid, identity.group) == (os.getpid(), os.getpgrp())
-    assert identity.start_time.startswith(proctable.boot_id())
+    assert identity.start_time.startswith(process_table.boot_id())
 
 
 def test_nobody_has_no_identity() -> None:
     with subprocess.Popen(["true"]) as child:
         child.wait()
     with pytest.raises(ProcessLookupError):
-        identify(child.pid)
+        process_identity(child.pid)
 
 
 @pytest.mark.parametrize(("pid", "is_below"), [(2, True), (3, True), (4, False), (5, False), (1, False)])
 def test_descent(pid: int, is_below: bool) -> None:
     table = {r.pid: r for r in (row(1, 0), row(2, 1), row(3, 2), row(4, 5), row(5, 4))}
-    assert descends(table[pid], {1}, table) is is_below
+    assert is_descendant(table[pid], {1}, table) is is_below
 
 
 def test_ancestors_are_nearest_first() -> None:
-    program = "from workbench.effects.process import ancestors; print(*ancestors())"
+    program = "from workbench.effects.process_table import ancestor_pids; print(*ancestor_pids())"
     printed = subprocess.run(
         ["sh", "-c", 'echo $$; "$0" -c "$1"; true', sys.executable, program],
         capture_output=True,
@@ -103,6 +110,6 @@ def test_a_mark_is_compared_whole() -> None:
         # An answer is the proof that it runs: right after the fork its environment is not there yet.
         child.stdin.write(b"?")
         assert child.stdout.read(1) == b"?"
-        carried = [proctable.carries(child.pid, mark) for mark in ("c12", "c1", "c2", "c3", "c123")]
+        carried = [process_table.carries_mark(child.pid, mark) for mark in ("c12", "c1", "c2", "c3", "c123")]
         child.stdin.close()
     assert carried == [True, False, False, False, False]

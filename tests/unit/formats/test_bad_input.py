@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from workbench.domain import events as e
 from workbench.domain.codec import body_json
-from workbench.formats import inspect_log, taking
-from workbench.formats.recognising import NotRecognised
-from workbench.formats.taking import open_file
+from workbench.formats import detect, inspect_log
+from workbench.formats.detect import UnknownFormat, open_file
 
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import FILES
@@ -36,7 +35,7 @@ def packed(*rows):
 
 
 def read(data, name="x"):
-    opened = taking.open_file(
+    opened = detect.open_file(
         io.BytesIO(data), name, 0, None, store=lambda _: None, current_id=lambda key: key
     )
     events = list(opened.events)
@@ -146,7 +145,7 @@ def test_a_value_of_another_type_stops_nothing(name, data):
         opened = open_file(
             io.BytesIO(text.encode()), "f", 0, None, store=lambda _: None, current_id=lambda key: key
         )
-    except NotRecognised:
+    except UnknownFormat:
         return
     events = list(opened.events)
     assert len({one.id for one in events}) == len(events), is_document
@@ -206,7 +205,7 @@ def test_a_gigantic_line_is_left_out_with_its_number_and_size():
     ids=["empty", "blank", "nul", "png", "gzip", "zip", "sqlite", "document", "lists", "objects", "words"],
 )
 def test_what_holds_no_session_is_refused_with_the_reason(data, why):
-    with pytest.raises(NotRecognised, match=why):
+    with pytest.raises(UnknownFormat, match=why):
         read(data)
 
 
@@ -272,6 +271,6 @@ def test_an_entry_that_is_larger_than_its_zip_says_is_no_harm():
 )  # fmt: skip
 def test_nothing_takes_long(data):
     begin = time.process_time()
-    with contextlib.suppress(NotRecognised):
+    with contextlib.suppress(UnknownFormat):
         read(data)
     assert time.process_time() - begin < 6

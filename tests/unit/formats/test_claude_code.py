@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from workbench.domain import events as e
-from workbench.domain.fold import Tables
-from workbench.formats import taking
+from workbench.domain.fold import MemoryTables
+from workbench.formats import detect
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "sessions"
 
 
 def made(lines, name="x"):
     data = "".join(json.dumps(line) + "\n" for line in lines).encode() if isinstance(lines, list) else lines
-    opened = taking.open_file(
+    opened = detect.open_file(
         io.BytesIO(data), name, 1_700_000_000_000_000, None, store=lambda _: None, current_id=lambda key: key
     )
     return opened, list(opened.events)
@@ -63,7 +63,7 @@ SESSION = [
 @pytest.mark.spec(218)
 def test_lines_become_turns_calls_changes_and_decisions():
     opened, events = made(SESSION)
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     (session,) = rows.sessions.values()
     assert session.model == "big"
     assert (session.kind, session.origin, session.title, session.workspace, session.status) == (
@@ -84,7 +84,7 @@ def test_lines_become_turns_calls_changes_and_decisions():
 
 def test_usage_counts_once_a_message():
     _, events = made(SESSION)
-    total = Tables().fold(events).sessions.popitem()[1].usage
+    total = MemoryTables().fold(events).sessions.popitem()[1].usage
     assert (total.input_tokens, total.output_tokens) == (15, 6)
 
 
@@ -119,7 +119,7 @@ def test_secrets_are_scrubbed_everywhere():
 
 def test_a_call_without_a_result_is_of_unknown_outcome():
     _, events = made(SESSION[:3])
-    (call,) = Tables().fold(events).calls.values()
+    (call,) = MemoryTables().fold(events).calls.values()
     assert (call.state, call.error) == ("interrupted", "the file holds no result of this call")
 
 
@@ -127,7 +127,7 @@ def test_a_call_without_a_result_is_of_unknown_outcome():
 @pytest.mark.parametrize("name", ["claude-code-1.jsonl", "claude-code-rejection.jsonl"])
 def test_real_files(name):
     opened, events = made((REAL / name).read_bytes())
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     assert [summary.kept for summary in opened.summaries] == [0]
     assert all(call.state not in ("pending", "approved", "executing") for call in rows.calls.values())
     if "rejection" in name:
@@ -152,7 +152,7 @@ def test_agents_between_the_lines_become_sessions_of_their_own(agents):
         line(7, "assistant", [{"type": "text", "text": "there are seven"}]),
     ]
     opened, events = made(lines)
-    main, *below = Tables().fold(events).sessions.values()
+    main, *below = MemoryTables().fold(events).sessions.values()
     assert [one.title for one in (main, *below)] == ["look into it", "count the files", "name the tests"]
     assert [one.parent_id for one in below] == [main.id, main.id]
     said = [
@@ -167,7 +167,7 @@ def test_the_file_of_an_agent_is_one_session_below_the_one_that_started_it():
     lines = [aside(0, "user", "count", None, agentId="a1"),
              aside(1, "assistant", [{"type": "text", "text": "seven"}], "u0", agentId="a1")]  # fmt: skip
     _, events = made(lines)
-    (session,) = Tables().fold(events).sessions.values()
+    (session,) = MemoryTables().fold(events).sessions.values()
     _, whole = made([line(0, "user", "go on")])
     assert session.parent_id == whole[0].session_id
     assert session.title == "count"
@@ -213,7 +213,7 @@ def test_how_a_call_ended(said, is_error, full, state):
     answer = answers(2, "t1", said, is_error=is_error)
     answer["toolUseResult"] = full
     _, events = made([line(0, "user", "x"), asks(1, "t1", "Bash", command="ls"), answer])
-    (call,) = Tables().fold(events).calls.values()
+    (call,) = MemoryTables().fold(events).calls.values()
     assert call.state == state
     if isinstance(said, list):
         assert bodies(events, e.CallFinished)[0].preview == "a\n[tool_reference Grep]"
@@ -230,7 +230,7 @@ def test_an_answered_question_and_an_edited_change_were_decided_by_a_human():
         answers(6, "t3", "a.py"),
     ]
     _, events = made(lines)
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     assert [(action.tool, action.state) for action in rows.actions.values()] == [
         ("ExitPlanMode", "approved"), ("Edit", "approved"),
     ]  # fmt: skip
@@ -241,14 +241,14 @@ def test_an_error_of_the_service_is_no_reply_and_names_no_model():
                   message={"model": "<synthetic>"})  # fmt: skip
     _, events = made([line(0, "user", "x"), failed, asks(2, "t1", "Bash", command="ls")])
     assert [body.message for body in bodies(events, e.ErrorRaised)] == ["API Error: 529"]
-    assert Tables().fold(events).sessions.popitem()[1].model == "big"
+    assert MemoryTables().fold(events).sessions.popitem()[1].model == "big"
 
 
 def test_tools_of_the_service_answer_within_the_reply():
     blocks = [{"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
               {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result", "title": "A page", "url": "https://x.example"}]}]  # fmt: skip
     _, events = made([line(0, "user", "x"), line(1, "assistant", blocks)])
-    (call,) = Tables().fold(events).calls.values()
+    (call,) = MemoryTables().fold(events).calls.values()
     assert (call.tool, call.state) == ("web_search", "succeeded")
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.text import given_secrets
 from workbench.domain.values import Hunk
-from workbench.formats import cleaning
-from workbench.text.patterns import PATTERNS
-from workbench.text.scrub import scrub
+from workbench.formats import sanitize
+from workbench.secrets.rules import SECRET_RULES
+from workbench.secrets.scrubber import scrub
 
 WORD = "a1B2c3D4" * 8
 SECRETS = [
@@ -30,34 +30,34 @@ SECRETS = [
 def test_the_quick_look_misses_nothing_that_scrubbing_finds(secret):
     for text in (secret, secret.upper(), f"before\n{secret} after", json.dumps({"x": secret})):
         if scrub(text).found:
-            assert cleaning.may_hold_secret(text)
-        assert cleaning.clean(text) == scrub(text).text
+            assert sanitize.may_hold_secret(text)
+        assert sanitize.sanitize_text(text) == scrub(text).text
     assert scrub(secret).found
 
 
 def test_every_tighter_look_belongs_to_a_pattern_and_the_others_are_found_by_their_hints():
-    for start in cleaning.TIGHTER:
-        assert any(pattern.source.startswith(start) for pattern in PATTERNS), start
-    for pattern in PATTERNS:
-        if not any(pattern.source.startswith(start) for start in cleaning.TIGHTER):
-            assert all(cleaning.may_hold_secret(f"x {hint} y") for hint in pattern.hints), pattern.kind
+    for start in sanitize.NARROWED_PATTERNS:
+        assert any(pattern.source.startswith(start) for pattern in SECRET_RULES), start
+    for pattern in SECRET_RULES:
+        if not any(pattern.source.startswith(start) for start in sanitize.NARROWED_PATTERNS):
+            assert all(sanitize.may_hold_secret(f"x {hint} y") for hint in pattern.hints), pattern.kind
 
 
 def test_an_ordinary_text_is_not_scrubbed_at_all():
-    assert not cleaning.may_hold_secret("global glob -- a path://x, and an apple in a path")
+    assert not sanitize.may_hold_secret("global glob -- a path://x, and an apple in a path")
 
 
 def test_a_secret_over_the_lines_of_a_hunk_goes_from_all_of_them():
     body = [("+", line) for line in ("-----BEGIN PRIVATE KEY-----", WORD, WORD, "-----END PRIVATE KEY-----")]
     hunk = Hunk(index=1, path="a", old_start=0, old_count=0, new_start=1, new_count=5,
                 lines=(*body, ("+", "after")))  # fmt: skip
-    (clean,) = cleaning.hunks((hunk,))
+    (clean,) = sanitize.sanitize_hunks((hunk,))
     assert WORD not in repr(clean)
     assert len(clean.lines) == 5
 
 
 def test_a_cut_text_says_so_and_keeps_no_half_of_a_secret():
     text = "x" * 90 + f" ghp_{WORD}"
-    found = cleaning.clean(text * 2, 100)
+    found = sanitize.sanitize_text(text * 2, 100)
     assert "[… cut: " in found
     assert "ghp_" not in found

@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 import tracemalloc
-from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -13,21 +12,24 @@ import pyte
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from workbench.formats.film import cast, html, svg
-from workbench.formats.film.model import Film, Frame, Gap, Look, Mark, pieces, row_of
-from workbench.text.width import cells
+from workbench.formats import film as formats_film
+from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, TextStyle, screen_row, text_pieces
+from workbench.text.width import cell_width
 
-PLAIN = Look(ink="#d8dee7", paper="#0f1217")
-LOUD = Look(ink="#ff6470", paper="#2c1719", bold=True, italic=True, underline=True, strike=True)
+PLAIN = TextStyle(ink="#d8dee7", paper="#0f1217")
+LOUD = TextStyle(ink="#ff6470", paper="#2c1719", bold=True, italic=True, underline=True, strike=True)
 HOSTILE = "</script><script>alert(1)</script><!--"
 WIDTH = 60
 
 
 def film(*screens, **more):
     frames = tuple(
-        Frame(
-            at=n * 500_000, recorded=1_700_000_000_000_000 + n, rows=tuple(row_of(row, WIDTH) for row in rows)
+        FilmFrame(
+            at=n * 500_000,
+            recorded=1_700_000_000_000_000 + n,
+            rows=tuple(screen_row(row, WIDTH) for row in rows),
         )
         for n, rows in enumerate(screens)
     )
@@ -50,8 +52,8 @@ TWO = film(
         [("漢字 and é́ 🎉 end", PLAIN)],
         [("│ a ┃", PLAIN)],
     ],
-    marks=(Mark(at=400_000, kind="approval", sign="waiting"),),
-    gaps=(Gap(at=100_000, saved=90_000_000),),
+    marks=(FilmMark(at=400_000, kind="approval", sign="waiting"),),
+    gaps=(FilmGap(at=100_000, saved=90_000_000),),
 )
 
 
@@ -71,8 +73,8 @@ def text(row):
     ],
 )
 def test_a_row_is_fit_to_leave(runs, shown):
-    row = row_of(runs, WIDTH)
-    assert cells(text(row)) == WIDTH
+    row = screen_row(runs, WIDTH)
+    assert cell_width(text(row)) == WIDTH
     assert text(row).rstrip()[:5] == shown[:5]
     assert "A1b2A1b2" not in text(row)
     assert text(row).isprintable()
@@ -82,26 +84,40 @@ def test_a_row_is_fit_to_leave(runs, shown):
     st.lists(st.tuples(st.text(max_size=20), st.sampled_from([PLAIN, LOUD])), max_size=6), st.integers(1, 40)
 )
 def test_a_row_has_its_width_and_pieces_are_the_text(runs, width):
-    row = row_of(runs, width)
-    assert cells(text(row)) == width
+    row = screen_row(runs, width)
+    assert cell_width(text(row)) == width
     for part, _ in row:
-        found = list(pieces(part))
+        found = list(text_pieces(part))
         assert "".join(piece for piece, _ in found) == part
-        assert all(wide == cells(piece) for piece, wide in found)
+        assert all(wide == cell_width(piece) for piece, wide in found)
 
 
 def test_what_stands_before_a_secret_keeps_its_look():
-    row = row_of([("name ", PLAIN), ("ghp_" + "a1B2c3D4e5" * 4, LOUD)], WIDTH)
+    row = screen_row([("name ", PLAIN), ("ghp_" + "a1B2c3D4e5" * 4, LOUD)], WIDTH)
     assert row[0][1] == PLAIN
     assert row[0][0].startswith("name ")
     assert "a1B2" not in text(row)
+
+
+def written(film, writer):
+    for frame in film.frames:
+        writer.add(frame)
+    return list(writer.end())
+
+
+def cast_lines(film):
+    return written(film, formats_film.CastWriter(film))
+
+
+def html_document(film, start=0):
+    return "".join(written(film, formats_film.HtmlWriter(film, start)))
 
 
 # --- svg --------------------------------------------------------------------------------------------
 
 
 def test_a_picture_is_well_formed_and_says_all_of_the_frame():
-    picture = svg.write(TWO, TWO.frames[0])
+    picture = formats_film.frame_svg(TWO, TWO.frames[0])
     root = ElementTree.fromstring(picture)
     names = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert names == {"svg", "title", "desc", "rect", "g", "text"}
@@ -112,11 +128,11 @@ def test_a_picture_is_well_formed_and_says_all_of_the_frame():
 
 
 def test_a_picture_places_text_by_cells():
-    root = ElementTree.fromstring(svg.write(TWO, TWO.frames[0]))
+    root = ElementTree.fromstring(formats_film.frame_svg(TWO, TWO.frames[0]))
     found = {element.text: element for element in root.iter() if element.tag.endswith("}text")}
     assert float(found["two"].get("x")) == pytest.approx(4 * 8.4)
     assert float(found["漢"].get("textLength")) == pytest.approx(2 * 8.4)
-    assert float(found["end"].get("x")) == pytest.approx((cells("漢字 and é́ 🎉 ")) * 8.4)
+    assert float(found["end"].get("x")) == pytest.approx((cell_width("漢字 and é́ 🎉 ")) * 8.4)
     assert found["two"].get("text-decoration") == "underline line-through"
 
 
@@ -124,7 +140,7 @@ def test_a_picture_places_text_by_cells():
 
 
 def test_a_terminal_reads_a_cast_back():
-    head, *lines = [json.loads(line) for line in cast.write(TWO)]
+    head, *lines = [json.loads(line) for line in cast_lines(TWO)]
     assert (head["version"], head["width"], head["height"]) == (2, WIDTH, 4)
     assert "\x1b" not in head["title"]
     screen = pyte.Screen(WIDTH, 4)
@@ -147,7 +163,7 @@ def test_a_terminal_reads_a_cast_back():
 
 
 def test_a_cast_paints_only_what_changed_and_has_no_other_controls():
-    lines = [json.loads(line) for line in cast.write(TWO)][1:]
+    lines = [json.loads(line) for line in cast_lines(TWO)][1:]
     painted = [line[2] for line in lines if line[1] == "o"]
     assert "漢" in painted[0]
     assert "漢" not in painted[1]
@@ -179,7 +195,7 @@ class Page(HTMLParser):
 
 
 def test_a_page_forbids_everything_but_its_own_script_and_style():
-    page = Page(html.write(TWO))
+    page = Page(html_document(TWO))
     policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
@@ -190,7 +206,7 @@ def test_a_page_forbids_everything_but_its_own_script_and_style():
 
 
 def test_nothing_of_a_session_is_run_or_fetched():
-    source = html.write(TWO)
+    source = html_document(TWO)
     page = Page(source)
     assert [block[0] for block in page.blocks] == ["style", "script", "script"]
     names = {name for _, attrs in page.tags for name in attrs}
@@ -201,7 +217,7 @@ def test_nothing_of_a_session_is_run_or_fetched():
 
 
 def test_frames_come_back_from_the_data_of_a_page():
-    data = json.loads(Page(html.write(TWO, 500_000)).blocks[1][2])
+    data = json.loads(Page(html_document(TWO, 500_000)).blocks[1][2])
     shown = [None] * TWO.height
     for (at, recorded, changed), frame in zip(data["frames"], TWO.frames, strict=True):
         assert (at, recorded) == (frame.at, frame.recorded)
@@ -222,13 +238,13 @@ def long_film(count):
     """Yield frames of rows that are made anew each time, one of which is another one each time."""
     for n in range(count):
         rows = [
-            row_of([(f"{'same' if at else n} {at} {part} ", (PLAIN, LOUD)[part % 2]) for part in range(6)], WIDTH)
+            screen_row([(f"{'same' if at else n} {at} {part} ", (PLAIN, LOUD)[part % 2]) for part in range(6)], WIDTH)
             for at in range(24)
         ]  # fmt: skip
-        yield Frame(at=n * 1_000, recorded=n, rows=tuple(rows))
+        yield FilmFrame(at=n * 1_000, recorded=n, rows=tuple(rows))
 
 
-@pytest.mark.parametrize("writer", [cast.Tape, html.Page])
+@pytest.mark.parametrize("writer", [formats_film.CastWriter, formats_film.HtmlWriter])
 def test_of_a_long_film_no_more_is_kept_than_what_is_written(writer):
     head = replace(TWO, frames=(), height=24, length=2_000_000)
     made = writer(head)
@@ -278,8 +294,8 @@ def cast_faults(lines):
 
 
 def test_a_cast_is_what_its_format_says():
-    lines = list(cast.write(TWO))
+    lines = list(cast_lines(TWO))
     assert all("\n" not in line and line.isprintable() for line in lines)
     assert cast_faults(lines) == []
-    odd = replace(TWO, marks=(Mark(at=9_000_000, kind="edit", sign="ok"), *TWO.marks))
-    assert cast_faults(cast.write(odd)) == []
+    odd = replace(TWO, marks=(FilmMark(at=9_000_000, kind="edit", sign="ok"), *TWO.marks))
+    assert cast_faults(cast_lines(odd)) == []

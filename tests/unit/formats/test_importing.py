@@ -13,13 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import FILES, INSPECT_LOG, KAIAK, document
 
 from workbench.domain import events as e
-from workbench.domain.codec import validate
-from workbench.domain.fold import Tables
-from workbench.domain.machines import OPEN_CALLS
-from workbench.formats import lines as lines_module
-from workbench.formats import taking
-from workbench.formats.lines import Line, documents, raw_lines, values
-from workbench.formats.recognising import NotRecognised, names, recognise
+from workbench.domain.codec import validate_event
+from workbench.domain.fold import MemoryTables
+from workbench.domain.machines import OPEN_CALL_STATES
+from workbench.formats import detect
+from workbench.formats.detect import UnknownFormat, detect_format, format_names
+from workbench.formats.input import JsonLine, json_documents, json_values, raw_lines
 
 AT = 1_700_000_000_000_000
 
@@ -31,7 +30,7 @@ def made(data, name="some/file", wanted=None):
         stored.append(whole)
         return f"recorded:{len(stored):064x}"
 
-    opened = taking.open_file(io.BytesIO(data), name, AT, wanted, store=store, current_id=lambda key: key)
+    opened = detect.open_file(io.BytesIO(data), name, AT, wanted, store=store, current_id=lambda key: key)
     return opened, list(opened.events)
 
 
@@ -45,7 +44,7 @@ def test_a_file_is_recognised_and_becomes_a_session(name):
     data, form, prompt, calls, decisions, changed = FILES[name]
     opened, events = made(data)
     first = opened.summaries[0].session_id
-    rows = Tables().fold(event for event in events if event.session_id == first)
+    rows = MemoryTables().fold(event for event in events if event.session_id == first)
     prompts = [one.body.text for one in events if isinstance(one.body, e.PromptSubmitted)]
     assert opened.format == form
     assert (prompts or [None])[0] == prompt
@@ -53,9 +52,9 @@ def test_a_file_is_recognised_and_becomes_a_session(name):
     assert [action.state for action in rows.actions.values()] == decisions
     assert [one.body.path for one in events if isinstance(one.body, e.FileChanged)] == changed
     assert rows.sessions[first].status in ("completed", "failed")
-    assert not [call for call in rows.calls.values() if call.state in OPEN_CALLS]
+    assert not [call for call in rows.calls.values() if call.state in OPEN_CALL_STATES]
     for event in events:
-        validate(event)
+        validate_event(event)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -79,16 +78,16 @@ def test_a_file_that_breaks_off_is_read_as_far_as_it_goes(name):
     for share in (0.95, 0.7):
         try:
             opened, events = made(data[: int(len(data) * share)], wanted=form)
-        except NotRecognised:
+        except UnknownFormat:
             continue
         assert opened.format == form
         assert events or opened.strays
-        rows = Tables().fold(events)
-        assert not [call for call in rows.calls.values() if call.state in OPEN_CALLS]
+        rows = MemoryTables().fold(events)
+        assert not [call for call in rows.calls.values() if call.state in OPEN_CALL_STATES]
 
 
 def test_every_format_of_the_table_has_a_file():
-    assert {form for _, form, *_ in FILES.values()} | {"claude-code", "workbench"} == set(names())
+    assert {form for _, form, *_ in FILES.values()} | {"claude-code", "workbench"} == set(format_names())
 
 
 @pytest.mark.spec(141, 144, 148)
@@ -98,14 +97,14 @@ def test_messages_of_s2_are_joined_counted_and_end_with_what_cannot_be_mended():
         "I look"
     ]
     assert "sequence number 8 follows a gap after 6" in [why for _, why in problems(opened)]
-    (session,) = Tables().fold(events).sessions.values()
+    (session,) = MemoryTables().fold(events).sessions.values()
     assert session.status == "failed"
 
 
 @pytest.mark.spec(170, 171)
 def test_a_log_of_s3_keeps_every_round_and_flags_a_wrong_count():
     opened, events = made(FILES["cmd"][0])
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     assert [action.reason for action in rows.actions.values()] == ["hidden too", None]
     assert problems(opened) == [(1, "iteration_count is 3, there are 2 iterations")]
     (session,) = rows.sessions.values()
@@ -134,7 +133,7 @@ def test_a_zip_with_samples_is_read_and_a_zip_that_is_none_is_told():
     assert [one.body.text for one in events if isinstance(one.body, e.PromptSubmitted)] == ["fix it"]
     assert any("samples/8_epoch_1.json is damaged" in why for _, why in problems(opened))
     for broken in (b"PK\x03\x04 not at all", data.getvalue()[:60]):
-        with pytest.raises(NotRecognised, match="begins like a zip and is none"):
+        with pytest.raises(UnknownFormat, match="begins like a zip and is none"):
             made(broken)
 
 
@@ -151,7 +150,7 @@ def test_a_zip_with_samples_is_read_and_a_zip_that_is_none_is_told():
     ],
 )
 def test_what_is_no_session_is_refused_with_the_reason(data, why):
-    with pytest.raises(NotRecognised, match=why):
+    with pytest.raises(UnknownFormat, match=why):
         made(data)
 
 
@@ -192,7 +191,7 @@ def test_damage_is_told_with_its_line_and_the_rest_is_read(lines, told, read):
     assert len(prompts_of(events)) == read
     assert problems(opened)[: 1 if told else None] == ([told] if told else [])
     for event in events:
-        validate(event)
+        validate_event(event)
 
 
 def test_nesting_without_end_is_cut():
@@ -202,7 +201,7 @@ def test_nesting_without_end_is_cut():
 
 
 def test_a_gigantic_line_is_left_out_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr(lines_module, "MOST_LINE", 1 << 20)
+    monkeypatch.setattr("workbench.formats.input.MOST_LINE", 1 << 20)
 
     class Endless(io.RawIOBase):
         """100 MB in one line, never whole in memory."""
@@ -223,24 +222,24 @@ def test_a_gigantic_line_is_left_out_in_bounded_memory(monkeypatch):
             return len(data)
 
     tracemalloc.start()
-    found = list(values(raw_lines(io.BufferedReader(Endless()), 1 << 20)))
+    found = list(json_values(raw_lines(io.BufferedReader(Endless()), 1 << 20)))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert [one.number if isinstance(one, Line) else one.line for one in found] == [1, 2, 3]
+    assert [one.number if isinstance(one, JsonLine) else one.line for one in found] == [1, 2, 3]
     assert "the line has 104857601 bytes" in found[1].why
     assert peak < 20 << 20
 
 
 def test_a_document_that_breaks_off_says_where():
-    value, found = documents(b'{"a": [1, 2,\n {"b": "c", "d": "e')
+    value, found = json_documents(b'{"a": [1, 2,\n {"b": "c", "d": "e')
     assert (value, [(one.line, one.why) for one in found]) == (
-        [Line(1, {"a": [1, 2, {"b": "c"}]})], [(2, "the document breaks off here; the rest is read")],
+        [JsonLine(1, {"a": [1, 2, {"b": "c"}]})], [(2, "the document breaks off here; the rest is read")],
     )  # fmt: skip
 
 
 def test_the_name_of_a_file_says_nothing():
     for name in ("x.png", "session.jsonl", "a.traj"):
-        assert recognise(io.BytesIO(FILES["gemini"][0]), name).format == "gemini"
+        assert detect_format(io.BytesIO(FILES["gemini"][0]), name).format == "gemini"
 
 
 def test_an_unknown_version_is_told_and_read():
@@ -263,7 +262,7 @@ def test_large_outputs_are_kept_whole_beside_the_event():
 def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
     asked = b"# Context from my IDE setup:\\n\\n## My request for Codex:\\nrename it"
     _, events = made(FILES["codex"][0].replace(b"rename it", asked))
-    (session,) = Tables().fold(events).sessions.values()
+    (session,) = MemoryTables().fold(events).sessions.values()
     assert (session.model, session.title, session.workspace) == ("gpt-5-codex", "rename it", "/shop")
 
 
@@ -271,7 +270,7 @@ def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_session_is_at_each_moment_what_it_was(name):
     _, events = made(FILES[name][0])
-    tables, moves = Tables(), {}
+    tables, moves = MemoryTables(), {}
     for event in events:
         session = tables.fold([event]).sessions[event.session_id]
         if isinstance(event.body, e.SessionStatusChanged):

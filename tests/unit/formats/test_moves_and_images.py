@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from workbench.formats import fields, patches
-from workbench.formats.codex import _applied  # pyright: ignore[reportPrivateUsage]
+from workbench.formats import patches, records
+from workbench.formats.codex import _applied_edits  # pyright: ignore[reportPrivateUsage]
 
 DATA = base64.b64encode(b"\x89PNG" * 30).decode()
 BEGIN = "*** Begin Patch\n*** Update File: a/old.py\n*** Move to: b/new.py\n@@\n-x = 1\n+x = 2\n*** End Patch"
@@ -26,24 +26,26 @@ PURE = (
 
 
 def _said(changes):
-    return [(one.path, one.change, patches.counts(patches.hunks((one,)))) for one in changes]
+    return [
+        (one.path, one.change, patches.added_and_removed(patches.edits_to_hunks((one,)))) for one in changes
+    ]
 
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        (patches.begin_patch(BEGIN), [("a/old.py", "delete", (0, 0)), ("b/new.py", "create", (1, 1))]),
-        (patches.git_files(GIT), [("old.py", "delete", (0, 0)), ("new.py", "create", (1, 1))]),
+        (patches.parse_begin_patch(BEGIN), [("a/old.py", "delete", (0, 0)), ("b/new.py", "create", (1, 1))]),
+        (patches.parse_git_diff(GIT), [("old.py", "delete", (0, 0)), ("new.py", "create", (1, 1))]),
         (
-            patches.git_files(PURE),
+            patches.parse_git_diff(PURE),
             [("p.txt", "delete", (0, 0)), ("q r.txt", "create", (0, 0)), ("z", "modify", (1, 1))],
         ),
         (
-            _applied({"o": {"type": "update", "move_path": "n", "unified_diff": "@@ -1 +1 @@\n-1\n+2\n"}}),
+            _applied_edits({"o": {"type": "update", "move_path": "n", "unified_diff": "@@ -1 +1 @@\n-1\n+2\n"}}),
             [("o", "delete", (0, 0)), ("n", "create", (1, 1))],
         ),
-        (_applied({"o": {"type": "update", "move_path": None, "unified_diff": "@@\n-1\n+2"}}), [("o", "modify", (1, 1))]),
-        (patches.git_files("--- a/k\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"), [("k", "delete", (0, 1))]),
+        (_applied_edits({"o": {"type": "update", "move_path": None, "unified_diff": "@@\n-1\n+2"}}), [("o", "modify", (1, 1))]),
+        (patches.parse_git_diff("--- a/k\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"), [("k", "delete", (0, 1))]),
     ],
 )  # fmt: skip
 def test_a_moved_file_is_gone_there_and_made_here(changes, expected):
@@ -68,5 +70,5 @@ def test_a_moved_file_is_gone_there_and_made_here(changes, expected):
     ],
 )  # fmt: skip
 def test_an_image_is_named_and_not_kept(part, expected):
-    assert fields.content([part]) == expected
-    assert DATA not in fields.content([{"text": "see"}, part])
+    assert records.content_text([part]) == expected
+    assert DATA not in records.content_text([{"text": "see"}, part])

@@ -7,9 +7,9 @@ import apsw
 import pytest
 
 from workbench.domain import events as e
-from workbench.domain.fold import Tables
-from workbench.formats import opencode_store, taking
-from workbench.formats.recognising import NotRecognised
+from workbench.domain.fold import MemoryTables
+from workbench.formats import detect, opencode
+from workbench.formats.detect import UnknownFormat
 
 SCHEMA = """
 CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, directory text, title text,
@@ -54,7 +54,7 @@ def filled(path, *, wal=False):
 
 
 def made(data):
-    opened = taking.open_file(
+    opened = detect.open_file(
         io.BytesIO(data), "x.db", 0, None, store=lambda _: None, current_id=lambda key: key
     )
     return opened, list(opened.events)
@@ -63,7 +63,7 @@ def made(data):
 def test_sessions_messages_and_parts_come_in_their_order(tmp_path):
     filled(tmp_path / "x.db").close()
     opened, events = made((tmp_path / "x.db").read_bytes())
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     parent, child = rows.sessions.values()
     assert (opened.format, parent.title, parent.workspace, child.parent_id) == (
         "opencode",
@@ -83,11 +83,11 @@ def test_what_is_only_in_the_log_is_read_and_nothing_is_written(tmp_path):
     writer = filled(tmp_path / "x.db", wal=True)
     data, log = (tmp_path / "x.db").read_bytes(), (tmp_path / "x.db-wal").read_bytes()
     assert len(log) > len(data)
-    _, events = made(opencode_store.merged(data, log))
+    _, events = made(opencode.apply_write_ahead_log(data, log))
     assert len({event.session_id for event in events}) == 2
-    cut = opencode_store.merged(data, log[: len(log) - 100])
-    assert len(cut) <= len(opencode_store.merged(data, log))
-    assert opencode_store.merged(data, b"no log of any kind, but long enough for one") == data
+    cut = opencode.apply_write_ahead_log(data, log[: len(log) - 100])
+    assert len(cut) <= len(opencode.apply_write_ahead_log(data, log))
+    assert opencode.apply_write_ahead_log(data, b"no log of any kind, but long enough for one") == data
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.db", "x.db-shm", "x.db-wal"]
     writer.close()
 
@@ -106,19 +106,19 @@ def test_a_database_of_others_is_refused(tmp_path, sql, why):
     database = apsw.Connection(str(tmp_path / "x.db"))
     database.execute(sql)
     database.close()
-    with pytest.raises(NotRecognised, match=why):
+    with pytest.raises(UnknownFormat, match=why):
         made((tmp_path / "x.db").read_bytes())
 
 
 def test_a_damaged_database_says_so(tmp_path):
     filled(tmp_path / "x.db").close()
     data = bytearray((tmp_path / "x.db").read_bytes())
-    with pytest.raises(NotRecognised, match="cannot be read"):
+    with pytest.raises(UnknownFormat, match="cannot be read"):
         made(bytes(data[:20]) + b"\xff" * 3000)
     data[4096 * 3 :] = b"\xa5" * (len(data) - 4096 * 3)
     try:
         opened, _ = made(bytes(data))
-    except NotRecognised:
+    except UnknownFormat:
         return
     assert opened.strays or any(one.problems for one in opened.summaries)
 

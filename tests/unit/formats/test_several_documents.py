@@ -10,8 +10,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import FILES
 
-from workbench.formats import taking
-from workbench.formats.recognising import NotRecognised
+from workbench.formats import detect
+from workbench.formats.detect import UnknownFormat
 
 OF_DOCUMENTS = (
     "gemini", "gemini-checkpoint", "gemini-log", "swe", "mini", "mini-bare", "openhands", "opencode", "atif",
@@ -21,7 +21,7 @@ AT = 1_700_000_000_000_000
 
 
 def _made(data):
-    opened = taking.open_file(
+    opened = detect.open_file(
         io.BytesIO(data), "some/file", AT, None, store=lambda _: None, current_id=lambda key: key
     )
     events = list(opened.events)
@@ -74,7 +74,7 @@ def test_words_before_a_document_are_left_out_and_told(name):
     ],
 )
 def test_what_is_none_is_refused_with_the_reason(data, why):
-    with pytest.raises(NotRecognised, match=why):
+    with pytest.raises(UnknownFormat, match=why):
         _made(data)
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from workbench.domain import events as e
-from workbench.formats.taking import open_file
+from workbench.formats.detect import open_file
 
 SHOWN = "[File: /repo/a.py (4 lines total)]\n1:import os\n2:\n3:def f():\n4:    return 1\n(Open file: /repo/a.py)\n(Current directory: /repo)\nbash-$"
 EDITED = "[File: /repo/a.py (4 lines total)]\n1:import os\n(Open file: /repo/a.py)"

@@ -9,10 +9,9 @@ from functools import partial
 
 import pytest
 
-from workbench.formats import unpacking
-from workbench.formats.assembling import session_key
-from workbench.formats.recognising import NotRecognised, recognise
-from workbench.formats.taking import open_file
+from workbench.formats.assemble import imported_session_id
+from workbench.formats.detect import UnknownFormat, detect_format, open_file
+from workbench.formats.input import zip_module
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -53,9 +52,9 @@ def taken(data, name="rollout.jsonl.zst", wanted=None):
 def test_a_packed_session_is_the_session(kind):
     plain, packed = taken(rollout(40)), taken(PACKS[kind](rollout(40)))
     assert packed[0].format == "codex" and packed[1] == plain[1]
-    assert packed[0].summaries == plain[0].summaries and packed[0].summaries[0].session_id == session_key(
-        "codex", "r1"
-    )
+    assert packed[0].summaries == plain[0].summaries and packed[0].summaries[
+        0
+    ].session_id == imported_session_id("codex", "r1")
 
 
 @pytest.mark.parametrize("kind", PACKS)
@@ -74,7 +73,7 @@ def test_what_is_before_the_damage_is_kept(kind, harm):
 
 @pytest.mark.parametrize("kind", PACKS)
 def test_a_bomb_ends_where_no_session_would_be_as_small(kind, monkeypatch):
-    monkeypatch.setattr(unpacking, "FREE", 1 << 20)
+    monkeypatch.setattr("workbench.formats.input.ALWAYS_DECOMPRESSED", 1 << 20)
     found, _ = taken(PACKS[kind](rollout(2) + b"\n" * 3_000_000))
     assert any("over 250 times its size" in one.why for one in found.summaries[0].problems)
 
@@ -92,13 +91,13 @@ def test_a_bomb_ends_where_no_session_would_be_as_small(kind, monkeypatch):
     ],
 )
 def test_what_is_none_says_why(data, why):
-    with pytest.raises(NotRecognised, match=why):
-        recognise(io.BytesIO(data), "x")
+    with pytest.raises(UnknownFormat, match=why):
+        detect_format(io.BytesIO(data), "x")
 
 
 @pytest.mark.parametrize("harm", [False, True])
 def test_entries_of_an_evaluation_may_be_packed_with_zstd(harm):
-    module, made = unpacking.zip_module(), io.BytesIO()
+    module, made = zip_module(), io.BytesIO()
     with module.ZipFile(made, "w", module.ZIP_ZSTANDARD) as archive:
         archive.writestr(
             "header.json",

@@ -11,12 +11,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import PATCH, T, codex, document, lines
 
 from workbench.domain import events as e
-from workbench.domain.fold import Tables
-from workbench.formats import taking
+from workbench.domain.fold import MemoryTables
+from workbench.formats import detect
 
 
 def made(data, name="some/file"):
-    opened = taking.open_file(
+    opened = detect.open_file(
         io.BytesIO(data), name, 1_700_000_000_000_000, None, store=lambda _: None, current_id=lambda key: key
     )
     return opened, list(opened.events)
@@ -27,7 +27,7 @@ def bodies(events, kind):
 
 
 def calls(events):
-    return [(call.tool, call.state) for call in Tables().fold(events).calls.values()]
+    return [(call.tool, call.state) for call in MemoryTables().fold(events).calls.values()]
 
 
 def prompts(events):
@@ -96,7 +96,7 @@ def test_a_reply_that_only_an_event_tells_is_kept():
 )
 def test_how_a_command_of_codex_ended(text, state, code):
     _, events = made(lines(META, said("user", "go"), shell("k", cmd="ls"), output("k", text)))
-    (call,) = Tables().fold(events).calls.values()
+    (call,) = MemoryTables().fold(events).calls.values()
     assert (call.state, call.exit_code if code is not None else None, call.target) == (state, code, "ls")
 
 
@@ -106,7 +106,7 @@ def test_what_asked_for_more_rights_and_ran_was_approved_where_somebody_could_be
     _, events = made(
         lines(META, codex("turn_context", approval_policy=policy, model="m"), call, output("k", "ok"))
     )
-    assert [action.state for action in Tables().fold(events).actions.values()] == answers
+    assert [action.state for action in MemoryTables().fold(events).actions.values()] == answers
 
 
 def test_a_patch_that_was_applied_shows_its_true_lines():
@@ -138,11 +138,11 @@ def test_codex_knows_its_folder_its_instructions_and_who_began_it():
     context = said("user", "<environment_context>\n  <cwd>/old/shop</cwd>\n</environment_context>")
     head = {"id": "c0", "timestamp": T.format(0), "instructions": None}
     _, events = made(lines(head, {"record_type": "state"}, context["payload"], said("user", "hi")["payload"]))
-    assert Tables().fold(events).sessions.popitem()[1].workspace == "/old/shop"
+    assert MemoryTables().fold(events).sessions.popitem()[1].workspace == "/old/shop"
     source = {"subagent": {"thread_spawn": {"parent_thread_id": "c1", "depth": 1}}}
     below = codex("session_meta", id="c2", cwd="/shop", source=source, base_instructions={"text": "be brief"})
-    (child,) = Tables().fold(made(lines(below, said("user", "go")))[1]).sessions.values()
-    (parent,) = Tables().fold(made(lines(META, said("user", "go")))[1]).sessions.values()
+    (child,) = MemoryTables().fold(made(lines(below, said("user", "go")))[1]).sessions.values()
+    (parent,) = MemoryTables().fold(made(lines(META, said("user", "go")))[1]).sessions.values()
     assert (child.parent_id, child.system_prompt) == (parent.id, "be brief")
 
 
@@ -167,7 +167,7 @@ def test_lines_of_gemini_are_played():
         gemini("u3", "user", "right"),
         {"$set": {"summary": "Read a file"}},
     ))  # fmt: skip
-    (session,) = Tables().fold(events).sessions.values()
+    (session,) = MemoryTables().fold(events).sessions.values()
     assert (session.title, session.workspace, session.provider) == ("Read a file", "/shop", "google")
     assert (prompts(events), replies(events)) == (["hello", "right"], ["let me look"])
     assert calls(events) == [("read_file", "succeeded")]
@@ -210,7 +210,7 @@ def test_an_error_of_a_tool_of_gemini_stands_beside_its_result():
         "error": "0 occurrences",
     }
     data = {**GEMINI_HEAD, "messages": [gemini("m", "gemini", "", toolCalls=[tool])]}
-    (call,) = Tables().fold(made(document(data))[1]).calls.values()
+    (call,) = MemoryTables().fold(made(document(data))[1]).calls.values()
     assert (call.state, call.error) == ("failed", "0 occurrences")
 
 
@@ -232,7 +232,7 @@ NEWER = [
 @pytest.mark.parametrize("pack", [lambda rows: lines(*rows), document], ids=["lines", "array"])
 def test_events_of_the_newer_openhands(pack):
     opened, events = made(pack(NEWER))
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     assert (opened.format, rows.sessions.popitem()[1].system_prompt, prompts(events)) == (
         "openhands", "be brief", ["edit it"],
     )  # fmt: skip
@@ -298,7 +298,7 @@ python a.py
 
 def test_a_chat_of_aider_has_its_questions_edits_and_tokens():
     _, events = made(AIDER.replace("\n> ", "\n> ").encode())
-    rows = Tables().fold(events)
+    rows = MemoryTables().fold(events)
     assert [(call.tool, call.state, call.target) for call in rows.calls.values()] == [
         ("create_file", "succeeded", "new.py"), ("add_file", "rejected", "other.py"),
         ("shell", "succeeded", "python a.py"), ("edit", "succeeded", "a.py"), ("edit", "succeeded", "new.py"),

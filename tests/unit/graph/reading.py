@@ -1,6 +1,6 @@
 """Reads a drawing back: knows nothing but its text and where the steps stand, and finds the edges."""
 
-from workbench.text.width import cells as width_of
+from workbench.text.width import cell_width
 
 L, R, U, D = 1, 2, 4, 8
 OPPOSITE = {L: R, R: L, U: D, D: U}
@@ -76,7 +76,7 @@ class Sheet:
 def expand(line, width):
     cells = []
     for character in line:
-        step = width_of(character)
+        step = cell_width(character)
         if step:
             cells += [character] + [" "] * (step - 1)
     return cells + [" "] * (width - len(cells))

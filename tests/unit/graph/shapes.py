@@ -4,7 +4,7 @@ import random
 
 from hypothesis import strategies as st
 
-from workbench.graph.model import Step, build
+from workbench.graph.model import GraphStep, build_graph
 
 WAVE = {
     "debug": "reproduce | hypothesize: reproduce | investigate: hypothesize | fix: investigate",
@@ -92,22 +92,22 @@ REAL = {**WAVE, **BAR}
 
 def steps_of(text):
     parts = [part.strip().partition(": ") for part in text.split("|")]
-    return [Step(id=name, needs=tuple(needs.split())) for name, _, needs in parts]
+    return [GraphStep(id=name, needs=tuple(needs.split())) for name, _, needs in parts]
 
 
 def graph_of(text):
-    return build(steps_of(text))
+    return build_graph(steps_of(text))
 
 
 def wide(count, reach, most, seed=1):
     """A random graph of `count` steps that need 1 to `most` of the `reach` before them."""
     picked = random.Random(seed)
-    steps = [Step(id="s0")]
+    steps = [GraphStep(id="s0")]
     for at in range(1, count):
         low = max(0, at - reach)
         needs = sorted({picked.randrange(low, at) for _ in range(picked.randint(1, most))})
-        steps.append(Step(id=f"s{at}", needs=tuple(f"s{one}" for one in needs)))
-    return build(steps)
+        steps.append(GraphStep(id=f"s{at}", needs=tuple(f"s{one}" for one in needs)))
+    return build_graph(steps)
 
 
 def monorepo(packages):
@@ -127,9 +127,9 @@ def step_lists(draw, most=30):
     for at in range(count):
         low = max(0, at - reach)
         needs = draw(st.sets(st.integers(low, at - 1), max_size=4)) if at else set()
-        steps.append(Step(id=f"s{at}", needs=tuple(f"s{one}" for one in sorted(needs))))
+        steps.append(GraphStep(id=f"s{at}", needs=tuple(f"s{one}" for one in sorted(needs))))
     return [steps[at] for at in order]
 
 
 def dags(most=30):
-    return step_lists(most).map(build)
+    return step_lists(most).map(build_graph)

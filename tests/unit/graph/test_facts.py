@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.graph.facts import (
-    SIGNS,
-    WORST,
-    Counts,
-    Facts,
+from workbench.graph.model import (
+    STATUS_BY_SEVERITY,
+    GraphStep,
+    StatusCounts,
+    StepFacts,
     as_ascii,
-    badge,
+    badge_text,
+    badge_width,
     fact_line,
-    line_slot,
+    fact_line_width,
     short_duration,
-    sign,
-    slot,
+    status_sign,
 )
-from workbench.graph.model import Step
-from workbench.text.width import cells
+from workbench.text.width import cell_width
+from workbench.views.status_icons import STEP_STATUSES
 
 
 @pytest.mark.parametrize(
@@ -38,90 +38,94 @@ def test_a_duration_takes_four_cells_at_most(seconds):
 
 
 def test_every_state_has_a_sign_of_one_cell_and_a_rank():
-    assert set(WORST) == set(SIGNS)
-    for state in SIGNS:
-        assert cells(sign(Facts(state=state))) == 1
-        assert sign(Facts(state=state), is_ascii=True).isascii()
+    assert set(STATUS_BY_SEVERITY) == set(STEP_STATUSES)
+    for state in STEP_STATUSES:
+        assert cell_width(status_sign(StepFacts(state=state))) == 1
+        assert status_sign(StepFacts(state=state), is_ascii=True).isascii()
 
 
 @pytest.mark.parametrize(
     ("step", "room"),
     [
-        (Step(id="a"), 4),
-        (Step(id="a", attempts=3), 9),
-        (Step(id="a", contract=True), 7),
-        (Step(id="a", asks=True), 9),
-        (Step(id="a", many=12), 22),
+        (GraphStep(id="a"), 4),
+        (GraphStep(id="a", attempts=3), 9),
+        (GraphStep(id="a", contract=True), 7),
+        (GraphStep(id="a", asks=True), 9),
+        (GraphStep(id="a", many=12), 22),
     ],
 )
 def test_slots(step, room):
-    assert slot(step) == room
+    assert badge_width(step) == room
 
 
 @pytest.mark.parametrize(
     ("facts", "room", "text"),
     [
-        (Facts(state="completed", duration="8m41"), 4, "8m41"),
-        (Facts(state="completed", duration="8m41"), 3, ""),
-        (Facts(state="retrying", attempt=2, duration="8s"), 9, "8s ↺2/3"),
-        (Facts(state="retrying", attempt=2, duration="8m41"), 5, "↺2/3"),
-        (Facts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s ↺4"),
-        (Facts(state="completed", duration="52s", contract="kept"), 7, "52s §✓"),
-        (Facts(state="failed", contract="broken"), 2, "§✗"),
-        (Facts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
-        (Facts(state="waiting", note="ask 14:22"), 4, ""),
-        (Facts(state="warned", duration="52s"), 19, "52s failed, goes on"),
-        (Facts(state="warned", duration="52s"), 18, "failed, goes on"),
-        (Facts(state="warned", duration="52s"), 4, "52s!"),
-        (Facts(state="skipped"), 7, "skipped"),
-        (Facts(state="skipped"), 4, "skip"),
-        (Facts(state="completed_empty", duration="3s"), 8, "3s empty"),
-        (Facts(state="cancelled"), 9, "cancelled"),
-        (Facts(counts=Counts(ok=9, run=2, failed=1)), 22, "9 ok 2 run 1 failed"),
-        (Facts(counts=Counts(ok=99, run=99, failed=99)), 22, "99 ok 99 run 99 failed"),
-        (Facts(counts=Counts(ok=9999, run=99, failed=12)), 18, "99 run 12 failed"),
-        (Facts(counts=Counts(ok=3)), 22, "3 ok"),
-        (Facts(counts=Counts(ok=9, run=2, todo=1)), 22, "9 ok 2 run 1 todo"),
-        (Facts(counts=Counts(ok=99, run=2, failed=1, todo=12)), 22, "99 ok 2 run 1 failed"),
-        (Facts(counts=Counts(todo=12)), 22, ""),
+        (StepFacts(state="completed", duration="8m41"), 4, "8m41"),
+        (StepFacts(state="completed", duration="8m41"), 3, ""),
+        (StepFacts(state="retrying", attempt=2, duration="8s"), 9, "8s ↺2/3"),
+        (StepFacts(state="retrying", attempt=2, duration="8m41"), 5, "↺2/3"),
+        (StepFacts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s ↺4"),
+        (StepFacts(state="completed", duration="52s", contract="kept"), 7, "52s §✓"),
+        (StepFacts(state="failed", contract="broken"), 2, "§✗"),
+        (StepFacts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
+        (StepFacts(state="waiting", note="ask 14:22"), 4, ""),
+        (StepFacts(state="warned", duration="52s"), 19, "52s failed, goes on"),
+        (StepFacts(state="warned", duration="52s"), 18, "failed, goes on"),
+        (StepFacts(state="warned", duration="52s"), 4, "52s!"),
+        (StepFacts(state="skipped"), 7, "skipped"),
+        (StepFacts(state="skipped"), 4, "skip"),
+        (StepFacts(state="completed_empty", duration="3s"), 8, "3s empty"),
+        (StepFacts(state="cancelled"), 9, "cancelled"),
+        (StepFacts(counts=StatusCounts(ok=9, run=2, failed=1)), 22, "9 ok 2 run 1 failed"),
+        (StepFacts(counts=StatusCounts(ok=99, run=99, failed=99)), 22, "99 ok 99 run 99 failed"),
+        (StepFacts(counts=StatusCounts(ok=9999, run=99, failed=12)), 18, "99 run 12 failed"),
+        (StepFacts(counts=StatusCounts(ok=3)), 22, "3 ok"),
+        (StepFacts(counts=StatusCounts(ok=9, run=2, todo=1)), 22, "9 ok 2 run 1 todo"),
+        (StepFacts(counts=StatusCounts(ok=99, run=2, failed=1, todo=12)), 22, "99 ok 2 run 1 failed"),
+        (StepFacts(counts=StatusCounts(todo=12)), 22, ""),
     ],
 )
 def test_badges(facts, room, text):
-    assert badge(Step(id="a", attempts=3), facts, room) == text
+    assert badge_text(GraphStep(id="a", attempts=3), facts, room) == text
 
 
 @given(
     facts=st.builds(
-        Facts,
-        state=st.sampled_from(list(SIGNS)),
+        StepFacts,
+        state=st.sampled_from(list(STEP_STATUSES)),
         duration=st.text(max_size=9),
         attempt=st.integers(1, 99),
         contract=st.sampled_from(["", "kept", "broken"]),
         note=st.text(max_size=30),
-        counts=st.none() | st.builds(Counts, ok=st.integers(0, 9999), failed=st.integers(0, 9999)),
+        counts=st.none() | st.builds(StatusCounts, ok=st.integers(0, 9999), failed=st.integers(0, 9999)),
     ),
     room=st.integers(0, 30),
     is_ascii=st.booleans(),
 )
 def test_a_badge_never_exceeds_its_slot(facts, room, is_ascii):
-    text = badge(Step(id="a", attempts=3), facts, room, is_ascii=is_ascii)
-    assert cells(text) <= room
+    text = badge_text(GraphStep(id="a", attempts=3), facts, room, is_ascii=is_ascii)
+    assert cell_width(text) <= room
     assert text.isascii() or not is_ascii
 
 
 @pytest.mark.parametrize(
     ("facts", "room", "text"),
     [
-        (Facts(state="completed", duration="1m12", contract="kept"), 16, "1m12  contract ✓"),
-        (Facts(state="completed", duration="1m12", contract="kept"), 15, "1m12 §✓"),
-        (Facts(state="retrying", duration="48s", attempt=2), 10, "48s  ↺ 2/3"),
-        (Facts(state="waiting", note="asks you 14:40"), 14, "asks you 14:40"),
-        (Facts(counts=Counts(ok=9, run=2)), 22, "9 ok 2 run"),
+        (StepFacts(state="completed", duration="1m12", contract="kept"), 16, "1m12  contract ✓"),
+        (StepFacts(state="completed", duration="1m12", contract="kept"), 15, "1m12 §✓"),
+        (StepFacts(state="retrying", duration="48s", attempt=2), 10, "48s  ↺ 2/3"),
+        (StepFacts(state="waiting", note="asks you 14:40"), 14, "asks you 14:40"),
+        (StepFacts(counts=StatusCounts(ok=9, run=2)), 22, "9 ok 2 run"),
     ],
 )
 def test_fact_lines(facts, room, text):
-    assert fact_line(Step(id="a", attempts=3), facts, room) == text
-    assert cells(text) <= line_slot(Step(id="a", attempts=3, contract=True)) or facts.counts or facts.note
+    assert fact_line(GraphStep(id="a", attempts=3), facts, room) == text
+    assert (
+        cell_width(text) <= fact_line_width(GraphStep(id="a", attempts=3, contract=True))
+        or facts.counts
+        or facts.note
+    )
 
 
 def test_ascii():

@@ -1,24 +1,22 @@
 """The ladder: what fits is drawn in full, then wrapped, then cut, at last listed; nothing is ever wider than asked."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.graph.shapes import REAL, dags, graph_of, wide
-from workbench.graph.facts import Facts, slot
-from workbench.graph.fit import fit, labels, no_slots
-from workbench.graph.layout import arrange
-from workbench.graph.model import Step, build
-from workbench.graph.picture import cut_name
-from workbench.text.width import cells
+from workbench.graph.canvas import shorten_name
+from workbench.graph.fit import fit_picture, no_badge_width, step_labels
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import GraphStep, StepFacts, badge_width, build_graph
+from workbench.text.width import cell_width
 
 DOCS = REAL["docs-to-impl"]
 
 
 def drawing(text, width, **more):
-    return fit(arrange(graph_of(text), apart=more.get("is_ascii", False)), width, **more)
+    return fit_picture(compute_layout(graph_of(text), apart=more.get("is_ascii", False)), width, **more)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +30,9 @@ def test_the_ladder(width, kind):
 @settings(max_examples=30)
 @given(graph=dags(16), width=st.integers(20, 160), kind=st.sampled_from(["auto", "wrapped"]))
 def test_no_line_is_wider_than_the_pane(graph, width, kind):
-    picture = fit(arrange(graph), width, wanted=kind)
-    facts = {v: Facts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
-    assert max(map(cells, picture.lines(facts))) <= picture.width <= width
+    picture = fit_picture(compute_layout(graph), width, wanted=kind)
+    facts = {v: StepFacts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
+    assert max(map(cell_width, picture.lines(facts))) <= picture.width <= width
 
 
 @pytest.mark.parametrize("width", [50, 60, 70, 80])
@@ -42,9 +40,9 @@ def test_a_tall_step_leaves_no_empty_rows_in_the_bands_below_it(width):
     needs = {"plan": "", "api": "plan", "web": "plan", "docs": "plan", "tests": "api web docs",
              "release": "tests", "deploy": "release", "notes": "release", "summary": "deploy notes"}  # fmt: skip
     items = tuple(f"py3{n}" for n in range(12))
-    steps = [Step(id=name, needs=tuple(of.split())) for name, of in needs.items()]
+    steps = [GraphStep(id=name, needs=tuple(of.split())) for name, of in needs.items()]
     steps[4] = replace(steps[4], is_matrix=True, is_open=True, items=items)
-    picture = fit(arrange(build(steps)), width, wanted="wrapped")
+    picture = fit_picture(compute_layout(build_graph(steps)), width, wanted="wrapped")
     assert picture.kind == "wrapped"
     held = {y for place in picture.places for y in range(place.y, place.y + place.below + 1)}
     assert all(y in held or set(line) - set(" │") for y, line in enumerate(picture.lines({})))
@@ -54,7 +52,7 @@ def test_a_tall_step_leaves_no_empty_rows_in_the_bands_below_it(width):
 @pytest.mark.parametrize("width", [20])
 def test_real_pipelines_fit_twenty_columns(name, width):
     for is_ascii in (False, True):
-        assert max(map(cells, drawing(REAL[name], width, is_ascii=is_ascii).lines())) <= width
+        assert max(map(cell_width, drawing(REAL[name], width, is_ascii=is_ascii).lines())) <= width
 
 
 def test_what_the_user_chose_is_drawn_even_if_it_does_not_fit():
@@ -91,30 +89,33 @@ NAMES = [
 @pytest.mark.parametrize("is_ascii", [False, True])
 def test_hard_names(kind, is_ascii):
     steps = [
-        Step(id=f"s{at}", name=name, needs=(f"s{at - 1}",) if at else ()) for at, name in enumerate(NAMES)
+        GraphStep(id=f"s{at}", name=name, needs=(f"s{at - 1}",) if at else ())
+        for at, name in enumerate(NAMES)
     ]
-    picture = fit(arrange(build(steps), apart=is_ascii), 44, wanted=kind, is_ascii=is_ascii)
-    for line in picture.lines({1: Facts(state="failed", duration="1m02")}):
+    picture = fit_picture(
+        compute_layout(build_graph(steps), apart=is_ascii), 44, wanted=kind, is_ascii=is_ascii
+    )
+    for line in picture.lines({1: StepFacts(state="failed", duration="1m02")}):
         assert line.isprintable()
         assert "\u202e" not in line
-        assert cells(line) <= picture.width
+        assert cell_width(line) <= picture.width
         assert not is_ascii or line.isascii()
 
 
 def test_wires_keep_their_columns_beside_wide_names():
     text = "a | b: a | c: a | z: b c"
-    plain = drawing(text, 80, slots=no_slots)
+    plain = drawing(text, 80, slots=no_badge_width)
     steps = [
-        Step(id=s.id, name={"b": "构建"}.get(s.id, {"c": "text"}.get(s.id, "")), needs=s.needs)
+        GraphStep(id=s.id, name={"b": "构建"}.get(s.id, {"c": "text"}.get(s.id, "")), needs=s.needs)
         for s in plain.steps()
     ]
-    lines = fit(arrange(build(steps)), 80, slots=no_slots).lines()
+    lines = fit_picture(compute_layout(build_graph(steps)), 80, slots=no_badge_width).lines()
     assert lines == [" ○ a ─┬─ ○ 构建 ─┬─ ○ z", "      └─ ○ text ─┘"]
 
 
 @given(name=st.text(max_size=40), room=st.integers(0, 24), is_ascii=st.booleans())
 def test_cut_names_fit(name, room, is_ascii):
-    assert cells(cut_name(name, room, is_ascii=is_ascii)) <= max(room, 0) or cells(name) <= room
+    assert cell_width(shorten_name(name, room, is_ascii=is_ascii)) <= max(room, 0) or cell_width(name) <= room
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_cut_names_fit(name, room, is_ascii):
     ],
 )
 def test_cut_name(name, room, cut):
-    assert cut_name(name, room) == cut
+    assert shorten_name(name, room) == cut
 
 
 def test_a_level_at_which_two_names_look_alike_is_skipped():
@@ -145,43 +146,51 @@ SERVICES = [f"deploy-the-{name}-service-to-staging" for name in ("alpha", "beta"
 @pytest.mark.parametrize("names", [SERVICES, [f"{'n' * 90}{at}{'n' * 90}" for at in range(20)]])
 @pytest.mark.parametrize("width", [20, 24, 60])
 def test_different_names_look_different_in_a_list(names, width, is_ascii):
-    steps = [Step(id=name, needs=names[:at][-1:]) for at, name in enumerate(names)]
-    picture = fit(arrange(build(steps), apart=is_ascii), width, wanted="list", is_ascii=is_ascii)
+    steps = [GraphStep(id=name, needs=names[:at][-1:]) for at, name in enumerate(names)]
+    picture = fit_picture(
+        compute_layout(build_graph(steps), apart=is_ascii), width, wanted="list", is_ascii=is_ascii
+    )
     assert len({place.name for place in picture.places}) == len(names)
-    assert max(map(cells, picture.lines())) <= width
+    assert max(map(cell_width, picture.lines())) <= width
 
 
 @pytest.mark.parametrize("width", [20, 100])
 def test_wide_names_look_different_in_ascii(width):
-    steps = [Step(id="构建"), Step(id="部署", needs=("构建",)), Step(id="测试", needs=("部署",), many=3)]
-    picture = fit(arrange(build(steps), apart=True), width, is_ascii=True)
+    steps = [
+        GraphStep(id="构建"),
+        GraphStep(id="部署", needs=("构建",)),
+        GraphStep(id="测试", needs=("部署",), many=3),
+    ]
+    picture = fit_picture(compute_layout(build_graph(steps), apart=True), width, is_ascii=True)
     assert [place.name for place in picture.places] == ["????", "????~2", "???? x3"]
 
 
 def test_labels_keep_the_count_of_a_fold():
-    graph = build([Step(id="a-very-long-name-of-a-matrix", many=120)])
-    assert labels(graph, 13, slot)[0].name == "a-very…matrix ×120"
+    graph = build_graph([GraphStep(id="a-very-long-name-of-a-matrix", many=120)])
+    assert step_labels(graph, 13, badge_width)[0].name == "a-very…matrix ×120"
 
 
 def test_two_steps_with_one_name_are_drawn_all_the_same():
-    steps = [Step(id="a", name="same"), Step(id="b", name="same", needs=("a",))]
-    assert fit(arrange(build(steps)), 80, slots=no_slots).lines() == [" ○ same ── ○ same"]
+    steps = [GraphStep(id="a", name="same"), GraphStep(id="b", name="same", needs=("a",))]
+    assert fit_picture(compute_layout(build_graph(steps)), 80, slots=no_badge_width).lines() == [
+        " ○ same ── ○ same"
+    ]
 
 
 def test_a_thousand_steps():
     width = 80
-    picture = fit(arrange(wide(1000, 32, 2)), width)
+    picture = fit_picture(compute_layout(wide(1000, 32, 2)), width)
     assert picture.kind == "list"
     assert picture.height >= 1000
-    assert all(cells(line) <= width for line in picture.lines())
-    chain = fit(arrange(wide(1000, 1, 1)), width)
-    assert all(cells(line) <= width for line in chain.lines())
+    assert all(cell_width(line) <= width for line in picture.lines())
+    chain = fit_picture(compute_layout(wide(1000, 1, 1)), width)
+    assert all(cell_width(line) <= width for line in chain.lines())
 
 
 def test_a_part_of_a_line_is_the_same_as_that_part_of_the_whole():
     graph = wide(60, 8, 3)
-    picture = fit(arrange(graph), 100, wanted="band")
-    facts = {v: Facts(state="completed", duration="12s") for v in range(30)}
+    picture = fit_picture(compute_layout(graph), 100, wanted="band")
+    facts = {v: StepFacts(state="completed", duration="12s") for v in range(30)}
     for y in range(picture.height):
         whole = "".join(run.text for run in picture.runs(y, facts))
         runs = list(picture.runs(y, facts, span=(50, 130)))

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, step_lists, steps_of
-from workbench.graph import columns, fit, layout, levels, order, rows
-from workbench.graph.facts import SIGNS, Facts
-from workbench.graph.layout import arrange
-from workbench.graph.model import Step, build
-from workbench.graph.ordering import Ordering
+from workbench.graph import edge_routes, fit, layers, layout
+from workbench.graph.edge_routes import IncrementalOrder
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import GraphStep, StepFacts, build_graph
+from workbench.views.status_icons import STEP_STATUSES
 
 PICTURES = """
 from tests.unit.graph.shapes import REAL, graph_of, wide
-from workbench.graph.fit import fit
-from workbench.graph.layout import arrange
+from workbench.graph.fit import fit_picture
+from workbench.graph.layout import compute_layout
 for graph in [graph_of(REAL["monorepo"]), graph_of(REAL["stages"]), wide(60, 12, 3)]:
     for kind in ("band", "wrapped", "list"):
-        print("\\n".join(fit(arrange(graph), 90, wanted=kind).lines()))
+        print("\\n".join(fit_picture(compute_layout(graph), 90, wanted=kind).lines()))
 """
 
 
@@ -42,7 +42,7 @@ def test_the_same_bytes_whatever_the_hash_seed():
     assert len(printed) == 1
 
 
-@pytest.mark.parametrize("module", [layout, levels, order, rows, columns])
+@pytest.mark.parametrize("module", [layout, layers, layers, layout, edge_routes])
 def test_layout_knows_no_states(module):
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -50,8 +50,8 @@ def test_layout_knows_no_states(module):
 
 
 FACTS = st.builds(
-    Facts,
-    state=st.sampled_from(list(SIGNS)),
+    StepFacts,
+    state=st.sampled_from(list(STEP_STATUSES)),
     duration=st.sampled_from(["", "0.4s", "8m41", "99999999999"]),
     attempt=st.integers(1, 9),
     contract=st.sampled_from(["", "kept", "broken"]),
@@ -62,7 +62,7 @@ FACTS = st.builds(
 @settings(max_examples=40)
 @given(graph=dags(12), kind=st.sampled_from(["band", "wrapped", "list", "cards"]), data=st.data())
 def test_a_change_of_state_changes_one_line_and_no_line_cell(graph, kind, data):
-    picture = fit.fit(arrange(graph), 70, wanted=kind)
+    picture = fit.fit_picture(compute_layout(graph), 70, wanted=kind)
     known = data.draw(st.dictionaries(st.integers(0, len(graph.steps) - 1), FACTS, max_size=4))
     step = data.draw(st.integers(0, len(graph.steps) - 1))
     before, after = picture.lines(known), picture.lines({**known, step: data.draw(FACTS)})
@@ -95,25 +95,25 @@ def check_kept(before, after, pushed):
 @settings(max_examples=40)
 @given(steps=step_lists(24), data=st.data())
 def test_new_steps_leave_old_ones_in_order_and_in_their_layer(steps, data):
-    before = arrange(build(steps))
+    before = compute_layout(build_graph(steps))
     needs = data.draw(st.sets(st.sampled_from([step.id for step in steps]), max_size=3))
     heir = data.draw(st.sampled_from(steps))
-    grown = [*steps, Step(id="new", needs=tuple(sorted(needs))), Step(id="leaf", needs=(heir.id,))]
-    check_kept(before, arrange(build(grown), before=before), set())
+    grown = [*steps, GraphStep(id="new", needs=tuple(sorted(needs))), GraphStep(id="leaf", needs=(heir.id,))]
+    check_kept(before, compute_layout(build_graph(grown), before=before), set())
 
 
 def test_an_old_step_moves_only_when_a_new_one_pushes_it():
-    before = arrange(graph_of("a | b: a | c: b | other: a"))
-    after = arrange(graph_of("a | b: a | c: b x | other: a | x: b"), before=before)
+    before = compute_layout(graph_of("a | b: a | c: b | other: a"))
+    after = compute_layout(graph_of("a | b: a | c: b x | other: a | x: b"), before=before)
     check_kept(before, after, {"c"})
     assert old_places(after, {"c", "x"}) == {"x": (2, 0), "c": (3, 0)}
 
 
 def test_a_step_that_goes_away_leaves_the_others_where_they_are():
-    before = arrange(graph_of(BAR["monorepo"]))
+    before = compute_layout(graph_of(BAR["monorepo"]))
     fewer = [step for step in steps_of(BAR["monorepo"]) if step.id != "pkg1-test"]
-    after = arrange(
-        build([Step(id=s.id, needs=tuple(n for n in s.needs if n != "pkg1-test")) for s in fewer]),
+    after = compute_layout(
+        build_graph([GraphStep(id=s.id, needs=tuple(n for n in s.needs if n != "pkg1-test")) for s in fewer]),
         before=before,
     )
     check_kept(before, after, set())
@@ -121,15 +121,15 @@ def test_a_step_that_goes_away_leaves_the_others_where_they_are():
 
 def test_nothing_changed_nothing_moves():
     for text in REAL.values():
-        before = arrange(graph_of(text))
-        after = arrange(graph_of(text), before=before)
+        before = compute_layout(graph_of(text))
+        after = compute_layout(graph_of(text), before=before)
         ids = {step.id for step in before.graph.steps}
         assert old_places(after, ids) == old_places(before, ids)
 
 
 def test_components_are_not_interleaved():
     graph = graph_of("a1 | b1 | a2: a1 | b2: b1 | a3: a1 | b3: b1 | a4: a2 a3")
-    found = arrange(graph)
+    found = compute_layout(graph)
     rows_of = {step.id: found.row[v] for v, step in enumerate(graph.steps)}
     assert max(at for one, at in rows_of.items() if one[0] == "a") < min(
         at for one, at in rows_of.items() if one[0] == "b"
@@ -137,19 +137,19 @@ def test_components_are_not_interleaved():
 
 
 def test_bundles_draw_stages_without_crossing():
-    found = arrange(graph_of(BAR["stages"]))
+    found = compute_layout(graph_of(BAR["stages"]))
     assert [len(bus.sources) * len(bus.targets) for bus in found.net.buses] == [12, 8]
-    assert (found.height, sum(columns.crossings(gap) for gap in found.gaps)) == (4, 0)
+    assert (found.height, sum(edge_routes.gap_crossings(gap) for gap in found.gaps)) == (4, 0)
 
 
 def test_an_empty_graph():
-    found = arrange(build([]))
-    assert (found.height, found.layers, fit.fit(found, 80).lines()) == (0, 1, [])
+    found = compute_layout(build_graph([]))
+    assert (found.height, found.layers, fit.fit_picture(found, 80).lines()) == (0, 1, [])
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=60))
 def test_an_ordering_never_holds_a_cycle(pairs):
-    ordering = Ordering()
+    ordering = IncrementalOrder()
     for _ in range(13):
         ordering.add()
     taken = set()
@@ -173,7 +173,7 @@ def reach(edges, start):
 @given(st.lists(st.tuples(st.integers(0, 20), st.sampled_from([1.0, 3.5, 8.0])), min_size=1, max_size=12))
 def test_rows_are_strictly_increasing_and_untouched_where_they_can_be(pairs):
     targets = [float(at) for at, _ in pairs]
-    found = rows.fit(targets, [weight for _, weight in pairs])
+    found = layout.fit_column(targets, [weight for _, weight in pairs])
     assert all(a < b for a, b in itertools.pairwise(found))
     if all(a < b for a, b in itertools.pairwise(targets)):
         assert found == targets

@@ -2,18 +2,18 @@
 
 import functools
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.graph.reading import list_successors, loose_arms, successors
 from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, steps_of, wide
-from workbench.graph.fit import fit
-from workbench.graph.fold import Item, fold, item_lines
-from workbench.graph.layout import arrange
-from workbench.graph.model import build
+from workbench.graph.fit import fit_picture
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import build_graph
+from workbench.graph.navigation import FoldMember, fold_steps, member_lines
 
 KINDS = ["band", "wrapped", "list", "cards"]
 
@@ -31,15 +31,15 @@ def read(picture, lines):
 
 @functools.cache
 def arranged(name, is_ascii, show_implied):
-    return arrange(graph_of(REAL[name]), show_implied=show_implied, apart=is_ascii)
+    return compute_layout(graph_of(REAL[name]), show_implied=show_implied, apart=is_ascii)
 
 
 def check(graph, width, kind, is_ascii, show_implied=False):
-    check_layout(arrange(graph, show_implied=show_implied, apart=is_ascii), width, kind, is_ascii)
+    check_layout(compute_layout(graph, show_implied=show_implied, apart=is_ascii), width, kind, is_ascii)
 
 
 def check_layout(layout, width, kind, is_ascii):
-    picture = fit(layout, width, wanted=kind, is_ascii=is_ascii)
+    picture = fit_picture(layout, width, wanted=kind, is_ascii=is_ascii)
     lines = picture.lines()
     assert read(picture, lines) == drawn(layout), "\n".join(lines)
     assert loose_arms(picture, lines) == [], "\n".join(lines)
@@ -95,15 +95,15 @@ def test_lanes_that_do_not_fit_become_names_that_read_back(width, is_ascii):
     fan = "first | " + " | ".join(f"m{n}: first" for n in range(30))
     fan += " | last: first " + " ".join(f"m{n}" for n in range(30))
     for graph in (graph_of(fan), wide(120, 60, 4), monorepo(20)):
-        layout = arrange(graph, show_implied=True, apart=is_ascii)
+        layout = compute_layout(graph, show_implied=True, apart=is_ascii)
         check_layout(layout, width, "list", is_ascii)
-        assert fit(layout, width, wanted="list", is_ascii=is_ascii).width <= width
+        assert fit_picture(layout, width, wanted="list", is_ascii=is_ascii).width <= width
 
 
 @settings(max_examples=40)
 @given(graph=dags(), width=st.sampled_from([30, 60, 200]))
 def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
-    picture = fit(arrange(graph), width)
+    picture = fit_picture(compute_layout(graph), width)
     taken = [(place.y, x) for place in picture.places for x in range(place.sign_x, place.end)]
     assert len(taken) == len(set(taken))
     assert all(0 <= y < picture.height and 0 <= x < picture.width for y, x in taken)
@@ -116,9 +116,11 @@ def test_an_open_matrix_leaves_the_lines_readable(kind, is_ascii):
         "plan | tests: plan | docs: plan | lint: plan | pack: tests docs | merge: pack lint plan"
     )
     steps[1] = replace(steps[1], is_matrix=True, items=tuple("abcdefghi"))
-    layout = arrange(build(fold(steps, opened=("tests",)).steps), apart=is_ascii, show_implied=True)
-    picture = fit(layout, 80, wanted=kind, is_ascii=is_ascii)
-    lines = picture.lines(items={1: item_lines([Item(name="item") for _ in range(9)])})
+    layout = compute_layout(
+        build_graph(fold_steps(steps, opened=("tests",)).steps), apart=is_ascii, show_implied=True
+    )
+    picture = fit_picture(layout, 80, wanted=kind, is_ascii=is_ascii)
+    lines = picture.lines(items={1: member_lines([FoldMember(name="item") for _ in range(9)])})
     assert sum("item" in line for line in lines) == 7
     assert read(picture, lines) == drawn(layout), "\n".join(lines)
     assert loose_arms(picture, lines) == [], "\n".join(lines)
@@ -139,8 +141,8 @@ def mutations(picture, lines, glyphs, count, seed):
 
 @pytest.mark.parametrize("name", ["docs-to-impl", "stages", "monorepo", "impl-speckit"])
 def test_one_wrong_glyph_is_caught(name):
-    layout = arrange(graph_of(REAL[name]), show_implied=True)
-    picture = fit(layout, 400, wanted="band")
+    layout = compute_layout(graph_of(REAL[name]), show_implied=True)
+    picture = fit_picture(layout, 400, wanted="band")
     lines = picture.lines()
     missed = []
     for changed in mutations(picture, lines, "─│┌┐└┘├┤┬┴┼", 120, 7):

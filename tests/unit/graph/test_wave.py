@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.unit.graph.test_reading import check_layout
-from workbench.draw.run_graph import planned_steps
-from workbench.graph.layout import arrange
-from workbench.graph.model import build
-from workbench.pipelines.load import load
-from workbench.pipelines.plan import plans
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import build_graph
+from workbench.pipelines.load import load_pipeline
+from workbench.pipelines.step_order import step_plans
+from workbench.render.pipeline import planned_graph_steps
 
 BESIDE = [folder / "shared" / "data" / "wave" for folder in Path(__file__).resolve().parents[4:]]
 FILES = [
@@ -28,9 +28,9 @@ FILES = [
 @pytest.mark.parametrize("width", [20, 60, 80, 100, 140])
 def test_each_reads_back_at_every_width(width, is_ascii):
     for file in FILES:
-        loaded = load(str(file), missing_adapters=False)
+        loaded = load_pipeline(str(file), missing_adapters=False)
         assert loaded.pipeline is not None, file
-        graph = build(planned_steps(plans(loaded.pipeline, loaded.manifest)))
+        graph = build_graph(planned_graph_steps(step_plans(loaded.pipeline, loaded.manifest)))
         for show_implied in (False, True):
-            layout = arrange(graph, show_implied=show_implied, apart=is_ascii)
+            layout = compute_layout(graph, show_implied=show_implied, apart=is_ascii)
             check_layout(layout, width, "auto", is_ascii)

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
-from workbench.domain import events as e
-from workbench.effects.clock import ManualClock
+from workbench.domain import events
+from workbench.effects.runtime import ManualClock
 
 
 def refused(staged, part, contains, files=None, prepare=None, outcome="refused"):
@@ -18,7 +18,7 @@ def refused(staged, part, contains, files=None, prepare=None, outcome="refused")
     if prepare:
         prepare(stage.workspace)
     progress = stage.trust().begin().drive()
-    assert progress.last_outcome == "done", [b.message for b in stage.bodies(e.ErrorRaised)]
+    assert progress.last_outcome == "done", [b.message for b in stage.bodies(events.ErrorRaised)]
     assert stage.waiting() == []
     return stage
 
@@ -127,7 +127,7 @@ def ran(staged, command, config=None, **more):
     stage.begin().drive()
     assert stage.approve(stage.waiting()[0]).ok
     assert stage.drive().last_outcome == "done"
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     return stage, finished
 
 
@@ -157,9 +157,9 @@ def test_a_daemon_that_a_command_leaves_is_ended(staged):
         r"out\n\n\[\d processes that it left running were ended with it\]\n", finished.preview
     )
     assert finished.metadata["leftovers_ended"] >= 1
-    from workbench.effects.proctable import process
+    from workbench.effects.process_table import read_process
 
-    left = process(int(stage.read("pid")))
+    left = read_process(int(stage.read("pid")))
     assert left is None or not left.is_alive
 
 
@@ -219,7 +219,7 @@ def test_a_secret_where_an_output_is_cut_is_not_recorded_in_part(staged, before)
     stage.begin().drive()
     stage.approve(stage.waiting()[0])
     stage.drive()
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     kept = stage.journal.blobs.read(finished.output_ref) if finished.output_ref else b""
     for recorded in (finished.preview, kept.decode()):
         assert "a1B2a1B2" not in recorded
@@ -234,5 +234,5 @@ def test_a_part_of_a_key_file_is_not_recorded(staged):
     )
     stage = staged(script, files={"key.pem": KEY}).trust().begin()
     assert stage.drive().last_outcome == "done"
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     assert "QUJDREVG" not in finished.preview

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
-from workbench.host import config_rules
-from workbench.host.kit import ConfigUnusable
+from workbench.host import driver_context
+from workbench.host.driver_context import ConfigUnusable
 
 READ = {
     "id": "r1",
@@ -21,7 +21,7 @@ def ruled(staged, *rules, **more):
     script = recording(exchange(call("c1", "read_file", path="a.txt")), exchange(text("ok")))
     stage = staged(script, files={"a.txt": "hello\n"}, config={"auto_approval_rules": list(rules), **more})
     kit = stage.kit()
-    config_rules.sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
     return stage, kit
 
 
@@ -49,7 +49,7 @@ def test_a_rule_that_may_not_be_is_not_adopted_and_named(staged, change):
     stage, kit = ruled(staged, {**READ, **change})
     assert stage.journal.rules() == []
     loaded = kit.loaded()
-    (problem,) = (*loaded.problems, *config_rules.problems(loaded, kit.tools.descriptors()))
+    (problem,) = (*loaded.problems, *driver_context.config_rule_problems(loaded, kit.tools.descriptors()))
     assert problem.key.startswith("auto_approval_rules")
     assert problem.line == 1
 
@@ -61,10 +61,10 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
     )
     fresh = stage.kit()
     for _ in range(2):
-        config_rules.sync(stage.journal, fresh.loaded(), kit.tools.descriptors())
+        driver_context.sync_config_rules(stage.journal, fresh.loaded(), kit.tools.descriptors())
     assert [(rule.id, rule.pattern) for rule in stage.journal.rules()] == [("R2", '"path":"b')]
     (stage.home.path / "config.json").write_text('{"config_version": 1}')
-    config_rules.sync(stage.journal, stage.kit().loaded(), kit.tools.descriptors())
+    driver_context.sync_config_rules(stage.journal, stage.kit().loaded(), kit.tools.descriptors())
     assert stage.journal.rules() == []
 
 
@@ -72,7 +72,7 @@ def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
 def test_patterns_that_name_no_tool_or_can_never_match_are_named(staged):
     rule = {**READ, "param_pattern": ".*\\.txt$"}
     _, kit = ruled(staged, rule, approvals={"deny": ["Baash(rm*)"]})
-    found = config_rules.problems(kit.loaded(), kit.tools.descriptors())
+    found = driver_context.config_rule_problems(kit.loaded(), kit.tools.descriptors())
     assert [problem.key for problem in found] == ["auto_approval_rules", "approvals.deny"]
     assert "Baash" in found[1].message
 

@@ -7,9 +7,8 @@ import threading
 import pytest
 
 from tests.support.stage import exchange, recording, text
-from workbench.host.config_following import following, take_over
-from workbench.host.config_rules import sync
-from workbench.host.config_watch import ConfigWatch
+from workbench.host.driver_context import apply_config_changes, following_config_changes, sync_config_rules
+from workbench.host.workspace_config import ConfigWatch
 
 RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
 
@@ -49,17 +48,17 @@ def until_noticed(seen, change):
 def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
     stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
     kit = stage.kit()
-    sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+    sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
     assert len(stage.journal.rules()) == 1
     write(
         stage, limits={"max_turns": 3}, auto_approval_rules=[{**RULE, "id": "2"}], approvals={"allow": ["*"]}
     )
     assert kit.loaded().config.limits.max_turns == 50
-    take_over(kit)
+    apply_config_changes(kit)
     assert kit.loaded().config.limits.max_turns == 3
     assert (kit.loaded().config.approvals.allow, stage.journal.rules()) == ((), [])
     (stage.home.path / "config.json").write_text("{")
-    take_over(kit)
+    apply_config_changes(kit)
     assert kit.loaded().config.limits.max_turns == 3
     kit.root.close()
 
@@ -69,7 +68,7 @@ def test_a_loop_that_follows_has_the_new_limit(staged):
     kit = stage.kit()
 
     async def run():
-        with following(kit, delay=0.0):
+        with following_config_changes(kit, delay=0.0):
             for _ in range(200):
                 write(stage, limits={"max_turns": 7})
                 await asyncio.sleep(0.1)

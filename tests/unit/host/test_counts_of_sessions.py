@@ -1,13 +1,13 @@
 """Statistics of sessions that were driven: what was decided by whom, and that a fork adds nothing to it."""
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.cli.rules.backtest import tried
+from workbench.cli.rules import backtest_calls
 from workbench.domain.rows import Rule
-from workbench.effects.clock import ManualClock
-from workbench.host.forking import fork, plan_of
-from workbench.journal.counting import Scope, counted
-from workbench.journal.decide import extend
-from workbench.views.statistics import statistics
+from workbench.effects.runtime import ManualClock
+from workbench.host.fork import default_fork_plan, fork_session
+from workbench.journal.decisions import extend_action
+from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.views.statistics import session_statistics
 
 SCRIPT = recording(
     exchange(call("c1", "read_file", path="a.txt"), call("c2", "create_file", path="n.txt", content="new")),
@@ -19,8 +19,8 @@ SCRIPT = recording(
 
 def counts(stage, session_id=None):
     with stage.journal.reader.snapshot() as database:
-        found = counted(database, Scope(session_id=session_id))
-    return statistics(found.calls, found.answers, found.sessions, found.files)
+        found = statistics_facts(database, StatisticsScope(session_id=session_id))
+    return session_statistics(found.calls, found.answers, found.sessions, found.files)
 
 
 def ended(stage, session_id=None):
@@ -33,7 +33,7 @@ def driven(staged):
     stage.begin().drive()
     (action,) = stage.waiting()
     clock.advance(60)
-    extend(stage.journal, action.id, USER)
+    extend_action(stage.journal, action.id, USER)
     stage.approve(stage.waiting()[0])
     stage.drive()
     stage.say("more")
@@ -51,7 +51,7 @@ def test_a_fork_adds_no_call_no_token_and_nothing_decided(staged):
     stage = driven(staged)
     before = counts(stage)
     source = stage.session()
-    forks = [fork(stage.journal, source, plan_of(source), USER) for _ in range(3)]
+    forks = [fork_session(stage.journal, source, default_fork_plan(source), USER) for _ in range(3)]
     after = counts(stage)
     assert after.outcomes == before.outcomes
     assert [(one.tool, one.calls) for one in after.tools] == [(one.tool, one.calls) for one in before.tools]
@@ -63,9 +63,9 @@ def test_a_backtest_tries_calls_that_were_made_once(staged):
     stage = driven(staged)
     source = stage.session()
     for _ in range(3):
-        fork(stage.journal, source, plan_of(source), USER)
+        fork_session(stage.journal, source, default_fork_plan(source), USER)
     rule = Rule(
         id="new", effect="allow", origin="user", scope="always", tool="read_file", pattern="Read",
         pattern_kind="glob", description="", created_at=0,
     )  # fmt: skip
-    assert [call.provider_call_id for call, _ in tried(stage.journal, rule)] == ["c1"]
+    assert [call.provider_call_id for call, _ in backtest_calls(stage.journal, rule)] == ["c1"]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording
-from workbench.host.runner import Runner
+from workbench.host.session_driver import SessionRunner
 from workbench.host.supervisor import Supervisor
 
 
@@ -35,7 +35,7 @@ def test_a_defect_is_met_once_and_again_when_somebody_goes_on(tmp_path, monkeypa
         met.append(effect)
         raise error
 
-    monkeypatch.setattr(Runner, handler, broken)
+    monkeypatch.setattr(SessionRunner, handler, broken)
     hosted(stage)
     assert len(met) == 1
     stage.say("again")

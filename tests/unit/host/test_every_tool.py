@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, text
 from tests.support.web import Web
-from workbench.tools.registry import catalogue
+from workbench.tools.registry import tool_registry
 
 PLAN = (
     ("list_dir", {"path": "."}),
@@ -65,9 +65,9 @@ def test_every_tool_asks_runs_and_is_seen_afterwards(staged, web):
         stage.approve(action)
     stage.drive()
     assert {row.state for row in stage.calls().values()} == {"succeeded"}
-    used = {catalogue().get(name).descriptor.id for name, _ in plan}
+    used = {tool_registry().get(name).descriptor.id for name, _ in plan}
     # pipeline.run has a project of its own: tests/unit/pipelines/test_runs_engine.py
-    assert used | {"pipeline.run"} == {descriptor.id for descriptor in catalogue().visible("recorded")}
+    assert used | {"pipeline.run"} == {descriptor.id for descriptor in tool_registry().visible("recorded")}
     shown = program(stage, "sessions", "show", stage.session_id)
     assert [name for name in sorted(used) if name not in shown] == []
     assert "all done" in shown

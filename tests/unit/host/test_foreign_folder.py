@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-import workbench.__main__ as start
 from tests.support import golden
 from tests.support.shadows import Shadows
-from workbench.cli.screen.filming import film
+from workbench import __main__
+from workbench.cli.local_backend_sessions import export_film
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.environment import scrubbed_environment
-from workbench.effects.own_process import own_command, own_environment
-from workbench.host.control import stop
-from workbench.host.ensure import ensure_host, why_not
+from workbench.effects.child_processes import scrubbed_environment
+from workbench.effects.command_execution import workbench_command_line, workbench_environment
+from workbench.host.lifecycle import ensure_host, start_failure_reason, stop_host
 from workbench.journal.home import Home
-from workbench.tui.services import FilmWanted
+from workbench.tui.backend import ExportRequest
 
 STEERED = {
     "PYTHONPATH": f".{os.pathsep}", "PYTHONSTARTUP": "json.py", "PYTHONINSPECT": "1", "PYTHONHOME": ".",
@@ -56,10 +55,10 @@ def test_a_host_takes_no_module_from_the_folder(shadows, opened, steered):
     workspace = str(shadows.folder)
     host = ensure_host(home, journal, workspace, {**os.environ, **steered})
     try:
-        assert host is not None, why_not(home)
+        assert host is not None, start_failure_reason(home)
         assert Path(f"/proc/{host.pid}/cwd").readlink() == home.path
     finally:
-        stop(home, workspace)
+        stop_host(home, workspace)
     assert shadows.marks == []
 
 
@@ -68,8 +67,10 @@ def test_an_export_takes_no_module_from_the_folder(shadows, opened, monkeypatch)
     for name, value in STEERED.items():
         monkeypatch.setenv(name, value)
     session = next(one for one in journal.sessions() if one.id != SYSTEM_SESSION and one.parent_id is None)
-    wanted = FilmWanted(session_id=session.id, path="now.svg", index=3)
-    assert film(home, journal, ".", wanted, lambda _: None).startswith(f"Written: {shadows.folder}/now.svg")
+    wanted = ExportRequest(session_id=session.id, path="now.svg", index=3)
+    assert export_film(home, journal, ".", wanted, lambda _: None).startswith(
+        f"Written: {shadows.folder}/now.svg"
+    )
     assert shadows.marks == []
 
 
@@ -91,34 +92,34 @@ def test_python_m_works_in_a_folder_that_holds_this_package():
 
 def test_an_own_process_gives_back_what_it_set_aside(tmp_path, monkeypatch):
     env = {**os.environ, **STEERED, "OTHER": "stays"}
-    own = own_environment(tmp_path, env)
+    own = workbench_environment(tmp_path, env)
     assert not [name for name in own if name.startswith("PYTHON")]
     monkeypatch.setattr(os, "environ", own)
-    start._take_back()
+    __main__._take_back()
     assert own == {**env, "WORKBENCH_HOME": str(tmp_path)}
 
 
 def test_commands_of_agents_get_the_variables_of_python_as_the_user_had_them(tmp_path, monkeypatch):
     env = {"PYTHONPATH": "lib", "PYTHONHASHSEED": "0", "PATH": "/bin"}
-    own = own_environment(tmp_path, env)
+    own = workbench_environment(tmp_path, env)
     monkeypatch.setattr(os, "environ", own)
-    start._take_back()
+    __main__._take_back()
     assert scrubbed_environment(own) == env
 
 
 def test_a_package_that_only_pythonpath_names_is_found_and_nothing_beside_it_is_preferred(tmp_path):
     root = Path(__file__).parents[3]
-    assert "-c" not in own_command(["--version"], {"PYTHONPATH": "."})
+    assert "-c" not in workbench_command_line(["--version"], {"PYTHONPATH": "."})
     beside = tmp_path / "named"
     shadows = Shadows(beside, {"json", "argparse", "logging"})
     (beside / "workbench").symlink_to(root / "workbench")
     env = {**os.environ, "PYTHONPATH": str(root)}
-    argv = own_command(["--version"], env)
+    argv = workbench_command_line(["--version"], env)
     assert argv[argv.index("-c") + 2] == str(root)
     argv[argv.index("-c") + 2] = str(beside)
     done = subprocess.run(
         [argv[0], "-S", *argv[1:]],
-        env=own_environment(tmp_path, env),
+        env=workbench_environment(tmp_path, env),
         capture_output=True,
         text=True,
         check=False,
@@ -135,14 +136,14 @@ def test_a_workspace_that_vanished_while_its_host_starts_is_named(tmp_path, open
     assert ensure_host(home, journal, str(gone)) is None
     assert time.monotonic() - begun < 10
     assert (
-        why_not(home)
+        start_failure_reason(home)
         == f"“{gone}” is no workspace. No such file or directory. Name a folder that is there with -C DIR."
     )
 
 
 def test_no_module_of_ours_starts_the_interpreter_by_itself():
     root = Path(__file__).parents[3] / "workbench"
-    allowed = {"effects/own_process.py", "cli/demo/bundle.py"}
+    allowed = {"effects/command_execution.py", "cli/demo.py"}
     naming = {
         str(path.relative_to(root))
         for path in root.rglob("*.py")

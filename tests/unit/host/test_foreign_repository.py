@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.hostile_git import Hostile, plain
 from tests.support.stage import call, exchange, recording, text
-from workbench.cli.screen.services import Wiring
-from workbench.host.restoring import restore
-from workbench.host.steps import begin
+from workbench.cli.local_backend import LocalBackend
+from workbench.host.fork import restore_workspace
+from workbench.host.steps import run_start
 from workbench.pipelines.workspaces import Workspaces
 
 
@@ -20,18 +20,18 @@ def hostile(tmp_path):
 
 
 def test_the_files_that_the_composer_offers_are_listed_without_a_program_of_the_repository(hostile, tmp_path):
-    listed = Wiring(SimpleNamespace(path=tmp_path), None, str(hostile.folder)).list_files()
+    listed = LocalBackend(SimpleNamespace(path=tmp_path), None, str(hostile.folder)).list_files()
     assert (sorted(listed)[-1], hostile.ran) == ("sub/c.txt", [])
 
 
 def test_a_folder_without_git_is_walked(tmp_path):
     (tmp_path / "a.txt").touch()
-    assert Wiring(SimpleNamespace(path=tmp_path), None, str(tmp_path)).list_files() == ["a.txt"]
+    assert LocalBackend(SimpleNamespace(path=tmp_path), None, str(tmp_path)).list_files() == ["a.txt"]
 
 
 def test_a_fork_with_a_worktree_runs_no_program_of_the_repository(hostile, staged, tmp_path):
     stage = staged(recording(exchange(text("done"))))
-    made = restore(stage.journal, str(hostile.folder), 1, str(tmp_path / "fork"), "worktree")
+    made = restore_workspace(stage.journal, str(hostile.folder), 1, str(tmp_path / "fork"), "worktree")
     assert hostile.ran == []
     assert (tmp_path / "fork/a.txt").read_text() == "a.txt as it is stored\n"
     assert made.workspace == str(tmp_path / "fork")
@@ -47,9 +47,9 @@ def test_the_worktree_of_a_step_runs_no_program_of_the_repository(hostile, tmp_p
 
 def test_a_run_reads_branch_and_address_without_a_program_of_the_repository(hostile):
     here = SimpleNamespace(workspace=str(hostile.folder), environment=os.environ)
-    assert begin._git(here, "branch", "--show-current") == "main"
-    assert begin._git(here, "remote", "get-url", "origin").startswith("ext::")
-    assert begin._git(here, "remote", "get-url", "nobody") == ""
+    assert run_start._git_output(here, "branch", "--show-current") == "main"
+    assert run_start._git_output(here, "remote", "get-url", "origin").startswith("ext::")
+    assert run_start._git_output(here, "remote", "get-url", "nobody") == ""
     assert hostile.ran == []
 
 

@@ -1,6 +1,6 @@
 """Files that are looked at: what changed is told once it is quiet, and in the end also when it is not."""
 
-from workbench.host.glances import changes, seen
+from workbench.host.file_poller import file_states, poll_changes
 
 
 class Steps:
@@ -23,7 +23,7 @@ def nothing():
 
 def told(path, *steps):
     files = [str(path), str(path.parent / "gone")]
-    found = list(changes(lambda: seen(files), seen(files), Steps(*steps)))
+    found = list(poll_changes(lambda: file_states(files), file_states(files), Steps(*steps)))
     return [sorted(name.rpartition("/")[2] for name in group) for group in found]
 
 

@@ -9,17 +9,17 @@ import time
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, result, text
-from workbench.effects.locks import FileLock, is_held
-from workbench.host import control, sessions
-from workbench.host.places import host_lock, live_host, workspace_hash
-from workbench.journal.lease import take
+from workbench.effects.runtime import FileLock, is_lock_held
+from workbench.host import lifecycle, session_requests
+from workbench.host.host_locks import host_lock_path, live_host, workspace_hash
+from workbench.journal.leases import take_lease
 
 SERVE = """
 import sys
 from pathlib import Path
-from workbench.host.serve import serve
+from workbench.host.supervisor import serve_workspace
 from workbench.journal.home import Home
-sys.exit(serve(Home.open(Path(sys.argv[1])), sys.argv[2], linger=float(sys.argv[3])))
+sys.exit(serve_workspace(Home.open(Path(sys.argv[1])), sys.argv[2], linger=float(sys.argv[3])))
 """
 
 
@@ -86,7 +86,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     ).begin()
     first = hosted(stage)
     (action,) = eventually(stage, stage.waiting)
-    ended = control.stop(stage.home, str(stage.workspace))
+    ended = lifecycle.stop_host(stage.home, str(stage.workspace))
     assert (ended.is_gone, "goes on waiting" in ended.words, first.wait(20)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
@@ -122,23 +122,23 @@ def test_a_killed_host_is_taken_over_and_calls_no_model(staged, hosted):
     (action,) = eventually(stage, stage.waiting)
     process.kill()
     process.wait()
-    assert not is_held(host_lock(stage.home, str(stage.workspace)))
+    assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))
     assert stage.approve(action).ok
     hosted(stage)
     eventually(
         stage, lambda: stage.calls()["c1"].state == "succeeded" and stage.session().reason == "host lost"
     )
     assert stage.kinds().count("reply.completed") == 1
-    sessions.continue_(stage.journal, stage.session_id, USER)
+    session_requests.continue_session(stage.journal, stage.session_id, USER)
     eventually(stage, lambda: stage.session().status == "ready")
     assert stage.kinds().count("reply.completed") == 2
 
 
 def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
     """A host that slept through a take-over may not write another event (JOURNAL: old H wakes up)."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
-    from workbench.journal.lease import DriverLock
+    from workbench.journal.leases import DriverLock
 
     stage = staged(recording(exchange(CREATE), exchange(text("never")))).begin()
     hosted(stage)
@@ -147,7 +147,7 @@ def test_a_fenced_host_ends_its_work_at_its_first_append(staged, hosted):
     stage.journal.change(lambda live: live.put(replace(lease, released=True)))
     driver = stage.driver()
     assert isinstance(stage.lock, DriverLock)
-    taken = take(stage.journal, stage.session_id, driver)
+    taken = take_lease(stage.journal, stage.session_id, driver)
     assert taken.epoch == lease.epoch + 1
     assert stage.approve(action).ok
     stage.journal.wait(stage.journal.last_position(), 1.0)
@@ -166,7 +166,7 @@ def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted
     assert process.wait(20) == 0
     assert b"is gone; what waits there goes on waiting" in process.stdout.read()
     assert stage.journal.action(action.id).state == "pending"
-    assert not is_held(host_lock(stage.home, str(stage.workspace)))
+    assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))
     if comes_back:
         stage.workspace.rmdir()
     (stage.root / "elsewhere").rename(stage.workspace)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.runs import Runs
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, command, write
-from workbench.host.pipeline_watch import MOST_TOLD, PipelineWatch
-from workbench.pipelines import verdict
-from workbench.pipelines.places import watched
+from workbench.host.workspace_config import MAX_REPORTED_FILES, PipelineWatch
+from workbench.pipelines import load
+from workbench.pipelines.documents import watched_paths
 
 HEAD = "kind: WavePipeline\nmetadata: {name: %s}\nsteps:\n"
 
@@ -26,14 +26,14 @@ def test_what_is_watched(tmp_path):
     }  # fmt: skip
     others = {".wave/pipelines/a.txt", ".wave/output/a.yaml", "src/wave.yaml", "a.yaml"}
     write(tmp_path, dict.fromkeys(ours | others, ""))
-    assert set(watched(str(tmp_path))) == {f"{tmp_path}/{name}" for name in ours}
+    assert set(watched_paths(str(tmp_path))) == {f"{tmp_path}/{name}" for name in ours}
 
 
 def test_verdicts(project):
     path = str(project / ".wave/pipelines/a.yaml")
 
     def said():
-        found = verdict.of_file(str(project), path)
+        found = load.change_report(str(project), path)
         return found.words, found.is_error, found.pipeline
 
     assert said() == (".wave/pipelines/a.yaml changed: valid", False, "a")
@@ -50,10 +50,10 @@ def test_verdicts(project):
     assert said()[1:] == (True, "")
     (project / ".wave/pipelines/a.yaml").unlink()
     assert said()[:2] == (".wave/pipelines/a.yaml is gone; no run can be begun with it", False)
-    manifest = verdict.of_file(str(project), str(project / "wave.yaml"))
+    manifest = load.change_report(str(project), str(project / "wave.yaml"))
     assert (manifest.is_error, manifest.words) == (False, "wave.yaml changed: valid")
     write(project, {"wave.yaml": MANIFEST.replace("adapter: own", "adapter: gone")})
-    manifest = verdict.of_file(str(project), str(project / "wave.yaml"))
+    manifest = load.change_report(str(project), str(project / "wave.yaml"))
     assert manifest.is_error
     assert "line 14: there is no adapter gone" in manifest.words
 
@@ -105,8 +105,8 @@ def test_a_run_under_way_keeps_what_it_was_started_with_and_that_is_said(tmp_pat
         assert here.drive(run).status == "completed"
         assert set(here.states(run)) == {"g", "z"}
         told.clear()
-        watching._told([f"{here.root}/pipelines/{n}.yaml" for n in range(MOST_TOLD + 2)])
-        assert len(told) == MOST_TOLD + 1
+        watching._told([f"{here.root}/pipelines/{n}.yaml" for n in range(MAX_REPORTED_FILES + 2)])
+        assert len(told) == MAX_REPORTED_FILES + 1
         assert told[-1] == ("2 more files of pipelines changed", False)
     finally:
         watching.close()

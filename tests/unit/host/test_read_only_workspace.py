@@ -7,11 +7,10 @@ import pytest
 
 from tests.support.hostile_git import plain
 from tests.support.stage import call, exchange, recording, text
-from workbench.cli.screen.services import Wiring
+from workbench.cli.local_backend import LocalBackend
 from workbench.domain.events import CallFinished
-from workbench.host.control import stop
-from workbench.host.ensure import ensure_host, why_not
-from workbench.host.sessions import SessionRefused
+from workbench.host.lifecycle import ensure_host, start_failure_reason, stop_host
+from workbench.host.session_requests import SessionRefused
 
 
 @pytest.fixture
@@ -64,7 +63,7 @@ def test_writes_fail_with_the_reason_and_all_else_goes_on(staged, read_only):
     assert len(states["failed"]) == 3
     assert sorted(path.name for path in stage.workspace.iterdir()) == [".git", "a.txt"]
     assert (stage.workspace / "a.txt").read_text() == "old\n"
-    assert Wiring(stage.home, stage.journal, str(stage.workspace)).list_files() == ["a.txt"]
+    assert LocalBackend(stage.home, stage.journal, str(stage.workspace)).list_files() == ["a.txt"]
 
 
 def test_no_session_begins_there_and_the_reason_is_said(staged, read_only):
@@ -79,6 +78,6 @@ def test_a_host_starts_there(staged, read_only):
     read_only(stage.workspace)
     host = ensure_host(stage.home, stage.journal, str(stage.workspace))
     try:
-        assert host is not None, why_not(stage.home)
+        assert host is not None, start_failure_reason(stage.home)
     finally:
-        stop(stage.home, str(stage.workspace))
+        stop_host(stage.home, str(stage.workspace))

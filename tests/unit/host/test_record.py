@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.domain.values import Hunk
-from workbench.host import record, stream
-from workbench.host.stream import StreamScrubber
-from workbench.text.scrub import scrub
+from workbench.host import redaction
+from workbench.host.redaction import StreamScrubber
+from workbench.secrets.scrubber import scrub
 
 TOKEN = "ghp_" + "a1B2" * 9
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{'QUJD' * 16}\n{'REVG' * 16}\n-----END RSA PRIVATE KEY-----\n"
@@ -27,14 +27,14 @@ class Store:
 
 def test_plain_text_is_recorded_as_it_is_and_nothing_is_sealed():
     store = Store()
-    assert record.text("hello", store) == ("hello", None)
+    assert redaction.redact_and_seal_text("hello", store) == ("hello", None)
     assert store.kept == {}
 
 
 @pytest.mark.spec(202)
 def test_a_secret_is_replaced_and_the_exact_text_sealed():
     store = Store()
-    recorded, ref = record.text(f"use {TOKEN}", store)
+    recorded, ref = redaction.redact_and_seal_text(f"use {TOKEN}", store)
     assert TOKEN not in recorded
     assert store.kept[ref] == f"use {TOKEN}".encode()
 
@@ -42,7 +42,9 @@ def test_a_secret_is_replaced_and_the_exact_text_sealed():
 @pytest.mark.spec(202)
 def test_parameters_are_scrubbed_by_name_and_by_value():
     store = Store()
-    recorded, ref = record.parameters({"path": "a", "api_key": "hunter2hunter2", "content": TOKEN}, store)
+    recorded, ref = redaction.redact_parameters(
+        {"path": "a", "api_key": "hunter2hunter2", "content": TOKEN}, store
+    )
     assert recorded["path"] == "a"
     assert "hunter2hunter2" not in str(recorded)
     assert TOKEN not in str(recorded)
@@ -50,7 +52,7 @@ def test_parameters_are_scrubbed_by_name_and_by_value():
 
 
 def test_long_strings_are_cut_with_their_length():
-    recorded, ref = record.parameters({"content": "x" * 5000}, Store())
+    recorded, ref = redaction.redact_parameters({"content": "x" * 5000}, Store())
     assert recorded["content"].endswith("… (5,000 characters)")
     assert ref is not None
 
@@ -68,7 +70,7 @@ def hunk(*lines):
 
 
 def test_hunks_keep_their_lines_where_a_secret_is_hidden():
-    (shown,), changed = record.hunks((hunk("a = 1", f"t = {TOKEN}", "b = 2"),))
+    (shown,), changed = redaction.redact_hunks((hunk("a = 1", f"t = {TOKEN}", "b = 2"),))
     assert changed
     assert [line for _, line in shown.lines][::2] == ["a = 1", "b = 2"]
     assert TOKEN not in str(shown)
@@ -76,7 +78,7 @@ def test_hunks_keep_their_lines_where_a_secret_is_hidden():
 
 def test_a_key_block_over_several_lines_is_hidden_line_by_line():
     lines = ["before", *PEM.splitlines(), "after"]
-    (shown,), changed = record.hunks((hunk(*lines),))
+    (shown,), changed = redaction.redact_hunks((hunk(*lines),))
     assert changed
     assert len(shown.lines) == len(lines)
     assert "QUJD" not in str(shown)
@@ -117,7 +119,7 @@ def test_what_holds_no_secret_is_streamed_whole(text, cuts):
 
 def test_a_flood_of_lines_is_looked_at_once(monkeypatch):
     looks = []
-    monkeypatch.setattr(stream, "scrub", lambda text: looks.append(len(text)) or scrub(text))
+    monkeypatch.setattr(redaction, "scrub", lambda text: looks.append(len(text)) or scrub(text))
     assert StreamScrubber().feed("x\n" * 30_000) == "x\n" * 30_000
     assert (sum(looks), len(looks) < 5) == (60_000, True)
 
@@ -135,6 +137,6 @@ def test_a_line_without_end_is_let_out_and_still_keeps_a_name_and_its_secret_tog
 
 def test_a_target_shows_where_its_lines_end_and_hides_its_secrets():
     key = "ghp_" + "x9K2mQ7vL4pR8sT1wY6zB3nC5dF0gH2jKlMq"
-    assert record.target("echo a\ntouch b\n") == "echo a⏎touch b⏎"
-    assert record.target(f"a --token={key}\nb") == "a --token=⟨secret: github-token⟩⏎b"
-    assert record.target("x" * 600).endswith("… (600 characters)")
+    assert redaction.redact_target("echo a\ntouch b\n") == "echo a⏎touch b⏎"
+    assert redaction.redact_target(f"a --token={key}\nb") == "a --token=⟨secret: github-token⟩⏎b"
+    assert redaction.redact_target("x" * 600).endswith("… (600 characters)")

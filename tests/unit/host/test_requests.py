@@ -7,14 +7,19 @@ import sys
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.domain import events as e
+from workbench.domain import events
 from workbench.domain.values import SYSTEM_SESSION
-from workbench.effects.marks import AGENT_VARIABLE
-from workbench.host import sessions, trusting
-from workbench.host.ancestry import InsideAgent, refuse_inside_agents
-from workbench.host.places import host_lock, live_host, workspace_hash
-from workbench.journal.decide import decide
-from workbench.journal.lease import DriverLock
+from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.host import session_requests, workspace_trust
+from workbench.host.host_locks import (
+    InsideAgent,
+    host_lock_path,
+    live_host,
+    refuse_inside_agents,
+    workspace_hash,
+)
+from workbench.journal.decisions import decide_action
+from workbench.journal.leases import DriverLock
 
 
 @pytest.fixture
@@ -24,7 +29,7 @@ def stage(staged):
 
 def begin(stage, **more):
     given = {"workspace": str(stage.workspace), "provider": "recorded", "model": "m", "actor": USER, **more}
-    return sessions.create(stage.journal, **given)
+    return session_requests.create_session(stage.journal, **given)
 
 
 @pytest.mark.spec(2, 3, 4, 139)
@@ -38,7 +43,7 @@ def begin(stage, **more):
     ],
 )
 def test_a_session_that_cannot_be_is_refused_by_name(stage, more, why):
-    with pytest.raises(sessions.SessionRefused, match=why):
+    with pytest.raises(session_requests.SessionRefused, match=why):
         begin(stage, **more)
     assert stage.journal.sessions() == []
 
@@ -52,23 +57,27 @@ def test_every_session_has_an_id_of_its_own(stage):
 
 def test_an_empty_prompt_is_refused(stage):
     session = begin(stage)
-    with pytest.raises(sessions.SessionRefused, match="empty"):
-        sessions.submit(stage.journal, session, "  \n", USER)
+    with pytest.raises(session_requests.SessionRefused, match="empty"):
+        session_requests.submit_prompt(stage.journal, session, "  \n", USER)
 
 
 @pytest.mark.spec(8)
 def test_a_session_that_has_ended_takes_no_prompt(stage):
     session = begin(stage)
-    stage.journal.append([stage.journal.event(e.SessionStatusChanged(status="terminated"), session, USER)])
-    with pytest.raises(sessions.SessionRefused, match="terminated"):
-        sessions.submit(stage.journal, session, "hello", USER)
+    stage.journal.append(
+        [stage.journal.event(events.SessionStatusChanged(status="terminated"), session, USER)]
+    )
+    with pytest.raises(session_requests.SessionRefused, match="terminated"):
+        session_requests.submit_prompt(stage.journal, session, "hello", USER)
 
 
 def test_the_newest_session_that_can_go_on_is_found(stage):
     first, second = begin(stage), begin(stage)
-    stage.journal.append([stage.journal.event(e.SessionStatusChanged(status="terminated"), second, USER)])
-    assert sessions.newest(stage.journal, str(stage.workspace)).id == first
-    assert sessions.newest(stage.journal, "/elsewhere") is None
+    stage.journal.append(
+        [stage.journal.event(events.SessionStatusChanged(status="terminated"), second, USER)]
+    )
+    assert session_requests.newest_open_session(stage.journal, str(stage.workspace)).id == first
+    assert session_requests.newest_open_session(stage.journal, "/elsewhere") is None
 
 
 # --- trust -----------------------------------------------------------------------------------------
@@ -78,43 +87,46 @@ def answer(stage, action_id, choice):
     from workbench.domain.values import Decision
 
     action = stage.journal.action(action_id)
-    return decide(
+    return decide_action(
         stage.journal, Decision(action_id=action_id, verdict="approve", choice=choice), action.digest, USER
     )
 
 
 def test_the_trust_question_is_asked_once_for_each_content(stage):
     workspace = str(stage.workspace)
-    first = trusting.ask(stage.journal, workspace)
-    assert trusting.ask(stage.journal, workspace) == first
+    first = workspace_trust.open_trust_question(stage.journal, workspace)
+    assert workspace_trust.open_trust_question(stage.journal, workspace) == first
     row = stage.journal.action(first)
     assert (row.kind, row.expires_at, row.session_id) == ("trust", None, SYSTEM_SESSION)
     assert answer(stage, first, "not_now").ok
-    assert not trusting.is_trusted(stage.journal, workspace)
-    assert trusting.ask(stage.journal, workspace) is None
+    assert not workspace_trust.is_trusted(stage.journal, workspace)
+    assert workspace_trust.open_trust_question(stage.journal, workspace) is None
     (stage.workspace / ".workbench.json").write_text("{}")
-    assert trusting.ask(stage.journal, workspace) not in (None, first)
+    assert workspace_trust.open_trust_question(stage.journal, workspace) not in (None, first)
 
 
 @pytest.mark.parametrize(("choice", "reads"), [("trust", False), ("trust_and_read", True)])
 def test_trust_holds_for_exactly_this_content(stage, choice, reads):
     workspace = str(stage.workspace)
-    assert answer(stage, trusting.ask(stage.journal, workspace), choice).ok
-    assert (trusting.is_trusted(stage.journal, workspace), trusting.read_grant(stage.journal, workspace)) == (
+    assert answer(stage, workspace_trust.open_trust_question(stage.journal, workspace), choice).ok
+    assert (
+        workspace_trust.is_trusted(stage.journal, workspace),
+        workspace_trust.has_read_grant(stage.journal, workspace),
+    ) == (
         True,
         reads,
     )
     (stage.workspace / ".workbench.json").write_text("{}")
-    assert not trusting.is_trusted(stage.journal, workspace)
-    assert not trusting.read_grant(stage.journal, workspace)
+    assert not workspace_trust.is_trusted(stage.journal, workspace)
+    assert not workspace_trust.has_read_grant(stage.journal, workspace)
 
 
 def test_trust_is_taken_back(stage):
     workspace = str(stage.workspace)
-    trusting.grant(stage.journal, workspace, True, USER)
-    assert trusting.revoke(stage.journal, workspace, USER)
-    assert not trusting.is_trusted(stage.journal, workspace)
-    assert not trusting.revoke(stage.journal, workspace, USER)
+    workspace_trust.grant_trust(stage.journal, workspace, True, USER)
+    assert workspace_trust.revoke_trust(stage.journal, workspace, USER)
+    assert not workspace_trust.is_trusted(stage.journal, workspace)
+    assert not workspace_trust.revoke_trust(stage.journal, workspace, USER)
 
 
 def test_what_an_untrusted_workspace_configures_does_not_act(staged):
@@ -146,7 +158,7 @@ def test_a_child_of_an_agent_cannot_decide(stage, monkeypatch):
 CHILD = """
 import sys
 from pathlib import Path
-from workbench.host.ancestry import InsideAgent, refuse_inside_agents
+from workbench.host.host_locks import InsideAgent, refuse_inside_agents
 from workbench.journal.home import Home
 try:
     refuse_inside_agents(None, Home.open(Path(sys.argv[1])), "approve")
@@ -158,7 +170,7 @@ else:
 
 
 def test_a_descendant_of_a_driver_cannot_decide_without_the_variable_either(stage):
-    from workbench.journal.lease import DriverIdentity
+    from workbench.journal.leases import DriverIdentity
 
     def child():
         argv = [sys.executable, "-c", CHILD, str(stage.home.path)]
@@ -178,22 +190,22 @@ def test_the_lock_is_named_after_the_first_16_digits_of_the_hash(stage):
     import hashlib
 
     assert workspace_hash("/a/b") == hashlib.sha256(b"/a/b").hexdigest()[:16]
-    assert host_lock(stage.home, "/a/b").name == f"{workspace_hash('/a/b')}.lock"
+    assert host_lock_path(stage.home, "/a/b").name == f"{workspace_hash('/a/b')}.lock"
     assert live_host(stage.home, stage.journal, "/a/b") is None
 
 
 def test_trust_by_command_answers_the_question_that_waits(stage):
     workspace = str(stage.workspace)
-    question = trusting.ask(stage.journal, workspace)
-    trusting.grant(stage.journal, workspace, False, USER)
+    question = workspace_trust.open_trust_question(stage.journal, workspace)
+    workspace_trust.grant_trust(stage.journal, workspace, False, USER)
     assert stage.journal.action(question).state == "cancelled"
-    assert trusting.ask(stage.journal, workspace) is None
+    assert workspace_trust.open_trust_question(stage.journal, workspace) is None
 
 
 def test_a_question_about_other_files_is_withdrawn(stage):
     workspace = str(stage.workspace)
-    first = trusting.ask(stage.journal, workspace)
+    first = workspace_trust.open_trust_question(stage.journal, workspace)
     (stage.workspace / ".workbench.json").write_text("{}")
-    second = trusting.ask(stage.journal, workspace)
+    second = workspace_trust.open_trust_question(stage.journal, workspace)
     assert (stage.journal.action(first).state, stage.journal.action(second).state) == ("cancelled", "pending")
     assert not answer(stage, first, "trust").ok

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.domain import events as e
-from workbench.journal.rules import revoke_rule
-from workbench.tools.registry import catalogue
+from workbench.domain import events
+from workbench.journal.decisions import revoke_rule
+from workbench.tools.registry import tool_registry
 
 EDIT = call("c1", "replace_string_in_file", path="a.txt", old_string="b", new_string="B")
 RULE = {"id": "r1", "tool_name": "read_file", "param_pattern": '^{"path":"a.*"}$', "description": "reads"}
@@ -16,13 +16,13 @@ def test_the_first_message_brings_a_session_from_created_to_work(staged):
     stage = staged(recording(exchange(text("hi")))).begin()
     assert stage.session().status == "created"
     stage.drive()
-    moves = [(body.status, body.reason) for body in stage.bodies(e.SessionStatusChanged)]
+    moves = [(body.status, body.reason) for body in stage.bodies(events.SessionStatusChanged)]
     assert moves == [("initializing", None), ("ready", None), ("processing", None), ("ready", None)]
 
 
 @pytest.mark.spec(24, 56)
 def test_a_rule_is_named_by_exactly_the_calls_it_let_pass_also_after_it_is_gone(staged):
-    from workbench.host import config_rules
+    from workbench.host import driver_context
 
     script = recording(
         exchange(
@@ -31,7 +31,7 @@ def test_a_rule_is_named_by_exactly_the_calls_it_let_pass_also_after_it_is_gone(
     )
     stage = staged(script, files={"a.txt": "b"}, config={"auto_approval_rules": [RULE]})
     kit = stage.kit()
-    config_rules.sync(stage.journal, kit.loaded(), kit.tools.descriptors())
+    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
     stage.begin().drive()
     assert {key: (row.rule, row.approval_method) for key, row in stage.calls().items()} == {
         "c1": ("R1", "config_rule"),
@@ -50,7 +50,7 @@ def test_a_long_result_is_kept_whole_in_a_file_of_its_own(staged):
     stage.drive()
     stage.approve(stage.waiting()[0])
     stage.drive()
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     whole = "".join(f"{n}\n" for n in range(1, 5001)).encode()
     path = stage.home.blobs / "recorded" / finished.output_ref.partition(":")[2]
     assert path.read_bytes() == whole
@@ -65,8 +65,8 @@ def test_a_turn_that_reaches_its_limit_stops_and_says_so(staged):
     )
     assert stage.drive().last_outcome == "limit"
     assert (stage.session().status, stage.session().reason) == ("paused", "limit reached")
-    assert len(stage.bodies(e.ReplyCompleted)) == 2
-    assert "2 model calls" in stage.bodies(e.TurnEnded)[0].detail
+    assert len(stage.bodies(events.ReplyCompleted)) == 2
+    assert "2 model calls" in stage.bodies(events.TurnEnded)[0].detail
 
 
 @pytest.mark.spec(60, 155)
@@ -90,12 +90,14 @@ def test_what_is_said_is_in_the_journal_before_the_reply_is_over(staged):
         import asyncio
 
         await asyncio.sleep(0.2)
-        seen.append([body.text for body in stage.bodies(e.TextStreamed)])
+        seen.append([body.text for body in stage.bodies(events.TextStreamed)])
 
-    from workbench.host.kit import open_kit
-    from workbench.host.models import paced_by
+    from workbench.host.driver_context import open_driver_context
+    from workbench.host.model_selection import provider_maker_with_sleep
 
-    stage.kit = lambda: open_kit(stage.home, stage.journal, str(stage.workspace), provider=paced_by(pause))
+    stage.kit = lambda: open_driver_context(
+        stage.home, stage.journal, str(stage.workspace), provider=provider_maker_with_sleep(pause)
+    )
     stage.begin().drive()
     assert seen == [["one "]]
     numbers = [event.sequence_number for event in stage.journal.events(stage.session_id)]
@@ -104,7 +106,7 @@ def test_what_is_said_is_in_the_journal_before_the_reply_is_over(staged):
 
 @pytest.mark.spec(57, 192)
 def test_every_tool_describes_itself_in_the_words_of_both_seeds():
-    for descriptor in catalogue().descriptors().values():
+    for descriptor in tool_registry().descriptors().values():
         assert descriptor.id and descriptor.description
         assert descriptor.input_schema["type"] == "object"
         assert descriptor.capability in ("read", "write", "execute", "git", "network")

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.domain import events as e
+from workbench.domain import events
 from workbench.domain.messages import FailurePart
-from workbench.host import filing, sessions, steering
-from workbench.host.forking import plan_of
-from workbench.host.sessions import SessionRefused
-from workbench.host.settings import Settings
-from workbench.providers.model_list import NotListed
+from workbench.host import model_selection, session_requests
+from workbench.host.fork import default_fork_plan
+from workbench.host.session_requests import SessionRefused
+from workbench.host.workspace_config import WorkspaceSettings
+from workbench.providers.base import ModelsNotListed
 
 PROVIDERS = {
     "local": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8081/v1"},
@@ -25,7 +25,7 @@ HAS = {"local": ("qwen3-coder", "gpt-oss", "vendor/small"), "far": ("vendor/huge
 def listing(endpoint, seconds):
     assert 0 < seconds <= 5
     if endpoint.name not in HAS:
-        raise NotListed(FailurePart(code="network", message="nothing answers", remedy="start it"))
+        raise ModelsNotListed(FailurePart(code="network", message="nothing answers", remedy="start it"))
     return HAS[endpoint.name]
 
 
@@ -40,11 +40,11 @@ def config_of(stage, **more):
     path.write_text(
         json.dumps({"config_version": 1, "providers": PROVIDERS, "default_provider": "local", **more})
     )
-    return Settings(stage.home, str(stage.workspace), {}).loaded(trusted=True).config
+    return WorkspaceSettings(stage.home, str(stage.workspace), {}).loaded(trusted=True).config
 
 
 def asked(stage, provider="local", model="qwen3-coder", **more):
-    made = sessions.create(
+    made = session_requests.create_session(
         stage.journal, workspace=str(stage.workspace), provider=provider, model=model, actor=USER, **more
     )  # fmt: skip
     return stage.journal.session(made)
@@ -66,7 +66,7 @@ def asked(stage, provider="local", model="qwen3-coder", **more):
     ],
 )
 def test_which_model_is_meant(stage, words, provider, model, note):
-    found = steering.choose_model(config_of(stage), asked(stage), words, listing)
+    found = model_selection.model_named(config_of(stage), asked(stage), words, listing)
     assert (found.provider, found.model, found.note) == (provider, model, note)
 
 
@@ -85,7 +85,7 @@ def test_which_model_is_meant(stage, words, provider, model, note):
 )
 def test_a_model_that_is_not_there_is_refused_with_those_that_are(stage, words, why):
     with pytest.raises(SessionRefused) as refused:
-        steering.choose_model(config_of(stage), asked(stage), words, listing)
+        model_selection.model_named(config_of(stage), asked(stage), words, listing)
     assert why in str(refused.value)
     assert refused.value.what == "The model is as it was."
 
@@ -93,11 +93,11 @@ def test_a_model_that_is_not_there_is_refused_with_those_that_are(stage, words, 
 def test_without_a_provider_nothing_is_chosen(stage):
     config = config_of(stage, providers={}, default_provider="")
     with pytest.raises(SessionRefused, match="No provider that can be asked"):
-        steering.choose_model(config, None, "any", listing)
+        model_selection.model_named(config, None, "any", listing)
 
 
 def test_what_is_offered_begins_with_the_sessions_own_and_names_who_is_silent(stage):
-    found = steering.offer(config_of(stage), asked(stage, "far", "vendor/old"), listing)
+    found = model_selection.available_models(config_of(stage), asked(stage, "far", "vendor/old"), listing)
     names = [f"{one.provider}/{one.model}" for one in found.models]
     assert names == [
         "far/vendor/old", "far/vendor/big", "far/vendor/huge",
@@ -108,7 +108,7 @@ def test_what_is_offered_begins_with_the_sessions_own_and_names_who_is_silent(st
 
 def test_another_model_answers_from_here_on(stage):
     config, session = config_of(stage), asked(stage, configuration={"endpoint": {"key_env": "OLD"}})
-    said = steering.set_model(stage.journal, config, session, "gpt-oss", USER, listing)
+    said = model_selection.change_model(stage.journal, config, session, "gpt-oss", USER, listing)
     assert said == "From its next question on it asks gpt-oss (local)."
     now = stage.journal.session(session.id)
     assert (now.provider, now.model, now.configuration) == (
@@ -117,13 +117,16 @@ def test_another_model_answers_from_here_on(stage):
         {"endpoint": {"key_env": "OLD"}},
     )
     assert (
-        steering.set_model(stage.journal, config, now, "gpt-oss", USER, listing) == "It asks gpt-oss already."
+        model_selection.change_model(stage.journal, config, now, "gpt-oss", USER, listing)
+        == "It asks gpt-oss already."
     )
-    steering.set_model(stage.journal, config, now, "far/vendor/huge", USER, listing)
+    model_selection.change_model(stage.journal, config, now, "far/vendor/huge", USER, listing)
     now = stage.journal.session(session.id)
     # The key that was named for one server does not go to another.
     assert (now.provider, now.model, now.configuration) == ("far", "vendor/huge", {})
-    changes = [one.body for one in stage.journal.events(session.id) if isinstance(one.body, e.SessionChanged)]
+    changes = [
+        one.body for one in stage.journal.events(session.id) if isinstance(one.body, events.SessionChanged)
+    ]
     assert [(one.provider, one.model) for one in changes] == [("local", "gpt-oss"), ("far", "vendor/huge")]
 
 
@@ -131,13 +134,13 @@ def test_who_takes_no_other_model(stage):
     config = config_of(stage)
     stage.begin()
     with pytest.raises(SessionRefused, match="plays a recording"):
-        steering.set_model(stage.journal, config, stage.session(), "gpt-oss", USER, listing)
+        model_selection.change_model(stage.journal, config, stage.session(), "gpt-oss", USER, listing)
     ended = asked(stage)
-    filing.end(stage.journal, ended, USER)
+    session_requests.end_session(stage.journal, ended, USER)
     for act in (
-        lambda one: steering.set_model(stage.journal, config, one, "gpt-oss", USER, listing),
-        lambda one: steering.set_mode(stage.journal, one, "every", USER),
-        lambda one: steering.mark(stage.journal, one, "x", USER),
+        lambda one: model_selection.change_model(stage.journal, config, one, "gpt-oss", USER, listing),
+        lambda one: session_requests.set_approval_mode(stage.journal, one, "every", USER),
+        lambda one: session_requests.add_bookmark(stage.journal, one, "x", USER),
     ):
         with pytest.raises(SessionRefused, match="The session is terminated"):
             act(stage.journal.session(ended.id))
@@ -162,13 +165,13 @@ def test_what_a_session_asks_about(stage, mode, is_trusted, asks):
         stage.trust()
     stage.begin()
     if mode == "settings":
-        steering.set_mode(stage.journal, stage.session(), "reads", USER)
+        session_requests.set_approval_mode(stage.journal, stage.session(), "reads", USER)
     if mode:
-        steering.set_mode(stage.journal, stage.session(), mode, USER)
+        session_requests.set_approval_mode(stage.journal, stage.session(), mode, USER)
     stage.drive()
     assert bool(stage.waiting()) is asks
     if mode == "reads":
-        verdict = stage.bodies(e.CallProposed)[0].verdict
+        verdict = stage.bodies(events.CallProposed)[0].verdict
         assert (verdict.by, verdict.reason) == (
             "session",
             "reading is allowed without asking in this session",
@@ -180,21 +183,21 @@ def test_a_mode_that_is_not_there_is_refused_with_those_that_are(stage):
     before = stage.kinds()
     for word in ("", "yolo", "EVERY THING"):
         with pytest.raises(SessionRefused, match="every, reads, settings"):
-            steering.set_mode(stage.journal, stage.session(), word, USER)
+            session_requests.set_approval_mode(stage.journal, stage.session(), word, USER)
     assert stage.kinds() == before
-    assert steering.set_mode(stage.journal, stage.session(), " Reads ", USER).startswith(
+    assert session_requests.set_approval_mode(stage.journal, stage.session(), " Reads ", USER).startswith(
         "This session: asks before all but reads."
     )
 
 
 def test_what_was_let_pass_holds_for_one_session(stage):
     stage.begin()
-    steering.set_mode(stage.journal, stage.session(), "reads", USER)
+    session_requests.set_approval_mode(stage.journal, stage.session(), "reads", USER)
     assert stage.session().reads == "reads"
-    assert "reads" not in plan_of(stage.session()).configuration
-    steering.set_mode(stage.journal, stage.session(), "every", USER)
-    assert plan_of(stage.session()).configuration["reads"] == "every"
-    steering.set_mode(stage.journal, stage.session(), "settings", USER)
+    assert "reads" not in default_fork_plan(stage.session()).configuration
+    session_requests.set_approval_mode(stage.journal, stage.session(), "every", USER)
+    assert default_fork_plan(stage.session()).configuration["reads"] == "every"
+    session_requests.set_approval_mode(stage.journal, stage.session(), "settings", USER)
     assert stage.session().reads is None
     assert "reads" not in stage.session().configuration
 
@@ -204,12 +207,15 @@ def test_what_was_let_pass_holds_for_one_session(stage):
 
 def test_a_mark_has_its_words_in_one_line(stage):
     stage.begin()
-    assert steering.mark(stage.journal, stage.session(), " before\nthe \x1b[31mrename ", USER).startswith(
-        "Marked: before"
+    assert session_requests.add_bookmark(
+        stage.journal, stage.session(), " before\nthe \x1b[31mrename ", USER
+    ).startswith("Marked: before")
+    assert (
+        session_requests.add_bookmark(stage.journal, stage.session(), "", USER)
+        == "Marked. In its replay m goes there."
     )
-    assert steering.mark(stage.journal, stage.session(), "", USER) == "Marked. In its replay m goes there."
-    steering.mark(stage.journal, stage.session(), "x" * 500, USER)
-    first, second, third = stage.bodies(e.MarkAdded)
+    session_requests.add_bookmark(stage.journal, stage.session(), "x" * 500, USER)
+    first, second, third = stage.bodies(events.MarkAdded)
     assert "\x1b" not in first.label
     assert "\n" not in first.label
-    assert (second.label, len(third.label) <= steering.LONGEST_MARK) == ("", True)
+    assert (second.label, len(third.label) <= session_requests.MAX_BOOKMARK_LENGTH) == ("", True)

@@ -7,14 +7,14 @@ import signal
 import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, no_wait, recording, result, text
-from workbench.domain import events as e
-from workbench.effects.clock import ManualClock
-from workbench.effects.proctable import process
-from workbench.host import model_call, sessions
-from workbench.host.drive import drive_session
-from workbench.host.forking import fork, plan_of
-from workbench.host.kit import open_kit
-from workbench.journal.decide import expire_due, extend
+from workbench.domain import events
+from workbench.effects.process_table import read_process
+from workbench.effects.runtime import ManualClock
+from workbench.host import model_call, session_requests
+from workbench.host.driver_context import open_driver_context
+from workbench.host.fork import default_fork_plan, fork_session
+from workbench.host.session_driver import drive_session
+from workbench.journal.decisions import expire_due_actions, extend_action
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
 MINUTE = 60
@@ -42,8 +42,8 @@ def test_what_nobody_answers_expires_and_the_session_pauses(staged):
     assert (progress.last_outcome, stage.session().reason) == ("unattended", "unattended")
     assert stage.calls()["c1"].state == "expired"
     assert not (stage.workspace / "n.txt").exists()
-    assert len(stage.bodies(e.ReplyCompleted)) == 1
-    sessions.continue_(stage.journal, stage.session_id, USER)
+    assert len(stage.bodies(events.ReplyCompleted)) == 1
+    session_requests.continue_session(stage.journal, stage.session_id, USER)
     assert stage.drive().last_outcome == "done"
 
 
@@ -54,7 +54,7 @@ def test_expiry_may_let_the_session_go_on(staged):
         config={"approvals": {"on_expiry": "continue"}},
     )
     stage.journal.clock.advance(15 * MINUTE)
-    assert expire_due(stage.journal) == [stage.calls()["c1"].action_id]
+    assert expire_due_actions(stage.journal) == [stage.calls()["c1"].action_id]
     assert stage.drive().last_outcome == "done"
 
 
@@ -71,7 +71,7 @@ def test_extending_gives_a_new_id_and_the_same_bytes(staged):
     stage = waiting_stage(staged)
     (action,) = stage.waiting()
     stage.journal.clock.advance(14 * MINUTE)
-    assert extend(stage.journal, action.id, USER).ok
+    assert extend_action(stage.journal, action.id, USER).ok
     (longer,) = stage.waiting()
     assert (longer.digest, longer.supersedes, longer.extensions) == (action.digest, action.id, 1)
     assert stage.approve(longer).ok
@@ -91,7 +91,7 @@ def test_a_waiting_edit_becomes_stale_and_is_refreshed_by_word(staged):
     (action,) = stage.waiting()
     assert action.warnings == ("stale",)
     assert stage.approve(action).why == "stale"
-    sessions.refresh(stage.journal, action.id, USER)
+    session_requests.request_refresh(stage.journal, action.id, USER)
     stage.drive()
     (fresh,) = stage.waiting()
     assert (fresh.supersedes, fresh.warnings) == (action.id, ())
@@ -109,7 +109,7 @@ def test_a_stale_edit_that_can_no_longer_be_made_is_withdrawn(staged):
     stage.begin().drive()
     (stage.workspace / "a.txt").write_text("gone\n")
     stage.drive(until=lambda p: any(a.stale_paths for a in p.waiting))
-    sessions.refresh(stage.journal, stage.waiting()[0].id, USER)
+    session_requests.request_refresh(stage.journal, stage.waiting()[0].id, USER)
     assert stage.drive().last_outcome == "done"
     assert stage.read("a.txt") == b"gone\n"
 
@@ -123,11 +123,11 @@ def test_an_applied_change_is_undone_from_its_sealed_images(staged):
     stage.approve(action)
     stage.drive()
     assert stage.read("a.txt") == b"a\nB\n"
-    sessions.undo(stage.journal, action.id, USER)
+    session_requests.request_undo(stage.journal, action.id, USER)
     stage.drive()
     assert stage.read("a.txt") == b"a\nb\n"
-    assert [body.change for body in stage.bodies(e.FileChanged)] == ["modify", "modify"]
-    sessions.undo(stage.journal, action.id, USER)
+    assert [body.change for body in stage.bodies(events.FileChanged)] == ["modify", "modify"]
+    session_requests.request_undo(stage.journal, action.id, USER)
     stage.drive()
     again = [row for row in stage.journal.calls(stage.session_id) if row.tool == "undo"][-1]
     assert (again.state, again.error) == ("rejected", "it is as it was before already")
@@ -135,7 +135,7 @@ def test_an_applied_change_is_undone_from_its_sealed_images(staged):
 
 def requests_of(stage, monkeypatch):
     """Return what each model call sends from here on."""
-    from workbench.providers.recorded import RecordedProvider
+    from workbench.providers.recording import RecordedProvider
 
     requests, reply = [], RecordedProvider.reply
 
@@ -162,12 +162,12 @@ def test_an_undo_is_told_to_the_agent_with_the_next_prompt(staged, monkeypatch, 
     (action,) = stage.waiting()
     stage.approve(action)
     stage.drive()
-    sessions.undo(stage.journal, action.id, USER)
+    session_requests.request_undo(stage.journal, action.id, USER)
     stage.drive()
     assert not (stage.workspace / "n.txt").exists()
     if is_forked:
         source = stage.session()
-        stage.session_id = fork(stage.journal, source, plan_of(source), USER)
+        stage.session_id = fork_session(stage.journal, source, default_fork_plan(source), USER)
     requests = requests_of(stage, monkeypatch)
     stage.say("what did you change?")
     stage.drive()
@@ -184,7 +184,7 @@ def test_an_undo_that_would_lose_later_work_is_refused(staged):
     stage.approve(action)
     stage.drive()
     (stage.workspace / "n.txt").write_text("later\n")
-    sessions.undo(stage.journal, action.id, USER)
+    session_requests.request_undo(stage.journal, action.id, USER)
     stage.drive()
     assert stage.read("n.txt") == b"later\n"
     undo = next(row for row in stage.journal.calls(stage.session_id) if row.tool == "undo")
@@ -211,7 +211,7 @@ def test_an_interrupt_ends_a_running_command_and_withdraws_what_waits(staged):
             and "process.started" in stage.kinds()
             and "interrupt.requested" not in stage.kinds()
         ):
-            sessions.interrupt(stage.journal, stage.session_id, USER)
+            session_requests.interrupt_session(stage.journal, stage.session_id, USER)
         return progress.is_idle
 
     progress = stage.drive(until=until)
@@ -229,26 +229,28 @@ def test_an_interrupt_keeps_what_the_model_had_said(staged):
     stage.begin()
 
     async def forever(seconds):
-        sessions.interrupt(stage.journal, stage.session_id, USER)
+        session_requests.interrupt_session(stage.journal, stage.session_id, USER)
         await asyncio.Event().wait()
 
-    from workbench.host.models import paced_by
+    from workbench.host.model_selection import provider_maker_with_sleep
 
-    stage.kit = lambda: open_kit(stage.home, stage.journal, str(stage.workspace), provider=paced_by(forever))
+    stage.kit = lambda: open_driver_context(
+        stage.home, stage.journal, str(stage.workspace), provider=provider_maker_with_sleep(forever)
+    )
     progress = stage.drive(until=lambda p: p.is_idle)
     assert progress.last_outcome == "interrupted"
-    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == ["half "]
+    assert [body.text for body in stage.bodies(events.ReplyCompleted)] == ["half "]
 
 
 # --- replies without measure ----------------------------------------------------------------------
 
 
 def of_replies(stage, *codes):
-    return [body.message for body in stage.bodies(e.ErrorRaised) if body.code in codes]
+    return [body.message for body in stage.bodies(events.ErrorRaised) if body.code in codes]
 
 
 def test_of_a_flood_of_calls_the_first_are_taken_and_both_are_told(staged, monkeypatch):
-    monkeypatch.setattr(model_call, "MOST_CALLS", 3)
+    monkeypatch.setattr(model_call, "MAX_REPLY_CALLS", 3)
     flood = [call(f"c{number}", "read_file", path="a.txt") for number in range(3_000)]
     stage = staged(recording(exchange(*flood), exchange(text("ok"))), files={"a.txt": "one"})
     requests = requests_of(stage, monkeypatch)
@@ -263,12 +265,12 @@ def test_of_a_flood_of_calls_the_first_are_taken_and_both_are_told(staged, monke
 
 
 def test_a_reply_that_is_too_long_is_cut_and_what_came_is_kept(staged, monkeypatch):
-    monkeypatch.setattr(model_call, "MOST_REPLY_CHARACTERS", 50)
+    monkeypatch.setattr(model_call, "MAX_REPLY_CHARACTERS", 50)
     long = exchange(text("a" * 40), text("b" * 40), call("c1", "create_file", path="n.txt", content="x"))
     stage = staged(recording(long, exchange(text("ok")))).begin()
     requests = requests_of(stage, monkeypatch)
     stage.drive()
-    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == ["a" * 40 + "b" * 10]
+    assert [body.text for body in stage.bodies(events.ReplyCompleted)] == ["a" * 40 + "b" * 10]
     assert (len(of_replies(stage, "reply_size")), stage.calls()) == (1, {})
     stage.say("go on")
     stage.drive()
@@ -276,7 +278,7 @@ def test_a_reply_that_is_too_long_is_cut_and_what_came_is_kept(staged, monkeypat
 
 
 def test_a_call_that_does_not_fit_is_left_out_whole(staged, monkeypatch):
-    monkeypatch.setattr(model_call, "MOST_REPLY_CHARACTERS", 100)
+    monkeypatch.setattr(model_call, "MAX_REPLY_CHARACTERS", 100)
     calls = [call(f"c{number}", "read_file", path="a" * 60) for number in range(3)]
     stage = staged(recording(exchange(*calls), exchange(text("ok")))).trust(read=True).begin()
     stage.drive()
@@ -300,14 +302,14 @@ def dripping(words, seconds):
 
 @pytest.mark.parametrize("words", [["half ", "a reply"], []])
 def test_a_server_that_drips_holds_a_turn_no_longer_than_a_reply_may_take(staged, monkeypatch, words):
-    monkeypatch.setattr(model_call, "REPLY_SECONDS", 0.2)
+    monkeypatch.setattr(model_call, "DEFAULT_REPLY_SECONDS", 0.2)
     stage = staged(recording(exchange(text("ok")))).begin()
-    made = open_kit(
+    made = open_driver_context(
         stage.home, stage.journal, str(stage.workspace), provider=dripping(words, 60), sleep=no_wait
     )
     stage.kit = lambda: made
     progress = stage.drive()
-    assert [body.text for body in stage.bodies(e.ReplyCompleted)] == (["half a reply"] if words else [])
+    assert [body.text for body in stage.bodies(events.ReplyCompleted)] == (["half a reply"] if words else [])
     assert progress.last_outcome == ("done" if words else "error")
     assert len(of_replies(stage, "reply_time" if words else "no_answer")) == 1
 
@@ -320,12 +322,12 @@ def dying(stage: Stage, point: str, nth: int = 1) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            from workbench.effects import faults
+            from workbench.effects import runtime
             from workbench.journal.journal import Journal
 
             os.setsid()
             stage.journal = Journal.open(stage.home)
-            faults.armed(point, "exit", nth)
+            runtime.arm_fault(point, "exit", nth)
             stage.drive()
         finally:
             os._exit(0)
@@ -366,8 +368,8 @@ def test_a_dead_driver_is_settled_and_no_model_is_called(staged, point, state, d
     row = stage.calls()["c1"]
     assert (row.state, row.detail, (stage.workspace / "n.txt").exists()) == (state, detail, written)
     assert stage.session().reason == "host lost"
-    assert len(stage.bodies(e.ReplyCompleted)) == 1
-    sessions.continue_(stage.journal, stage.session_id, USER)
+    assert len(stage.bodies(events.ReplyCompleted)) == 1
+    session_requests.continue_session(stage.journal, stage.session_id, USER)
     assert stage.drive().last_outcome == "done"
 
 
@@ -377,14 +379,14 @@ def test_an_undo_is_told_also_by_the_driver_that_took_over(staged, monkeypatch, 
     (action,) = stage.waiting()
     stage.approve(action)
     stage.drive()
-    sessions.undo(stage.journal, action.id, USER)
+    session_requests.request_undo(stage.journal, action.id, USER)
     stage.say("what did you change?")
     stage.journal.close()
     assert dying(stage, point) != 0
     requests = requests_of(stage, monkeypatch)
     reopened(stage).drive()
     assert not (stage.workspace / "n.txt").exists()
-    sessions.continue_(stage.journal, stage.session_id, USER)
+    session_requests.continue_session(stage.journal, stage.session_id, USER)
     stage.drive()
     told = [message.content for message in requests[-1].messages if message.role == "user"]
     assert told == ["do it", note("n.txt")]
@@ -411,13 +413,13 @@ def test_a_command_whose_driver_died_is_ended_and_its_outcome_unknown(staged):
     row = stage.calls()["c1"]
     assert (row.state, row.detail) == ("interrupted", "outcome unknown")
     command = int(stage.read("pid"))
-    left = process(command)
+    left = read_process(command)
     assert left is None or not left.is_alive
 
 
 @pytest.mark.spec(215)
 def test_a_second_driver_is_told_who_drives(staged):
-    from workbench.journal.errors import Driven
+    from workbench.journal.errors import SessionDriven
 
     stage = waiting_stage(staged)
     seen = []
@@ -430,11 +432,11 @@ def test_a_second_driver_is_told_who_drives(staged):
         def until(progress):
             try:
                 asyncio.get_running_loop()
-                from workbench.journal.lease import take
+                from workbench.journal.leases import take_lease
 
                 stage.driver()
-                take(stage.journal, stage.session_id, stage.lock.driver)
-            except Driven as error:
+                take_lease(stage.journal, stage.session_id, stage.lock.driver)
+            except SessionDriven as error:
                 seen.append(error.pid)
             finally:
                 stage.lock.close()
@@ -470,7 +472,7 @@ def test_an_answer_that_comes_while_a_question_is_made_anew_counts(staged):
     stage.drive(until=lambda p: any(a.stale_paths for a in p.waiting))
     (action,) = stage.waiting()
     (stage.workspace / "ask").write_text("")
-    sessions.refresh(stage.journal, action.id, USER)
+    session_requests.request_refresh(stage.journal, action.id, USER)
 
     async def answer():
         while not (stage.workspace / "asked").exists():
@@ -485,7 +487,7 @@ def test_an_answer_that_comes_while_a_question_is_made_anew_counts(staged):
     progress = asyncio.run(both())
     stage.lock.close()
     assert progress.last_outcome == "done"
-    assert stage.bodies(e.ErrorRaised) == []
+    assert stage.bodies(events.ErrorRaised) == []
 
 
 def test_an_outcome_is_written_where_its_output_cannot_be_kept(staged, monkeypatch):
@@ -503,7 +505,7 @@ def test_an_outcome_is_written_where_its_output_cannot_be_kept(staged, monkeypat
 
     monkeypatch.setattr(stage.journal.blobs, "record", full)
     assert stage.drive().last_outcome == "done"
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     assert (finished.state, finished.output_ref, finished.output_bytes) == ("succeeded", None, 50_000)
     assert "disk is full" in finished.metadata["output"]
 
@@ -511,4 +513,4 @@ def test_an_outcome_is_written_where_its_output_cannot_be_kept(staged, monkeypat
 def test_a_failure_is_not_hidden_by_a_recording_that_has_no_second_answer(staged):
     stage = staged(recording(exchange({"error": {"status": 500, "message": "boom"}}))).begin()
     assert stage.drive().last_outcome == "error"
-    assert [error.message for error in stage.bodies(e.ErrorRaised)] == ["boom", "boom"]
+    assert [error.message for error in stage.bodies(events.ErrorRaised)] == ["boom", "boom"]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain.values import Decision
-from workbench.host import trusting
-from workbench.journal.decide import decide
+from workbench.host import workspace_trust
+from workbench.journal.decisions import decide_action
 from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused
 
@@ -25,11 +25,11 @@ def answer(stage, choice):
     (action,) = [a for a in stage.journal.actions(states=("pending",)) if a.kind == "trust"]
     verdict = "reject" if choice == "reject" else "approve"
     made = Decision(action_id=action.id, verdict=verdict, choice=None if choice == "reject" else choice)
-    assert decide(stage.journal, made, action.digest, USER).ok
+    assert decide_action(stage.journal, made, action.digest, USER).ok
 
 
 def ended(stage):
-    return trusting.state(stage.journal, str(stage.workspace)).ended
+    return workspace_trust.trust_state(stage.journal, str(stage.workspace)).ended
 
 
 ECHO = recording(
@@ -60,7 +60,7 @@ def test_any_answer_to_the_new_question_lets_grants_count_again(staged, choice):
     stage = staged(ECHO, files=files(HOOK), config=ALLOWED).trust()
     (stage.workspace / ".workbench.json").unlink()
     assert ended(stage)
-    trusting.ask(stage.journal, str(stage.workspace))
+    workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
     answer(stage, choice)
     assert not ended(stage)
     stage.begin().drive()
@@ -70,7 +70,7 @@ def test_any_answer_to_the_new_question_lets_grants_count_again(staged, choice):
 def test_an_answer_for_one_content_does_not_open_another(staged):
     stage = staged(ECHO, files=files(HOOK)).trust()
     (stage.workspace / ".workbench.json").write_text("{}")
-    trusting.ask(stage.journal, str(stage.workspace))
+    workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
     answer(stage, "not_now")
     assert not ended(stage)
     (stage.workspace / "wave.yaml").write_text("x: 1")
@@ -80,7 +80,7 @@ def test_an_answer_for_one_content_does_not_open_another(staged):
 def test_taking_the_trust_back_is_looking(staged):
     stage = staged(ECHO, files=files(HOOK)).trust()
     (stage.workspace / ".workbench.json").unlink()
-    assert trusting.revoke(stage.journal, str(stage.workspace), USER)
+    assert workspace_trust.revoke_trust(stage.journal, str(stage.workspace), USER)
     assert not ended(stage)
 
 
@@ -114,16 +114,16 @@ def test_trust_that_an_older_version_recorded_counts_as_trust_in_hooks(staged):
 
 def test_a_folder_that_cannot_be_judged_stays_closed_until_trust_is_taken_back(staged, monkeypatch):
     stage = staged(ECHO, files=files(HOOK), config=ALLOWED).trust()
-    monkeypatch.setattr("workbench.policy.trust.MOST_FILES", 1)
+    monkeypatch.setattr("workbench.policy.trust.MAX_GOVERNING_FILES", 1)
     for name in "ab":
         (stage.workspace / ".agents").mkdir(exist_ok=True)
         (stage.workspace / ".agents" / name).touch()
     with pytest.raises(TrustRefused, match="more than 1 files"):
-        trusting.ask(stage.journal, str(stage.workspace))
+        workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
     assert ended(stage)
     stage.begin().drive()
     assert len(stage.waiting()) == 1
-    trusting.revoke(stage.journal, str(stage.workspace), USER)
+    workspace_trust.revoke_trust(stage.journal, str(stage.workspace), USER)
     assert not ended(stage)
 
 
@@ -138,7 +138,7 @@ def test_the_question_names_hook_commands_and_the_server_of_the_conversation(sta
     }  # fmt: skip
     manifest = "hooks: {PreToolUse: [{\n  command: echo \u202e hi\n}]}\n"
     stage = staged(ECHO, files=files(content) | {"wave.yaml": manifest})
-    row = stage.journal.action(trusting.ask(stage.journal, str(stage.workspace)))
+    row = stage.journal.action(workspace_trust.open_trust_question(stage.journal, str(stage.workspace)))
     words = stage.opened(row).prompt
     assert "/bin/sh -c 'exit 1' (PreToolUse Bash(*))" in words
     assert "⟨U+202E⟩" in words
@@ -156,7 +156,7 @@ def test_the_question_names_hook_commands_and_the_server_of_the_conversation(sta
 def test_what_the_question_says_is_bounded(staged):
     many = [{"matcher": "*", "command": f"true {'x' * 2000} {n}"} for n in range(60)]
     stage = staged(ECHO, files=files({"hooks": {"PreToolUse": many}}))
-    row = stage.journal.action(trusting.ask(stage.journal, str(stage.workspace)))
+    row = stage.journal.action(workspace_trust.open_trust_question(stage.journal, str(stage.workspace)))
     words = stage.opened(row).prompt
     assert "and 54 more" in words
     assert "characters)" in words
@@ -167,6 +167,6 @@ def test_what_the_question_says_is_bounded(staged):
 def test_content_that_changes_while_it_is_read_is_not_asked_about(staged, monkeypatch):
     stage = staged(ECHO)
     hashes = iter("abcdefgh")
-    monkeypatch.setattr(trusting, "governing_hash", lambda _: next(hashes))
+    monkeypatch.setattr(workspace_trust, "governing_hash", lambda _: next(hashes))
     with pytest.raises(TrustRefused, match="change while they are read"):
-        trusting.ask(stage.journal, str(stage.workspace))
+        workspace_trust.open_trust_question(stage.journal, str(stage.workspace))

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
-from workbench.domain import events as e
-from workbench.domain.values import Taken
+from workbench.domain import events
+from workbench.domain.values import SelectedHunk
 
 THREE = "".join(f"line {n}\n" for n in range(1, 31))
 EDITED = (
@@ -26,7 +26,7 @@ def test_a_plain_reply_ends_the_turn(staged):
     assert progress.is_idle
     assert progress.last_outcome == "done"
     assert stage.session().status == "ready"
-    (reply,) = stage.bodies(e.ReplyCompleted)
+    (reply,) = stage.bodies(events.ReplyCompleted)
     assert (reply.text, reply.exchange) == ("Hello there.", 0)
     assert "text.streamed" in stage.kinds()
 
@@ -56,7 +56,7 @@ def test_some_hunks_are_taken_and_the_agent_is_told_which(staged):
     assert stage.approve(stage.waiting()[0], hunks=[1, 3], reason="15 is right").ok
     assert stage.drive().last_outcome == "done"
     assert stage.read("a.txt") == EDITED.replace("LINE 15", "line 15").encode()
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     assert (finished.hunks_taken, finished.hunks_left) == ((1, 3), (2,))
 
 
@@ -66,7 +66,7 @@ def test_single_lines_are_taken(staged):
         files={"a.txt": THREE},
     )
     stage.begin().drive()
-    assert stage.approve(stage.waiting()[0], hunks=[Taken(hunk=1, lines=(1, 3))]).ok
+    assert stage.approve(stage.waiting()[0], hunks=[SelectedHunk(hunk=1, lines=(1, 3))]).ok
     stage.drive()
     assert stage.read("a.txt").startswith(b"line 1\nline 3\ntwo\nline 4")
 
@@ -110,7 +110,7 @@ def test_several_calls_are_answered_in_any_order_and_run_in_call_order(staged):
     assert not (stage.workspace / "two.txt").exists()
     assert stage.approve(first).ok
     stage.drive()
-    order = [b.files_affected for b in stage.bodies(e.CallFinished)]
+    order = [b.files_affected for b in stage.bodies(events.CallFinished)]
     assert order == [("one.txt",), ("two.txt",), ("three.txt",)]
 
 
@@ -173,7 +173,7 @@ def test_a_command_runs_and_its_output_reaches_the_model(staged):
     stage.drive()
     assert stage.approve(stage.waiting()[0]).ok
     assert stage.drive().last_outcome == "done"
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     assert (finished.state, finished.exit_code, finished.preview) == ("failed", 3, "out\nerr\n")
     kinds = stage.kinds()
     assert kinds.index("call.executing") < kinds.index("process.started") < kinds.index("call.finished")
@@ -251,7 +251,7 @@ def test_a_pre_hook_blocks_with_its_output_and_a_post_hook_never_does(staged):
     stage = staged(script, config=config).begin()
     assert stage.drive().last_outcome == "done"
     assert "not today" in stage.calls()["c1"].error
-    hooks = stage.bodies(e.HookRan)
+    hooks = stage.bodies(events.HookRan)
     assert [(hook.event, hook.exit_code, hook.blocked) for hook in hooks] == [
         ("PreToolUse", 2, True),
         ("PostToolUse", 9, False),
@@ -274,7 +274,7 @@ def test_what_is_refused_for_the_moment_is_tried_again(staged):
     )
     stage = staged(script).begin()
     assert stage.drive().last_outcome == "done"
-    assert [error.exchange for error in stage.bodies(e.ErrorRaised)] == [0]
+    assert [error.exchange for error in stage.bodies(events.ErrorRaised)] == [0]
 
 
 def test_an_exhausted_recording_says_so(staged):
@@ -282,7 +282,7 @@ def test_an_exhausted_recording_says_so(staged):
     stage.drive()
     stage.say("more")
     assert stage.drive().last_outcome == "error"
-    assert "recording exhausted (1 of 1)" in stage.bodies(e.ErrorRaised)[0].message
+    assert "recording exhausted (1 of 1)" in stage.bodies(events.ErrorRaised)[0].message
 
 
 def test_secrets_are_not_recorded_but_are_written(staged):
@@ -312,7 +312,7 @@ def test_a_secret_in_a_humans_reason_is_not_recorded(staged):
     stage = staged(recording(exchange(edit()), exchange(text("ok"))), files={"a.txt": THREE}).begin()
     stage.drive()
     stage.reject(stage.waiting()[0], f"use {secret}")
-    (body,) = stage.bodies(e.ActionRejected)
+    (body,) = stage.bodies(events.ActionRejected)
     assert body.reason.startswith("use ⟨secret")
 
 
@@ -329,5 +329,5 @@ def test_an_edited_proposal_is_not_called_partial(staged):
     stage.drive()
     stage.approve(stage.waiting()[0], edited={"a.txt": b"mine\n"})
     stage.drive()
-    (finished,) = stage.bodies(e.CallFinished)
+    (finished,) = stage.bodies(events.CallFinished)
     assert (finished.detail, finished.hunks_taken) == ("edited", ())

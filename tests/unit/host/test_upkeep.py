@@ -7,9 +7,14 @@ import pytest
 
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain.events import SessionStatusChanged
-from workbench.effects.locks import FileLock
-from workbench.host.upkeep import KEPT_DAYS, tidy, tidy_if_due, tidy_later
-from workbench.journal.retention import DAY
+from workbench.effects.runtime import FileLock
+from workbench.host.lifecycle import (
+    MAX_KEPT_DAYS,
+    tidy_data_folder,
+    tidy_data_folder_if_due,
+    tidy_data_folder_later,
+)
+from workbench.journal.maintenance import DAY_MICROS
 
 
 @pytest.fixture
@@ -31,11 +36,11 @@ def test_it_is_done_once_an_hour_by_one_process(stage):
     with FileLock(path) as lock:
         assert lock.try_acquire()
         aged(path, 7200)
-        assert not tidy_if_due(stage.home, stage.journal, 30)
+        assert not tidy_data_folder_if_due(stage.home, stage.journal, 30)
     aged(path, 7200)
-    assert tidy_if_due(stage.home, stage.journal, 30)
-    assert not tidy_if_due(stage.home, stage.journal, 30)
-    assert tidy_if_due(stage.home, stage.journal, 30, every=0)
+    assert tidy_data_folder_if_due(stage.home, stage.journal, 30)
+    assert not tidy_data_folder_if_due(stage.home, stage.journal, 30)
+    assert tidy_data_folder_if_due(stage.home, stage.journal, 30, every=0)
 
 
 def test_exact_bytes_of_an_ended_session_go_with_their_days(stage):
@@ -44,29 +49,29 @@ def test_exact_bytes_of_an_ended_session_go_with_their_days(stage):
     for path in sealed.iterdir():
         aged(path, 7200)
     kept = len(list(sealed.iterdir()))
-    tidy(stage.home, stage.journal, 0)
+    tidy_data_folder(stage.home, stage.journal, 0)
     assert len(list(sealed.iterdir())) == kept > 0
     ended = SessionStatusChanged(status="terminated")
     stage.journal.append([stage.journal.event(ended, stage.session_id, USER)])
-    tidy(stage.home, stage.journal, 1)
+    tidy_data_folder(stage.home, stage.journal, 1)
     assert len(list(sealed.iterdir())) == kept
-    tidy(stage.home, stage.journal, 0)
+    tidy_data_folder(stage.home, stage.journal, 0)
     assert list(sealed.iterdir()) == []
 
 
 def test_locks_logs_and_rows_of_the_dead_go_and_those_of_the_living_stay(stage):
-    home, old = stage.home, (KEPT_DAYS + 1) * 86_400
+    home, old = stage.home, (MAX_KEPT_DAYS + 1) * 86_400
     dead_lock = aged(home.driver_lock("dead"), 7200)
     dead_log, young_log = aged(home.logs / "host-dead.log", old), aged(home.logs / "host-young.log", 60)
     driver = stage.driver()
     living_log = aged(home.logs / f"host-{driver.host_id}.log", old)
     (row,) = stage.journal.hosts()
-    from dataclasses import replace
+    from msgspec.structs import replace
 
-    past = row.started_at - (KEPT_DAYS + 1) * DAY
+    past = row.started_at - (MAX_KEPT_DAYS + 1) * DAY_MICROS
     for key in ("dead", driver.host_id):
         stage.journal.change(lambda live, key=key: live.put(replace(row, id=key, started_at=past)))
-    tidy(home, stage.journal, 30)
+    tidy_data_folder(home, stage.journal, 30)
     assert [path.exists() for path in (dead_lock, dead_log, young_log, living_log)] == [
         False,
         False,
@@ -78,6 +83,6 @@ def test_locks_logs_and_rows_of_the_dead_go_and_those_of_the_living_stay(stage):
 
 
 def test_a_screen_that_closes_early_tidies_nothing(stage):
-    call_off = tidy_later(stage.home, stage.journal, 30, delay=60)
+    call_off = tidy_data_folder_later(stage.home, stage.journal, 30, delay=60)
     call_off()
     assert not (stage.home.run / "upkeep.lock").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.journal.scenes import SettableClock, open_journal
-from workbench.effects import faults
+from workbench.effects import runtime
 from workbench.journal.journal import Journal
 
 
@@ -25,4 +25,4 @@ def clock() -> SettableClock:
 def journal(tmp_path: Path, clock: SettableClock) -> Iterator[Journal]:
     with open_journal(tmp_path / "home", clock) as found:
         yield found
-    faults.disarm_all()
+    runtime.disarm_all_faults()

@@ -1,13 +1,13 @@
 """Events and small histories that the journal's tests are written with."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from workbench.domain.events import (
     ActionOpened,
-    Body,
     CallExecuting,
     CallFinished,
     CallProposed,
@@ -21,11 +21,11 @@ from workbench.domain.events import (
     TurnEnded,
     TurnStarted,
 )
-from workbench.domain.values import Actor, Choice, FilePlan, ReplyCall, Usage, Verdict
-from workbench.effects.clock import ManualClock
+from workbench.domain.values import Actor, Body, Choice, FilePlan, GateVerdict, ReplyCall, Usage
+from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.rebuild import differences
+from workbench.journal.maintenance import index_table_differences
 
 USER = Actor(kind="user", pid=41, via="cli")
 SCREEN = Actor(kind="user", pid=42, via="screen")
@@ -73,8 +73,8 @@ def reply(*calls: str, text: str = "I'll look.") -> ReplyCompleted:
     return ReplyCompleted(text=text, calls=listed, usage=Usage(input_tokens=10, output_tokens=3))
 
 
-ASK = Verdict(outcome="ask", step="ask", by="default")
-ALLOW = Verdict(outcome="allowed", step="grants", by="R1", rule="R1")
+ASK = GateVerdict(outcome="ask", step="ask", by="default")
+ALLOW = GateVerdict(outcome="allowed", step="grants", by="R1", rule="R1")
 
 
 def opened(journal: Journal, digest: str = "d", **changes: Any) -> ActionOpened:
@@ -156,4 +156,4 @@ def history(journal: Journal, session: str = "s") -> Sequence[list[Event]]:
 
 def assert_sound(journal: Journal) -> None:
     """The index tables say what the events say, and no number is missing."""
-    assert differences(journal) == []
+    assert index_table_differences(journal) == []

@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.journal.scenes import (
     ALLOW,
@@ -25,7 +25,7 @@ from tests.unit.journal.scenes import (
     status,
     streamed,
 )
-from workbench.domain.codec import MalformedEventError, parse_line, to_line
+from workbench.domain.codec import MalformedEventError, event_from_line, event_to_line
 from workbench.domain.events import (
     AnswerRefused,
     CallExecuting,
@@ -38,9 +38,9 @@ from workbench.domain.events import (
     SessionCreated,
     Unknown,
 )
-from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, TERMINAL_SESSIONS, IllegalMoveError
+from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, TERMINAL_SESSION_STATES, IllegalMoveError
 from workbench.domain.values import Decision, Usage
-from workbench.journal.decide import decide
+from workbench.journal.decisions import decide_action
 from workbench.journal.errors import (
     BlobMissing,
     EventConflict,
@@ -50,7 +50,7 @@ from workbench.journal.errors import (
     SessionUnknown,
 )
 from workbench.journal.journal import Journal
-from workbench.journal.live import LiveTables
+from workbench.journal.transaction import TransactionTables
 
 
 class Never:
@@ -58,7 +58,7 @@ class Never:
 
     is_validating = False
 
-    def check(self, live: LiveTables) -> None:
+    def check(self, live: TransactionTables) -> None:
         raise GuardFailed("nothing was written", "never", "do something else")
 
 
@@ -132,7 +132,7 @@ def test_what_a_failed_call_had_written_is_forgotten_by_the_next_of_its_group(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(journal)
-    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     pause, illegal, go_on = (
         journal.event(status(name), "s", USER) for name in ("paused", "created", "processing")
     )
@@ -161,7 +161,7 @@ def test_order_is_kept_between_fast_and_durable_events(journal: Journal) -> None
 
 def test_a_durable_event_does_not_wait_for_company(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     start(journal)
-    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     waiting = journal.submit([streamed(journal, "s", 0)])
     (position,) = journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
     assert waiting.result(timeout=0) == [position - 1]
@@ -171,7 +171,7 @@ def test_fast_events_are_grouped_until_they_are_many(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(journal)
-    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     waiting = journal.submit([streamed(journal, "s", 0)])
     full = journal.submit([streamed(journal, "s", 1, "x" * 260_000)])
     assert waiting.result(timeout=10) == [full.result(timeout=10)[0] - 1]
@@ -181,7 +181,7 @@ def test_the_first_event_after_a_quiet_time_is_committed_at_once(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(journal)
-    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     journal._writing()._writer._last -= 61
     assert journal.submit([streamed(journal, "s", 0)]).result(timeout=10)
 
@@ -190,7 +190,7 @@ def test_a_cancelled_call_is_not_written_and_harms_nobody(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(journal)
-    monkeypatch.setattr("workbench.journal.writer.GROUP_SECONDS", 60.0)
+    monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
     waiting = journal.submit([streamed(journal, "s", 7)])
     assert waiting.cancel()
     (position,) = journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
@@ -201,7 +201,7 @@ def test_what_work_raises_is_raised_here_and_nothing_is_written(journal: Journal
     start(journal)
     last = journal.last_position()
 
-    def work(live: LiveTables, now: int) -> list[Event]:
+    def work(live: TransactionTables, now: int) -> list[Event]:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
@@ -212,7 +212,7 @@ def test_what_work_raises_is_raised_here_and_nothing_is_written(journal: Journal
 def test_a_job_that_would_wait_for_itself_is_refused(journal: Journal) -> None:
     start(journal)
 
-    def work(live: LiveTables, now: int) -> list[Event]:
+    def work(live: TransactionTables, now: int) -> list[Event]:
         journal.append([streamed(journal, "s", 0)])
         return []
 
@@ -275,7 +275,7 @@ def test_a_session_makes_exactly_the_legal_moves(journal: Journal, old: str) -> 
         journal.append([journal.event(body, key, USER) for body in bodies])
         event = journal.event(status(new, "user" if new == "paused" else None), key, USER)
         expected: Any = None if new in SESSION_MOVES[old] else IllegalMoveError
-        if old in TERMINAL_SESSIONS:
+        if old in TERMINAL_SESSION_STATES:
             expected = SessionEnded
         if expected:
             with pytest.raises(expected):
@@ -288,7 +288,7 @@ def test_a_session_makes_exactly_the_legal_moves(journal: Journal, old: str) -> 
     assert_sound(journal)
 
 
-@pytest.mark.parametrize("last", sorted(TERMINAL_SESSIONS))
+@pytest.mark.parametrize("last", sorted(TERMINAL_SESSION_STATES))
 def test_an_ended_session_takes_only_remarks_and_outcomes(journal: Journal, last: str) -> None:
     start(journal, to="created")
     journal.append([journal.event(status(name), "s", USER) for name in ROUTES[last]])
@@ -353,7 +353,7 @@ def _to(journal: Journal, call: str, state: str) -> None:
     ask(journal, "s", call, f"a-{call}")
     if state in ("rejected", "approved", "executing", "succeeded", "failed", "interrupted"):
         verdict: Any = "reject" if state == "rejected" else "approve"
-        assert decide(journal, Decision(action_id=f"a-{call}", verdict=verdict), "d", USER).ok
+        assert decide_action(journal, Decision(action_id=f"a-{call}", verdict=verdict), "d", USER).ok
     if state in ("executing", "succeeded", "failed", "interrupted"):
         journal.append([journal.event(CallExecuting(), "s", HOST, call_id=call)])
     if state in ("succeeded", "failed", "interrupted", "expired", "cancelled"):
@@ -466,7 +466,7 @@ def test_a_clock_set_back_does_not_turn_the_journal_back(journal: Journal, clock
 
 @pytest.mark.spec(213)
 def test_an_import_keeps_foreign_times_moves_and_fields(journal: Journal, clock: SettableClock) -> None:
-    odd = parse_line(
+    odd = event_from_line(
         '{"id":"e1","session_id":"s","at":"2001-01-01T00:00:00Z","actor":{"kind":"user"},'
         '"kind":"session.created","body":{"workspace":"/w","colour":"blue"}}'
     )
@@ -478,7 +478,7 @@ def test_an_import_keeps_foreign_times_moves_and_fields(journal: Journal, clock:
     found = journal.events("s")
     assert [event.at for event in found] == [odd.at, 5, 9]
     assert {event.recorded_at for event in found} == {clock.now()}
-    assert '"colour":"blue"' in to_line(found[0])
+    assert '"colour":"blue"' in event_to_line(found[0])
     assert (found[2].kind, found[2].body) == ("x.y", alien.body)
     assert journal.now() == clock.now()
     assert_sound(journal)
@@ -490,10 +490,10 @@ def test_what_is_exported_line_by_line_comes_back_the_same(journal: Journal, tmp
 
     for events in history(journal):
         journal.append(events)
-    lines = [to_line(event) for event in journal.events("s")]
+    lines = [event_to_line(event) for event in journal.events("s")]
     with open_journal(tmp_path / "other", journal.clock) as other:
-        other.append([parse_line(line) for line in lines], strict=False)
-        back = [to_line(replace(event, recorded_at=None)) for event in other.events("s")]
+        other.append([event_from_line(line) for line in lines], strict=False)
+        back = [event_to_line(replace(event, recorded_at=None)) for event in other.events("s")]
     assert back == lines
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.unit.journal.scenes import USER, start
 from workbench.domain.events import PromptSubmitted
-from workbench.effects import faults
-from workbench.journal.delete import sweep
+from workbench.effects import runtime
 from workbench.journal.errors import JournalError, JournalFailed, JournalFull
 from workbench.journal.journal import Journal
+from workbench.journal.maintenance import sweep_unused_blobs
 
 
 def path_of(journal: Journal, ref: str) -> Path:
@@ -84,7 +84,7 @@ def test_the_sweep_takes_only_what_is_old_and_unused(journal: Journal) -> None:
     leftover.write_bytes(b"half")
     for path in (path_of(journal, used), path_of(journal, unused), leftover):
         age(path, 2)
-    assert sweep(journal) == 2
+    assert sweep_unused_blobs(journal) == 2
     assert files(journal) == sorted(ref.partition(":")[2] for ref in (used, young))
 
 
@@ -92,14 +92,14 @@ def test_storing_again_keeps_the_sweep_away(journal: Journal) -> None:
     ref = journal.blobs.seal(b"again")
     age(path_of(journal, ref), 2)
     journal.blobs.seal(b"again")
-    assert sweep(journal) == 0
+    assert sweep_unused_blobs(journal) == 0
     assert journal.blobs.has(ref)
 
 
 @pytest.mark.spec(72)
 @pytest.mark.parametrize(("point", "left"), [("journal.blob_written", 0), ("journal.blob_renamed", 1)])
 def test_a_blob_is_whole_or_absent_wherever_storing_stops(journal: Journal, point: str, left: int) -> None:
-    with faults.armed(point, OSError(5, "stop")), pytest.raises(JournalFailed, match="stop"):
+    with runtime.arm_fault(point, OSError(5, "stop")), pytest.raises(JournalFailed, match="stop"):
         journal.blobs.seal(b"data")
     names = [name for name in files(journal) if not name.startswith(".")]
     assert len(names) == left
@@ -110,7 +110,7 @@ def test_a_full_disk_is_said_so(journal: Journal, monkeypatch: pytest.MonkeyPatc
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("workbench.effects.temporary.write_all", full)
+    monkeypatch.setattr("workbench.effects.file_primitives.write_all", full)
     with pytest.raises(JournalFull) as caught:
         journal.blobs.seal(b"data")
     assert isinstance(caught.value, JournalError)

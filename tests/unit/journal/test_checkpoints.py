@@ -3,20 +3,20 @@
 import pytest
 
 from tests.support import golden
-from workbench.domain.fold import Tables
+from workbench.domain.fold import MemoryTables
 from workbench.domain.values import SYSTEM_SESSION, Actor
-from workbench.journal import checkpoints
-from workbench.journal.delete import delete_session
-from workbench.tui import replay_source
-from workbench.tui.replay_source import ReplaySource
+from workbench.journal import replay
+from workbench.journal.maintenance import delete_session
+from workbench.tui.replay import replay_source
+from workbench.tui.replay.replay_source import ReplaySource
 
 USER = Actor(kind="user")
 
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr("workbench.views.rewind.STRETCH", 7)
-    monkeypatch.setattr(replay_source, "STORED_FROM", 1)
+    monkeypatch.setattr("workbench.views.replay.SNAPSHOT_EVENTS", 7)
+    monkeypatch.setattr(replay_source, "CHECKPOINTS_FROM_EVENTS", 1)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def built(journal):
 
 
 def stored(journal):
-    return sorted((journal.home.path / checkpoints.FOLDER).iterdir())
+    return sorted((journal.home.path / replay.CHECKPOINT_FOLDER).iterdir())
 
 
 def every(source):
@@ -53,7 +53,7 @@ def test_what_was_stored_is_read_again_and_nothing_is_folded_twice(journal, monk
     size = path.stat().st_size
     source = ReplaySource(journal, session(journal))
     assert source.rewind.built > source.reel.position(len(source.reel) // 2)
-    monkeypatch.setattr("workbench.views.rewind._fold", lambda *_: pytest.fail("folded again"))
+    monkeypatch.setattr("workbench.views.replay._fold_events", lambda *_: pytest.fail("folded again"))
     while source.rewind.build():
         pass
     assert every(source) == before
@@ -66,7 +66,7 @@ def test_rows_are_those_of_a_plain_fold(journal):
     source = ReplaySource(journal, session(journal))
     events = journal.events()
     for index in (1, 30, 60, len(source.reel)):
-        told = Tables().fold(event for event in events if event.position <= source.reel.position(index))
+        told = MemoryTables().fold(event for event in events if event.position <= source.reel.position(index))
         found = source.rewind.at(source.reel.position(index))
         assert (found.calls, found.actions) == (told.calls, told.actions)
     source.close()
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_whole_changes_nothing(journal, change):
 
 def test_checkpoints_of_other_events_are_not_taken(journal, monkeypatch):
     built(journal)
-    monkeypatch.setattr(checkpoints, "event_name", lambda event_id: f"other {event_id}"[:16])
+    monkeypatch.setattr(replay, "event_fingerprint", lambda event_id: f"other {event_id}"[:16])
     source = ReplaySource(journal, session(journal))
     assert source.rewind.built == source.reel.position(0)
     source.close()
@@ -110,9 +110,9 @@ def test_checkpoints_of_other_events_are_not_taken(journal, monkeypatch):
 def test_rows_that_are_not_what_was_written_are_made_anew(journal, monkeypatch):
     before = every(built(journal))
     key = session(journal)
-    shape = checkpoints._shape()
-    monkeypatch.setattr(checkpoints, "_ROWS", ())
-    monkeypatch.setattr(checkpoints, "_shape", lambda: shape)
+    shape = replay._format_fingerprint()
+    monkeypatch.setattr(replay, "_CHECKPOINT_ROWS", ())
+    monkeypatch.setattr(replay, "_format_fingerprint", lambda: shape)
     source = ReplaySource(journal, key)
     assert source.rewind.built > source.reel.position(0)
     assert every(source) == before
@@ -139,14 +139,14 @@ def test_a_disk_that_takes_no_more_is_no_trouble(journal, monkeypatch):
     before = every(built(journal))
     for path in stored(journal):
         path.unlink()
-    monkeypatch.setattr(checkpoints, "open_append", full)
+    monkeypatch.setattr(replay, "open_append", full)
     assert every(built(journal)) == before
     assert stored(journal) == []
 
 
 def test_only_recordings_looked_at_last_are_kept(journal, monkeypatch):
-    monkeypatch.setattr(checkpoints, "MOST_FILES", 2)
-    folder = journal.home.path / checkpoints.FOLDER
+    monkeypatch.setattr(replay, "MOST_CHECKPOINT_FILES", 2)
+    folder = journal.home.path / replay.CHECKPOINT_FOLDER
     folder.mkdir(mode=0o700)
     for number in range(5):
         (folder / f"old-{number}").write_bytes(b"x")
@@ -155,6 +155,6 @@ def test_only_recordings_looked_at_last_are_kept(journal, monkeypatch):
 
 
 def test_short_recordings_store_nothing(journal, monkeypatch):
-    monkeypatch.setattr(replay_source, "STORED_FROM", 10_000)
+    monkeypatch.setattr(replay_source, "CHECKPOINTS_FROM_EVENTS", 10_000)
     built(journal)
-    assert not (journal.home.path / checkpoints.FOLDER).exists()
+    assert not (journal.home.path / replay.CHECKPOINT_FOLDER).exists()

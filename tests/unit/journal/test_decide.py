@@ -1,9 +1,9 @@
 """Decisions: which answer counts, what the others are told, expiry, extension, trust."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.journal.scenes import (
     HOST,
@@ -31,8 +31,8 @@ from workbench.domain.events import (
     WorkspaceTrusted,
 )
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import Choice, Decision, FilePlan, Taken
-from workbench.journal.decide import DecisionResult, decide, expire_due, extend
+from workbench.domain.values import Choice, Decision, FilePlan, SelectedHunk
+from workbench.journal.decisions import DecisionResult, decide_action, expire_due_actions, extend_action
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 
@@ -71,10 +71,10 @@ def waiting(journal: Journal) -> Journal:
 def test_an_approval_names_the_bytes_and_until_when(waiting: Journal, clock: SettableClock) -> None:
     clock.advance(60)
     given = approve(
-        selection=(Taken(hunk=1), Taken(hunk=3, lines=(2,))), reason="fine", result_digest="r",
+        selection=(SelectedHunk(hunk=1), SelectedHunk(hunk=3, lines=(2,))), reason="fine", result_digest="r",
         edited={"a.py": waiting.blobs.seal(b"x")},
     )  # fmt: skip
-    result = decide(waiting, given, "d", USER)
+    result = decide_action(waiting, given, "d", USER)
     event = last(waiting)
     assert result == DecisionResult(ok=True, event=event)
     assert event.body == ActionApproved(
@@ -89,13 +89,13 @@ def test_an_approval_names_the_bytes_and_until_when(waiting: Journal, clock: Set
 
 
 def test_a_plain_approval_takes_what_was_shown(waiting: Journal) -> None:
-    decide(waiting, approve(), "d", USER)
+    decide_action(waiting, approve(), "d", USER)
     assert row(waiting).result_digest == "d"
 
 
 @pytest.mark.parametrize("seen", [None, "all", "part", "by_id"])
 def test_an_approval_says_how_much_was_seen(waiting: Journal, seen: Any) -> None:
-    assert decide(waiting, approve(seen=seen), row(waiting).digest, USER).ok
+    assert decide_action(waiting, approve(seen=seen), row(waiting).digest, USER).ok
     assert row(waiting).seen == seen
     body = last(waiting).body
     assert isinstance(body, ActionApproved)
@@ -103,7 +103,7 @@ def test_an_approval_says_how_much_was_seen(waiting: Journal, seen: Any) -> None
 
 
 def test_a_rejection_settles_the_call(waiting: Journal) -> None:
-    assert decide(waiting, reject(reason="no"), "d", USER).ok
+    assert decide_action(waiting, reject(reason="no"), "d", USER).ok
     assert last(waiting).body == ActionRejected(reason="no")
     assert (row(waiting).state, call(waiting).state, call(waiting).error) == ("rejected", "rejected", "no")
 
@@ -114,10 +114,10 @@ def test_a_rejection_settles_the_call(waiting: Journal) -> None:
 def test_the_second_answer_has_no_effect_and_is_told_who_was_first(
     waiting: Journal, clock: SettableClock, first: Decision, second: Decision
 ) -> None:
-    decide(waiting, first, "d", USER)
+    decide_action(waiting, first, "d", USER)
     before, decided = row(waiting), clock.now()
     clock.advance(1)
-    result = decide(waiting, second, "d", SCREEN)
+    result = decide_action(waiting, second, "d", SCREEN)
     assert (result.ok, result.why, result.by, result.at) == (False, "decided", "user (cli, pid 41)", decided)
     assert result.event == last(waiting)
     expected = AnswerRefused(verdict=second.verdict, why="decided", by="user (cli, pid 41)", at=decided)
@@ -127,14 +127,14 @@ def test_the_second_answer_has_no_effect_and_is_told_who_was_first(
 
 
 def test_an_answer_about_other_bytes_is_refused(waiting: Journal) -> None:
-    assert decide(waiting, approve(), "other", USER).why == "digest"
-    assert decide(waiting, reject(), "other", USER).why == "digest"
+    assert decide_action(waiting, approve(), "other", USER).why == "digest"
+    assert decide_action(waiting, reject(), "other", USER).why == "digest"
     assert row(waiting).state == "pending"
 
 
 def test_an_unknown_action_leaves_no_trace(waiting: Journal) -> None:
     before = waiting.last_position()
-    assert decide(waiting, approve("nothing"), "d", USER) == DecisionResult(ok=False, why="unknown")
+    assert decide_action(waiting, approve("nothing"), "d", USER) == DecisionResult(ok=False, why="unknown")
     assert waiting.last_position() == before
 
 
@@ -144,7 +144,7 @@ def test_the_window_closes_to_the_microsecond_even_if_nobody_expired_it(
     waiting: Journal, clock: SettableClock, after: int, ok: bool
 ) -> None:
     clock.offset = WINDOW + after
-    result = decide(waiting, approve(), "d", USER)
+    result = decide_action(waiting, approve(), "d", USER)
     assert (result.ok, result.why) == (ok, None if ok else "expired")
     assert result.at == (None if ok else row(waiting).expires_at)
 
@@ -154,15 +154,15 @@ def test_expiry_settles_what_is_due_once_and_writes_nothing_otherwise(
     waiting: Journal, clock: SettableClock
 ) -> None:
     question(waiting, "open-ended", expires_at=None)
-    assert expire_due(waiting) == []
+    assert expire_due_actions(waiting) == []
     before = waiting.last_position()
     clock.offset = WINDOW
-    assert expire_due(waiting) == ["a"]
-    assert expire_due(waiting) == []
+    assert expire_due_actions(waiting) == ["a"]
+    assert expire_due_actions(waiting) == []
     assert [type(event.body) for event in waiting.events(after=before)] == [ActionExpired]
     assert (row(waiting).state, call(waiting).state) == ("expired", "expired")
     assert row(waiting, "open-ended").state == "pending"
-    assert decide(waiting, approve(), "d", USER).why == "expired"
+    assert decide_action(waiting, approve(), "d", USER).why == "expired"
     assert_sound(waiting)
 
 
@@ -171,35 +171,35 @@ def test_setting_the_clock_back_revives_nothing(waiting: Journal, clock: Settabl
     clock.offset = WINDOW - 1
     question(waiting, "later")
     clock.offset = WINDOW
-    decide(waiting, reject("b"), "d", USER)
+    decide_action(waiting, reject("b"), "d", USER)
     clock.offset = 0
-    decide(waiting, reject("later"), "d", USER)
-    assert decide(waiting, approve(), "d", USER).why == "expired"
-    assert expire_due(waiting) == ["a"]
+    decide_action(waiting, reject("later"), "d", USER)
+    assert decide_action(waiting, approve(), "d", USER).why == "expired"
+    assert expire_due_actions(waiting) == ["a"]
 
 
 def test_an_ended_session_decides_nothing_but_its_questions_still_expire(
     waiting: Journal, clock: SettableClock
 ) -> None:
     waiting.append([waiting.event(status("terminated"), "s", USER)])
-    assert decide(waiting, approve(), "d", USER).why == "cancelled"
+    assert decide_action(waiting, approve(), "d", USER).why == "cancelled"
     clock.offset = WINDOW
-    assert expire_due(waiting) == ["a"]
+    assert expire_due_actions(waiting) == ["a"]
 
 
 def test_a_cancelled_question_takes_no_answer(waiting: Journal) -> None:
     waiting.append([waiting.event(ActionCancelled(why="x"), "s", HOST, action_id="a")])
-    assert decide(waiting, approve(), "d", USER).why == "cancelled"
+    assert decide_action(waiting, approve(), "d", USER).why == "cancelled"
 
 
 @pytest.mark.parametrize("kind", ["agent", "host", "tool", "system"])
 def test_only_a_user_approves_or_extends(waiting: Journal, kind: Any) -> None:
     actor = replace(HOST, kind=kind)
     with pytest.raises(GuardFailed):
-        decide(waiting, approve(), "d", actor)
+        decide_action(waiting, approve(), "d", actor)
     with pytest.raises(GuardFailed):
-        extend(waiting, "a", actor)
-    assert decide(waiting, reject(), "d", actor).ok
+        extend_action(waiting, "a", actor)
+    assert decide_action(waiting, reject(), "d", actor).ok
 
 
 # --- stale ---------------------------------------------------------------------------------------
@@ -212,18 +212,18 @@ def _stale(journal: Journal, action: str = "a") -> None:
 
 def test_a_stale_action_can_only_be_rejected(waiting: Journal) -> None:
     _stale(waiting)
-    result = decide(waiting, approve(), "d", USER)
+    result = decide_action(waiting, approve(), "d", USER)
     assert (result.why, result.paths) == ("stale", ("a.py",))
     assert last(waiting).body == AnswerRefused(verdict="approve", why="stale", paths=("a.py",))
-    assert decide(waiting, reject(), "d", USER).ok
+    assert decide_action(waiting, reject(), "d", USER).ok
 
 
 def test_a_stale_action_stays_stale_when_it_is_extended(waiting: Journal) -> None:
     _stale(waiting)
-    result = extend(waiting, "a", USER)
+    result = extend_action(waiting, "a", USER)
     assert result.successor is not None
     assert row(waiting, result.successor).stale_paths == ("a.py",)
-    assert decide(waiting, approve(result.successor), "d", USER).why == "stale"
+    assert decide_action(waiting, approve(result.successor), "d", USER).why == "stale"
 
 
 # --- extending -----------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def test_extending_opens_the_same_question_anew(waiting: Journal, clock: Settabl
     plan = FilePlan(path="a.py", base=None, after="k", mode=0o644, after_ref=seal)
     question(waiting, "b", "s", files=(plan,), warnings=("secret",), added=3)
     clock.advance(14 * 60)
-    result = extend(waiting, "b", USER)
+    result = extend_action(waiting, "b", USER)
     assert result.ok
     successor = result.successor or ""
     old, new = row(waiting, "b"), row(waiting, successor)
@@ -248,27 +248,27 @@ def test_extending_opens_the_same_question_anew(waiting: Journal, clock: Settabl
     assert (new.extensions, new.supersedes, new.digest) == (1, "b", "d")
     assert result.event is not None
     assert isinstance(result.event.body, ActionOpened)
-    told = decide(waiting, approve("b"), "d", SCREEN)
+    told = decide_action(waiting, approve("b"), "d", SCREEN)
     assert (told.why, told.successor) == ("superseded", successor)
-    assert decide(waiting, approve(successor), "d", SCREEN).ok
+    assert decide_action(waiting, approve(successor), "d", SCREEN).ok
     assert_sound(waiting)
 
 
 def test_extending_a_call_keeps_the_call_waiting_under_the_new_id(waiting: Journal) -> None:
-    successor = extend(waiting, "a", USER).successor or ""
+    successor = extend_action(waiting, "a", USER).successor or ""
     assert (call(waiting).state, call(waiting).action_id) == ("pending", successor)
-    assert decide(waiting, approve(successor), "d", USER).ok
+    assert decide_action(waiting, approve(successor), "d", USER).ok
     assert call(waiting).state == "approved"
 
 
 def test_extending_four_times_is_the_limit(waiting: Journal) -> None:
     action = "a"
     for number in range(1, 5):
-        result = extend(waiting, action, USER)
+        result = extend_action(waiting, action, USER)
         assert result.ok
         action = result.successor or ""
         assert row(waiting, action).extensions == number
-    refused = extend(waiting, action, USER)
+    refused = extend_action(waiting, action, USER)
     assert (refused.ok, refused.why) == (False, "limit")
     assert last(waiting).body == AnswerRefused(verdict="extend", why="limit")
     assert row(waiting, action).state == "pending"
@@ -276,16 +276,16 @@ def test_extending_four_times_is_the_limit(waiting: Journal) -> None:
 
 def test_what_is_over_is_not_extended(waiting: Journal, clock: SettableClock) -> None:
     question(waiting, "open-ended", expires_at=None)
-    assert extend(waiting, "open-ended", USER).why == "limit"
-    assert extend(waiting, "nothing", USER).why == "unknown"
+    assert extend_action(waiting, "open-ended", USER).why == "limit"
+    assert extend_action(waiting, "nothing", USER).why == "unknown"
     clock.offset = WINDOW
-    assert extend(waiting, "a", USER).why == "expired"
+    assert extend_action(waiting, "a", USER).why == "expired"
 
 
 def test_a_superseded_question_is_told_as_such(waiting: Journal) -> None:
     body = ActionSuperseded(successor="z", why="refreshed")
     waiting.append([waiting.event(body, "s", HOST, action_id="a")])
-    assert extend(waiting, "a", USER).successor == "z"
+    assert extend_action(waiting, "a", USER).successor == "z"
 
 
 # --- choices and trust ---------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_a_choice_is_one_of_those_offered(
 ) -> None:
     subject = {"workspace": "/w", "content_hash": "h"}
     question(journal, "a", action_kind=kind, choices=choices, expires_at=None, subject=subject)
-    result = decide(journal, given, "d", USER)
+    result = decide_action(journal, given, "d", USER)
     assert (result.ok, result.why) == (ok, None if ok else "choice")
     if ok and given.verdict == "approve":
         assert (row(journal).choice, row(journal).text) == (given.choice, given.text)
@@ -334,7 +334,7 @@ def test_trust_keeps_what_the_question_said_of_guards(
     question(
         journal, "a", action_kind="trust", tool=None, choices=TRUST_CHOICES, expires_at=None, subject=subject
     )
-    assert decide(journal, approve(choice="trust"), "d", USER).ok
+    assert decide_action(journal, approve(choice="trust"), "d", USER).ok
     event = journal.reader.trusted("/w")
     assert event is not None
     assert isinstance(event.body, WorkspaceTrusted)
@@ -357,7 +357,7 @@ def test_trust_is_given_in_the_transaction_of_the_answer(
     question(
         journal, "a", action_kind="trust", tool=None, choices=TRUST_CHOICES, expires_at=None, subject=subject
     )
-    assert decide(journal, given, "d", USER).ok
+    assert decide_action(journal, given, "d", USER).ok
     trust = journal.trust("/w")
     if grant is None:
         assert trust is None

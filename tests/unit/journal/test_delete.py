@@ -6,12 +6,12 @@ import pytest
 
 from tests.unit.journal.scenes import HOST, USER, ask, assert_sound, history, start, streamed
 from workbench.domain.events import PromptSubmitted, SessionCreated, SessionDeleted
-from workbench.effects import faults
-from workbench.journal import delete
-from workbench.journal.delete import compact, delete_session, finish_deletes
-from workbench.journal.errors import Driven, GuardFailed, JournalFailed, SessionUnknown
+from workbench.effects import runtime
+from workbench.journal import maintenance
+from workbench.journal.errors import GuardFailed, JournalFailed, SessionDriven, SessionUnknown
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverIdentity, DriverLock, take
+from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
+from workbench.journal.maintenance import compact_database, delete_session, finish_deletions
 
 
 def test_a_deleted_session_leaves_only_its_tombstone(journal: Journal) -> None:
@@ -65,8 +65,8 @@ def test_what_is_not_there_or_driven_or_the_journals_own_is_not_deleted(journal:
     start(journal)
     driver = DriverIdentity(host_id="h", pid=7)
     with DriverLock(journal, driver):
-        take(journal, "s", driver)
-        with pytest.raises(Driven, match="was not deleted"):
+        take_lease(journal, "s", driver)
+        with pytest.raises(SessionDriven, match="was not deleted"):
             delete_session(journal, "s", USER)
     delete_session(journal, "s", USER)
 
@@ -75,13 +75,13 @@ def test_what_is_not_there_or_driven_or_the_journals_own_is_not_deleted(journal:
 def test_a_delete_that_was_cut_short_is_finished_later(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, transaction: int
 ) -> None:
-    monkeypatch.setattr(delete, "CHUNK", 5)
+    monkeypatch.setattr(maintenance, "MOST_EVENTS_REMOVED", 5)
     start(journal)
     ref = journal.blobs.seal(b"x")
     journal.append([journal.event(PromptSubmitted(text="x", text_ref=ref), "s", USER)])
     journal.append([streamed(journal, "s", number) for number in range(7)])
 
-    cut = faults.armed("journal.before_commit", OSError(5, "cut"), transaction)
+    cut = runtime.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
     with cut, pytest.raises(JournalFailed, match="cut"):
         delete_session(journal, "s", USER)
     if transaction == 1:
@@ -90,10 +90,10 @@ def test_a_delete_that_was_cut_short_is_finished_later(
         return
     assert journal.session("s") is None
     assert_sound(journal)
-    finish_deletes(journal)
+    finish_deletions(journal)
     assert journal.events("s") == []
-    assert finish_deletes(journal) == []
-    delete.sweep(journal, older_than=-1)
+    assert finish_deletions(journal) == []
+    maintenance.sweep_unused_blobs(journal, older_than=-1)
     assert not journal.blobs.has(ref)
     assert_sound(journal)
 
@@ -120,7 +120,7 @@ def test_a_delete_sweeps_what_no_event_ever_named(journal: Journal) -> None:
     orphan, fresh = stored_earlier(journal, b"orphan", 120), journal.blobs.seal(b"fresh")
     start(journal, "gone")
     delete_session(journal, "gone", USER)
-    compact(journal)
+    compact_database(journal)
     assert [journal.blobs.has(ref) for ref in (named, orphan, fresh)] == [True, False, True]
 
 
@@ -128,7 +128,7 @@ def test_a_delete_leaves_to_living_drivers_what_they_may_be_about_to_name(journa
     start(journal)
     orphan, old = stored_earlier(journal, b"orphan", 120), stored_earlier(journal, b"old", 7200)
     with DriverLock(journal, DriverIdentity(host_id="h", pid=7)):
-        compact(journal)
+        compact_database(journal)
         assert [journal.blobs.has(ref) for ref in (orphan, old)] == [True, False]
-    compact(journal)
+    compact_database(journal)
     assert not journal.blobs.has(orphan)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.journal.scenes import USER, open_journal, start
 from workbench.domain.events import PromptSubmitted
-from workbench.journal import doorbell
+from workbench.journal import journal as journal_journal
 from workbench.journal.journal import Journal
 
 ROOT = Path(__file__).parents[3]
@@ -77,9 +77,9 @@ def test_a_commit_of_another_process_rings_here(
 ) -> None:
     start(journal)
     if has_watch:
-        monkeypatch.setattr(doorbell, "LOOK_SECONDS", 600.0)
+        monkeypatch.setattr(journal_journal, "POLL_SECONDS", 600.0)
     else:
-        monkeypatch.setattr(doorbell, "_watch", lambda *_: lambda: None)
+        monkeypatch.setattr(journal_journal, "_watch_database", lambda *_: lambda: None)
     command = [sys.executable, "-c", CHILD, str(journal.home.path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin is not None
@@ -97,7 +97,7 @@ def test_a_commit_of_another_process_rings_here(
 def test_a_commit_is_announced_after_it_can_be_seen(journal: Journal) -> None:
     start(journal)
     rung = threading.Event()
-    stop = doorbell._watch(journal.home, rung.set)
+    stop = journal_journal._watch_database(journal.home, rung.set)
     try:
         rung.clear()
         journal.doorbell.announce()

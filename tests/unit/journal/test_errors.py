@@ -7,18 +7,18 @@ import apsw
 import pytest
 
 from workbench.journal.errors import (
-    Driven,
     JournalBusy,
     JournalCorrupt,
     JournalError,
     JournalFailed,
     JournalFull,
     LeaseLost,
-    translate,
+    SessionDriven,
+    as_journal_error,
 )
 
 
-@pytest.mark.parametrize("error", [LeaseLost("a", "b", "c"), Driven("s", 7, "run", "h")])
+@pytest.mark.parametrize("error", [LeaseLost("a", "b", "c"), SessionDriven("s", 7, "run", "h")])
 def test_an_error_survives_pickling(error: JournalError) -> None:
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
@@ -46,13 +46,13 @@ def test_an_error_says_what_why_and_what_to_do() -> None:
 def test_errors_of_the_disk_and_the_database_are_put_into_words(
     error: Exception, expected: type[JournalError]
 ) -> None:
-    found = translate(error)
+    found = as_journal_error(error)
     assert type(found) is expected
     assert found.why
     assert found.remedy
 
 
 def test_other_errors_are_left_alone() -> None:
-    assert translate(ValueError("x")) is None
+    assert as_journal_error(ValueError("x")) is None
     mine = LeaseLost("a", "b", "c")
-    assert translate(mine) is mine
+    assert as_journal_error(mine) is mine

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.journal import home as module
+from workbench.journal import home
 from workbench.journal.errors import HomeRefused, JournalCorrupt
-from workbench.journal.home import Home, create_once
+from workbench.journal.home import Home, create_file_once
 
 
 def test_every_folder_and_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,22 +52,22 @@ def _a_file(path: Path, _: pytest.MonkeyPatch) -> None:
 
 def _read_only(path: Path, patch: pytest.MonkeyPatch) -> None:
     path.mkdir()
-    patch.setattr(module.os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    patch.setattr(home.os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
 
 
 def _not_writable(path: Path, patch: pytest.MonkeyPatch) -> None:
     path.mkdir()
-    patch.setattr(module.os, "access", lambda *_: False)
+    patch.setattr(home.os, "access", lambda *_: False)
 
 
 def _of_another_user(path: Path, patch: pytest.MonkeyPatch) -> None:
     path.mkdir()
     mine = os.geteuid()
-    patch.setattr(module.os, "geteuid", lambda: mine + 1)
+    patch.setattr(home.os, "geteuid", lambda: mine + 1)
 
 
 def _on_a_network(_: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(module, "network_mount", lambda _: "9p")
+    patch.setattr(home, "network_mount", lambda _: "9p")
 
 
 def _nowhere(path: Path, _: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_what_another_process_created_meanwhile_is_kept(tmp_path: Path) -> None:
         path.write_bytes(b"theirs")
         return b"mine"
 
-    create_once(path, make)
+    create_file_once(path, make)
     assert path.read_bytes() == b"theirs"
     assert [found.name for found in tmp_path.iterdir()] == ["key"]
 

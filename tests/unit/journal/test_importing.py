@@ -1,6 +1,7 @@
 """Taking sessions in: once each, growing, cancelled without a trace, and touching nothing else."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.journal.scenes import USER, ask, assert_sound, start
 from workbench.domain.events import (
@@ -15,12 +16,11 @@ from workbench.domain.events import (
     WorkspaceTrusted,
 )
 from workbench.domain.values import ReplyCall
-from workbench.journal import importing
-from workbench.journal.delete import delete_session
+from workbench.journal import imports
 from workbench.journal.errors import GuardFailed
-from workbench.journal.importing import Intake, is_imported, take_back_unfinished
+from workbench.journal.imports import SessionImport, is_imported_session, undo_unfinished_imports
 from workbench.journal.journal import Journal
-from workbench.records import replace
+from workbench.journal.maintenance import delete_session
 
 
 def foreign(number: int, body: object = None, session: str = "f", **more: object) -> Event:
@@ -30,8 +30,8 @@ def foreign(number: int, body: object = None, session: str = "f", **more: object
     )  # type: ignore[arg-type]
 
 
-def take(journal: Journal, *events: Event) -> Intake:
-    intake = Intake(journal)
+def take(journal: Journal, *events: Event) -> SessionImport:
+    intake = SessionImport(journal)
     for event in events:
         intake.add(event)
     intake.finish()
@@ -44,15 +44,15 @@ def test_twice_is_once_and_a_longer_file_brings_what_is_new(journal: Journal) ->
     assert take(journal, foreign(0), foreign(1), foreign(2)).added == {"f": 1}
     assert [event.id for event in journal.events("f")] == ["f.0", "f.1", "f.2"]
     assert [event.at for event in journal.events("f")] == [1_000, 1_001, 1_002]
-    assert is_imported(journal, "f")
+    assert is_imported_session(journal, "f")
     assert_sound(journal)
 
 
 def test_cancelling_leaves_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "CHUNK_EVENTS", 2)
+    monkeypatch.setattr(imports, "MOST_CHUNK_EVENTS", 2)
     take(journal, foreign(0, session="old"), foreign(1, session="old"))
     before = journal.events("old")
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     ref = intake.store(b"whole")
     for event in (*(foreign(n) for n in range(5)), *(foreign(n, session="old") for n in range(2, 7))):
         intake.add(event)
@@ -66,12 +66,12 @@ def test_cancelling_leaves_nothing(journal: Journal, monkeypatch: pytest.MonkeyP
 
 def test_a_deleted_session_comes_back_under_the_next_id(journal: Journal) -> None:
     take(journal, foreign(0))
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     assert intake.current_id("f") == "f"
     delete_session(journal, "f", USER)
     again = intake.current_id("f")
     assert again != "f"
-    assert Intake(journal).current_id("f") == again
+    assert SessionImport(journal).current_id("f") == again
 
 
 def test_a_session_that_was_made_here_takes_nothing(journal: Journal) -> None:
@@ -94,7 +94,7 @@ def test_an_event_that_reaches_into_another_session_is_refused(journal: Journal,
     start(journal)
     ask(journal, "s", "c1", "a1")
     before = (journal.call("c1"), journal.action("a1"))
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     with pytest.raises(GuardFailed, match="belongs to another session"):
         for event in (foreign(0), reaching):
             intake.add(event)
@@ -134,7 +134,7 @@ def test_a_file_that_says_something_else_stands_for_what_it_said_before(journal:
 def test_an_older_file_that_says_something_else_changes_nothing(journal: Journal) -> None:
     take(journal, *(foreign(number) for number in range(5)))
     before = [(event.id, event.body, event.at) for event in journal.events("f")]
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     for event in (foreign(0), foreign(1, PromptSubmitted(text="older")), foreign(2)):
         intake.add(event)
     assert intake.end_file() == ("f",)
@@ -153,7 +153,7 @@ def test_one_session_in_several_files_of_one_import_is_one_session(journal: Jour
         ([range(3), range(3)], ["f.0", "f.1", "f.2"]),
         ([range(2), range(4), range(3)], ["f.0", "f.1", "f.2", "f.3"]),
     ):
-        intake = Intake(journal)
+        intake = SessionImport(journal)
         for numbers in files:
             for number in numbers:
                 intake.add(foreign(number))
@@ -161,9 +161,9 @@ def test_one_session_in_several_files_of_one_import_is_one_session(journal: Jour
         intake.finish()
         assert ([event.id for event in journal.events("f")], intake.begun) == (expected, ["f"])
         assert intake.added == {"f": len(expected)}
-        importing.discard(journal, "f")
+        imports.discard_import(journal, "f")
     take(journal, foreign(0), foreign(1))
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     for event in (foreign(0), foreign(1), foreign(2)):
         intake.add(event)
     assert intake.end_file() == ()
@@ -178,7 +178,7 @@ def test_one_session_in_several_files_of_one_import_is_one_session(journal: Jour
 def test_cancelling_brings_back_what_a_file_said_before(journal: Journal) -> None:
     take(journal, *(foreign(number) for number in range(5)))
     before = [(event.id, event.body) for event in journal.events("f")]
-    intake = Intake(journal)
+    intake = SessionImport(journal)
     intake.add(foreign(0))
     intake.add(foreign(1, PromptSubmitted(text="something else")))
     intake.cancel()
@@ -198,17 +198,17 @@ def test_what_closed_a_shorter_file_goes_when_it_has_grown(journal: Journal) -> 
 
 
 def test_what_a_killed_import_stored_is_taken_back(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "CHUNK_EVENTS", 2)
+    monkeypatch.setattr(imports, "MOST_CHUNK_EVENTS", 2)
     take(journal, *(foreign(n, session="old", recorded_at=7) for n in range(2)))
     before = [event.id for event in journal.events("old")]
-    killed = Intake(journal)
+    killed = SessionImport(journal)
     for event in (*(foreign(n) for n in range(5)), *(foreign(n, session="old") for n in range(7))):
         killed.add(event)
     killed._settle()
-    assert take_back_unfinished(journal) == 0
+    assert undo_unfinished_imports(journal) == 0
     killed._lock.release()
-    assert take_back_unfinished(journal) == 2
+    assert undo_unfinished_imports(journal) == 2
     assert journal.session("f") is None
     assert [event.id for event in journal.events("old")] == before
-    assert take_back_unfinished(journal) == 0
+    assert undo_unfinished_imports(journal) == 0
     assert_sound(journal)

@@ -21,8 +21,8 @@ from tests.unit.journal.scenes import (
 )
 from workbench.domain.events import AnswerRefused, CallProposed, SessionChanged, TextStreamed
 from workbench.domain.values import Decision
-from workbench.effects import faults
-from workbench.journal.decide import decide, expire_due
+from workbench.effects import runtime
+from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -60,7 +60,10 @@ def _answer_all(path: str, name: str) -> list[tuple[int, str | None]]:
             else:
                 decision = Decision(action_id=f"a{number}", verdict="reject")
             found.append(
-                (number, decide(journal, decision, f"d{number}", USER if name == "approve" else SCREEN).why)
+                (
+                    number,
+                    decide_action(journal, decision, f"d{number}", USER if name == "approve" else SCREEN).why,
+                )
             )
     return found
 
@@ -93,7 +96,7 @@ def _expire(path: str) -> list[str]:
     clock = OwnIds()
     clock.offset = 15 * MINUTE
     with open_journal(Path(path), clock) as journal:
-        return expire_due(journal)
+        return expire_due_actions(journal)
 
 
 def test_of_processes_that_expire_at_once_each_action_expires_once(tmp_path: Path) -> None:
@@ -126,7 +129,7 @@ def test_what_a_writer_has_looked_up_is_forgotten_when_another_one_commits(tmp_p
 
 def test_what_was_looked_up_in_a_transaction_that_failed_is_not_kept(journal: Journal) -> None:
     start(journal, "s")
-    with faults.armed("journal.before_commit", "eio"), pytest.raises(JournalError):
+    with runtime.arm_fault("journal.before_commit", "eio"), pytest.raises(JournalError):
         journal.append([journal.event(SessionChanged(title="never"), "s", USER)])
     journal.append([journal.event(SessionChanged(tags=("a",)), "s", USER)])
     assert (journal.session("s").title, journal.session("s").tags) == (start_title(journal), ("a",))

@@ -1,17 +1,17 @@
 """What is read back: events by position and number, rows by filter, and nothing held between calls."""
 
-import dataclasses
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.journal.scenes import HOST, USER, SettableClock, ask, history, start, streamed
 from workbench.domain.codec import actor_json, body_json
 from workbench.domain.events import Event, SessionChanged, SessionCreated, TurnEnded, TurnStarted
 from workbench.domain.values import Decision
-from workbench.journal.decide import decide
+from workbench.journal.decisions import decide_action
 from workbench.journal.journal import Journal
-from workbench.journal.read import _Draft, decode, numbered
+from workbench.journal.storage import decode_event, event_with_position
 
 
 @pytest.fixture
@@ -66,10 +66,9 @@ def test_what_is_read_equals_what_was_appended(journal: Journal) -> None:
     for event in made:
         journal.append([event])
     found = journal.events()
-    assert found == [numbered(event, number, number) for number, event in enumerate(made, 1)]
+    assert found == [event_with_position(event, number, number) for number, event in enumerate(made, 1)]
     assert found == [
-        dataclasses.replace(event, position=number, sequence_number=number)
-        for number, event in enumerate(made, 1)
+        replace(event, position=number, sequence_number=number) for number, event in enumerate(made, 1)
     ]
 
 
@@ -77,16 +76,12 @@ def test_a_decoded_event_is_a_frozen_event_like_any_other(journal: Journal) -> N
     event = streamed(journal, "s", 3)
     values = (7, event.id, "s", 2, event.at, None, actor_json(HOST), "t1", None, None, None, event.kind,
               body_json(event))  # fmt: skip
-    found = decode(values)
+    found = decode_event(values)
     assert type(found) is Event
-    assert found == dataclasses.replace(event, position=7, sequence_number=2)
-    assert hash(found) == hash(dataclasses.replace(event, position=7, sequence_number=2))
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    assert found == replace(event, position=7, sequence_number=2)
+    assert hash(found) == hash(replace(event, position=7, sequence_number=2))
+    with pytest.raises(AttributeError, match="immutable"):
         found.position = 8  # type: ignore[misc]
-
-
-def test_the_draft_has_the_fields_of_an_event() -> None:
-    assert set(_Draft.__slots__) == {field.name for field in dataclasses.fields(Event)}
 
 
 @pytest.fixture
@@ -128,7 +123,7 @@ def test_calls_and_actions_are_listed_in_order_and_by_state(journal: Journal) ->
     for number in range(3):
         ask(journal, "s", f"c{number}", f"a{number}")
     ask(journal, "other", "c9", "a9")
-    decide(journal, Decision(action_id="a1", verdict="reject"), "d", USER)
+    decide_action(journal, Decision(action_id="a1", verdict="reject"), "d", USER)
     assert [call.id for call in journal.calls("s")] == ["c0", "c1", "c2"]
     assert [call.id for call in journal.calls("s", ["rejected"])] == ["c1"]
     assert [action.id for action in journal.actions()] == ["a0", "a1", "a2", "a9"]

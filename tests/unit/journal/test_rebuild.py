@@ -15,12 +15,15 @@ from tests.unit.journal.scenes import (
 )
 from workbench.domain.events import PromptSubmitted, RuleAdded
 from workbench.domain.values import Decision
-from workbench.journal.decide import decide, extend
-from workbench.journal.delete import delete_session
+from workbench.journal.decisions import add_rule, decide_action, extend_action, revoke_rule
 from workbench.journal.journal import Journal
-from workbench.journal.lease import DriverIdentity, DriverLock, release, take
-from workbench.journal.rebuild import differences, integrity, rebuild
-from workbench.journal.rules import add_rule, revoke_rule
+from workbench.journal.leases import DriverIdentity, DriverLock, release_lease, take_lease
+from workbench.journal.maintenance import (
+    database_problems,
+    delete_session,
+    index_table_differences,
+    rebuild_index_tables,
+)
 
 DRIVER = DriverIdentity(host_id="h", pid=1)
 RULE = RuleAdded(
@@ -37,20 +40,20 @@ def full(journal: Journal) -> Iterator[Journal]:
     start(journal, "b")
     start(journal, "gone")
     ask(journal, "b", "c2", "a2")
-    decide(journal, Decision(action_id="a2", verdict="approve"), "d", USER)
+    decide_action(journal, Decision(action_id="a2", verdict="approve"), "d", USER)
     run_call(journal, "b", "c2")
     ask(journal, "b", "c3", "a3")
-    extend(journal, "a3", USER)
+    extend_action(journal, "a3", USER)
     choices = {"action_kind": "trust", "subject": {"workspace": "/w", "content_hash": "h"}}
     from tests.unit.journal.scenes import TRUST_CHOICES
 
     question(journal, "t", choices=TRUST_CHOICES, expires_at=None, **choices)
-    decide(journal, Decision(action_id="t", verdict="approve", choice="trust"), "d", USER)
+    decide_action(journal, Decision(action_id="t", verdict="approve", choice="trust"), "d", USER)
     revoke_rule(journal, add_rule(journal, RULE, USER).id, USER)
     add_rule(journal, RULE, USER)
     with DriverLock(journal, DRIVER):
-        release(journal, take(journal, "b", DRIVER))
-        take(journal, "s", DRIVER)
+        release_lease(journal, take_lease(journal, "b", DRIVER))
+        take_lease(journal, "s", DRIVER)
         delete_session(journal, "gone", USER)
         yield journal
 
@@ -66,9 +69,9 @@ def _dump(journal: Journal) -> dict[str, list[tuple[object, ...]]]:
 def test_rebuilt_tables_equal_the_live_ones(full: Journal) -> None:
     before = _dump(full)
     assert all(before.values())
-    assert differences(full) == []
-    assert integrity(full) == []
-    rebuild(full)
+    assert index_table_differences(full) == []
+    assert database_problems(full) == []
+    rebuild_index_tables(full)
     assert _dump(full) == before
     assert_sound(full)
     assert [host.id for host in full.hosts()] == ["h"]
@@ -92,15 +95,15 @@ def test_rebuilt_tables_equal_the_live_ones(full: Journal) -> None:
 )  # fmt: skip
 def test_a_difference_is_named_and_a_rebuild_mends_it(full: Journal, damage: str, named: str) -> None:
     full.change(lambda live: live.database.execute(damage))
-    found = differences(full)
+    found = index_table_differences(full)
     assert any(named in line for line in found), found
-    rebuild(full)
-    assert differences(full) == [line for line in found if "where 3 follows" in line]
+    rebuild_index_tables(full)
+    assert index_table_differences(full) == [line for line in found if "where 3 follows" in line]
 
 
 def test_an_empty_journal_is_sound(journal: Journal) -> None:
-    assert (differences(journal), integrity(journal)) == ([], [])
-    rebuild(journal)
+    assert (index_table_differences(journal), database_problems(journal)) == ([], [])
+    rebuild_index_tables(journal)
     assert journal.append([]) == []
     start(journal)
     journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])

@@ -4,9 +4,9 @@ import pytest
 
 from tests.unit.journal.scenes import USER, assert_sound, start
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
-from workbench.effects import faults
+from workbench.effects import runtime
 from workbench.journal.journal import Journal
-from workbench.journal.retention import DAY, let_go, may_be_gone
+from workbench.journal.maintenance import DAY_MICROS, expired_blobs, remove_expired_blobs
 
 
 def said(journal, session, data):
@@ -29,13 +29,13 @@ def test_bytes_of_a_session_that_has_ended_go_and_those_of_others_stay(journal: 
     )
     assert said(journal, "open", b"b") == shared
     journal.append([journal.event(PromptSubmitted(text="x", text_ref=kept), "ended", USER)])
-    assert let_go(journal, 0, older_than=-1) == 0
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 0
     end(journal, "ended")
-    assert may_be_gone(journal, [mine, shared, kept]) == {mine}
-    assert let_go(journal, 0, older_than=-1) == 1
+    assert expired_blobs(journal, [mine, shared, kept]) == {mine}
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 1
     assert [journal.blobs.has(ref) for ref in (mine, shared, kept)] == [False, True, True]
     end(journal, "open")
-    assert let_go(journal, 0, older_than=-1) == 1
+    assert remove_expired_blobs(journal, 0, older_than=-1) == 1
     assert not journal.blobs.has(shared)
     assert_sound(journal)
 
@@ -44,13 +44,13 @@ def test_they_go_not_before_their_days_are_over_nor_just_after_they_were_stored(
     start(journal, "s")
     ref = said(journal, "s", b"a")
     end(journal, "s")
-    assert let_go(journal, 1, older_than=-1) == 0
-    assert let_go(journal, 0, older_than=3600) == 0
+    assert remove_expired_blobs(journal, 1, older_than=-1) == 0
+    assert remove_expired_blobs(journal, 0, older_than=3600) == 0
     assert journal.blobs.has(ref)
     start(journal, "later")
-    late = journal.event(PromptSubmitted(text="x"), "later", USER, at=journal.now() + DAY + 1)
+    late = journal.event(PromptSubmitted(text="x"), "later", USER, at=journal.now() + DAY_MICROS + 1)
     journal.append([late])
-    assert let_go(journal, 1, older_than=-1) == 1
+    assert remove_expired_blobs(journal, 1, older_than=-1) == 1
 
 
 @pytest.mark.parametrize("step", ["journal.before_commit", "journal.after_commit"])
@@ -58,9 +58,9 @@ def test_a_crash_leaves_nothing_to_be_mended(journal: Journal, step: str) -> Non
     start(journal, "s")
     ref = said(journal, "s", b"a")
     end(journal, "s")
-    with faults.armed(step, "eio"), pytest.raises(Exception, match=r".+"):
-        let_go(journal, 0, older_than=-1)
+    with runtime.arm_fault(step, "eio"), pytest.raises(Exception, match=r".+"):
+        remove_expired_blobs(journal, 0, older_than=-1)
     assert_sound(journal)
-    let_go(journal, 0, older_than=-1)
+    remove_expired_blobs(journal, 0, older_than=-1)
     assert not journal.blobs.has(ref)
     assert_sound(journal)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.journal.scenes import MINUTE, USER, SettableClock, assert_sound
 from workbench.domain.events import RuleAdded, RuleUsed
+from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
-from workbench.journal.rules import add_rule, revoke_rule
 
 RULE = RuleAdded(
     rule="", effect="allow", origin="user", scope="always", tool="run_in_terminal", pattern_kind="glob",
@@ -29,9 +29,7 @@ def test_numbers_rise_also_over_revoked_rules_and_foreign_names(journal: Journal
 
 
 def _fields() -> dict[str, object]:
-    return {
-        name: getattr(RULE, name) for name in RULE.__dataclass_fields__ if name not in ("KIND", "DURABLE")
-    }
+    return {name: getattr(RULE, name) for name in RULE.__struct_fields__ if name not in ("KIND", "DURABLE")}
 
 
 def test_threads_never_share_a_number(journal: Journal) -> None:
@@ -57,8 +55,14 @@ def test_a_rule_is_revoked_once(journal: Journal, clock: SettableClock) -> None:
         revoke_rule(journal, "R2", USER)
 
 
+def test_a_rule_that_cannot_be_read_back_is_not_called_added(journal: Journal, monkeypatch) -> None:
+    monkeypatch.setattr(type(journal.reader), "rule", lambda reader, number: None)
+    with pytest.raises(GuardFailed, match="R1 was not read"):
+        add_rule(journal, RULE, USER)
+
+
 def test_only_rules_in_force_are_active(journal: Journal, clock: SettableClock) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     for rule in (RULE, RULE, replace(RULE, expires_at=clock.now() + MINUTE)):
         add_rule(journal, rule, USER)
@@ -79,7 +83,7 @@ def test_uses_are_counted(journal: Journal, clock: SettableClock) -> None:
 
 def test_a_number_given_twice_is_refused(journal: Journal) -> None:
     add_rule(journal, RULE, USER)
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     with pytest.raises(GuardFailed, match="never used again"):
         journal.append([journal.event(replace(RULE, rule="R1"), "system", USER)])

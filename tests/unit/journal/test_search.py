@@ -8,15 +8,15 @@ import pytest
 
 from tests.unit.journal.scenes import HOST, USER, assert_sound, open_journal, start
 from workbench.domain.events import CallProposed, PromptSubmitted, ReplyCompleted, SessionChanged
-from workbench.domain.values import Verdict
-from workbench.effects import faults
-from workbench.journal import delete, search, sql
+from workbench.domain.values import GateVerdict
+from workbench.effects import runtime
+from workbench.journal import database as journal_database
+from workbench.journal import maintenance, search
+from workbench.journal.database import MIGRATIONS, prepare_database
 from workbench.journal.errors import JournalFailed
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.rebuild import differences, rebuild
-from workbench.journal.schema import MIGRATIONS
-from workbench.journal.store import prepare
+from workbench.journal.maintenance import index_table_differences, rebuild_index_tables
 
 NEEDLE = "xylophonist"
 
@@ -27,18 +27,18 @@ def _say(journal: Journal, session: str, text: str) -> None:
 
 def _found(journal: Journal, match: str) -> dict[str, int]:
     with journal.reader.snapshot() as database:
-        return {one.session_id: one.places for one in search.sessions(database, match)}
+        return {one.session_id: one.places for one in search.matching_sessions(database, match)}
 
 
 def _places(journal: Journal, session: str, match: str, most: int = 9) -> list[int]:
     with journal.reader.snapshot() as database:
-        return search.places(database, match, session, most)
+        return search.matches_in_session(database, match, session, most)
 
 
 @pytest.mark.spec(179)
 def test_titles_prompts_replies_commands_and_paths_are_found(journal: Journal) -> None:
     start(journal)
-    allowed = Verdict(outcome="allowed", step="grants", by="R1")
+    allowed = GateVerdict(outcome="allowed", step="grants", by="R1")
     command = CallProposed(
         tool="run_in_terminal", verdict=allowed, target="pytest", parameters={"command": "pytest tests/unit"}
     )
@@ -76,7 +76,7 @@ def test_words_within_words_of_code_are_found(journal: Journal) -> None:
 @pytest.mark.parametrize("target", ["", "what it is about"])
 def test_what_is_indexed_is_what_the_view_says(journal: Journal, target: str, parameters: Any) -> None:
     start(journal)
-    verdict = Verdict(outcome="allowed", step="grants", by="R1")
+    verdict = GateVerdict(outcome="allowed", step="grants", by="R1")
     body = CallProposed(tool="t", verdict=verdict, target=target, parameters=parameters)
     journal.append([journal.event(body, "s", HOST, call_id="c1")])
     _say(journal, "s", "x" * 70_000 + " behind the cut")
@@ -106,15 +106,15 @@ def test_an_append_that_is_refused_leaves_nothing_in_the_index(journal: Journal)
 
 def test_an_older_journal_is_indexed_when_it_is_migrated(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    prepare(home, MIGRATIONS[:1])
-    with contextlib.closing(sql.connect(home.database)) as database:
+    prepare_database(home, MIGRATIONS[:1])
+    with contextlib.closing(journal_database.connect(home.database)) as database:
         database.execute(
             "INSERT INTO event (id, session_id, sequence_number, at, actor, kind, body) VALUES"
             " ('e1', 's', 1, 1, '{\"kind\":\"user\"}', 'session.created', '{\"title\":\"Xylophonist\"}')"
         )
     with open_journal(tmp_path) as journal:
         assert _found(journal, NEEDLE) == {"s": 1}
-        rebuild(journal)
+        rebuild_index_tables(journal)
         assert_sound(journal)
         _say(journal, "s", NEEDLE)
         assert _found(journal, NEEDLE) == {"s": 2}
@@ -125,8 +125,8 @@ def test_a_rebuild_mends_an_index_that_lost_something(journal: Journal) -> None:
     _say(journal, "s", NEEDLE)
     journal.change(lambda live: live.database.execute("INSERT INTO search (search) VALUES ('delete-all')"))
     assert _found(journal, NEEDLE) == {}
-    assert differences(journal) == ["the search index does not hold what the events say"]
-    rebuild(journal)
+    assert index_table_differences(journal) == ["the search index does not hold what the events say"]
+    rebuild_index_tables(journal)
     assert _found(journal, NEEDLE) == {"s": 1}
     assert_sound(journal)
 
@@ -135,14 +135,14 @@ def test_a_rebuild_mends_an_index_that_lost_something(journal: Journal) -> None:
 def test_a_cut_short_delete_leaves_an_index_that_can_be_finished(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, transaction: int
 ) -> None:
-    monkeypatch.setattr(delete, "SEARCHED", 2)
+    monkeypatch.setattr(maintenance, "MOST_SEARCHED_REMOVED", 2)
     start(journal)
     for number in range(7):
         _say(journal, "s", f"{NEEDLE} {number}")
-    cut = faults.armed("journal.before_commit", OSError(5, "cut"), transaction)
+    cut = runtime.arm_fault("journal.before_commit", OSError(5, "cut"), transaction)
     with cut, contextlib.suppress(JournalFailed):
-        delete.delete_session(journal, "s", USER)
-    delete.finish_deletes(journal)
+        maintenance.delete_session(journal, "s", USER)
+    maintenance.finish_deletions(journal)
     if journal.session("s") is None:
         assert _found(journal, NEEDLE) == {}
     assert_sound(journal)
@@ -164,8 +164,8 @@ def test_nothing_of_a_deleted_session_is_left_in_any_file(journal: Journal) -> N
     backup = journal.home.path / "journal.db.schema-1.backup"
     backup.write_bytes(NEEDLE.encode())
     assert NEEDLE.encode() in _bytes_of(journal.home.path)
-    delete.delete_session(journal, "s", USER)
-    assert delete.compact(journal)
+    maintenance.delete_session(journal, "s", USER)
+    assert maintenance.compact_database(journal)
     assert NEEDLE.encode() not in _bytes_of(journal.home.path)
     assert not backup.exists()
     assert _found(journal, "common") == {"kept": 40}

@@ -9,13 +9,19 @@ import pytest
 
 from tests.unit.journal.scenes import USER, open_journal, start, streamed
 from workbench.domain.events import SessionCreated
-from workbench.effects.locks import FileLock
-from workbench.journal import sql, tables
+from workbench.effects.runtime import FileLock
+from workbench.journal import database as journal_database
+from workbench.journal import storage
+from workbench.journal.database import (
+    CHECKPOINT_PAGES,
+    MIGRATIONS,
+    SCHEMA_VERSION,
+    Migration,
+    prepare_database,
+)
 from workbench.journal.errors import JournalCorrupt, JournalNewer, MigrationBlocked
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.schema import MIGRATIONS, SCHEMA_VERSION, Migration
-from workbench.journal.store import CHECKPOINT_PAGES, prepare
 
 SECOND = Migration(version=SCHEMA_VERSION + 1, name="more", change="CREATE TABLE more (x)")
 
@@ -25,9 +31,9 @@ def _columns(journal: Journal, table: str) -> tuple[str, ...]:
         return tuple(row[1] for row in database.execute(f"PRAGMA table_info({table})"))
 
 
-@pytest.mark.parametrize("row", tables.KEYS)
+@pytest.mark.parametrize("row", storage.ROW_KEYS)
 def test_a_table_has_one_column_for_each_field(journal: Journal, row: type) -> None:
-    assert _columns(journal, tables.name(row)) == tables.columns(row)
+    assert _columns(journal, storage.table_name(row)) == storage.column_names(row)
 
 
 def test_the_connections_are_set_up_as_designed(journal: Journal) -> None:
@@ -79,7 +85,7 @@ def test_a_damaged_database_is_refused_by_name(tmp_path: Path, damage: object) -
 
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    prepare(home, (*MIGRATIONS, SECOND))
+    prepare_database(home, (*MIGRATIONS, SECOND))
     before = home.database.read_bytes()
     with pytest.raises(JournalNewer, match=f"schema {SECOND.version}"):
         Journal.open(home)
@@ -88,7 +94,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_running_process_stops_writing_when_the_schema_changed_under_it(journal: Journal) -> None:
     start(journal)
-    prepare(journal.home, (*MIGRATIONS, SECOND))
+    prepare_database(journal.home, (*MIGRATIONS, SECOND))
     with pytest.raises(JournalNewer):
         journal.append([streamed(journal, "s", 0)])
 
@@ -98,10 +104,10 @@ def test_migrating_keeps_a_backup_and_everything_in_it(tmp_path: Path) -> None:
         start(journal)
         before = journal.events()
         home = journal.home
-    prepare(home, (*MIGRATIONS, SECOND))
+    prepare_database(home, (*MIGRATIONS, SECOND))
     backup = home.path / f"journal.db.schema-{SCHEMA_VERSION}.backup"
     assert backup.stat().st_mode & 0o777 == 0o600
-    with contextlib.closing(sql.connect(home.database)) as database:
+    with contextlib.closing(journal_database.connect(home.database)) as database:
         assert database.execute("SELECT count(*) FROM event").get == len(before)
         assert database.execute("SELECT count(*) FROM more").get == 0
     backup.rename(home.database)
@@ -111,21 +117,21 @@ def test_migrating_keeps_a_backup_and_everything_in_it(tmp_path: Path) -> None:
 
 def test_migrating_waits_for_every_driver_to_be_gone_and_names_them(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    prepare(home)
+    prepare_database(home)
     with FileLock(home.driver_lock("h7")) as lock:
         assert lock.try_acquire()
         with pytest.raises(MigrationBlocked, match=r"h7 \(pid \d+\)"):
-            prepare(home, (*MIGRATIONS, SECOND))
-    prepare(home, (*MIGRATIONS, SECOND))
+            prepare_database(home, (*MIGRATIONS, SECOND))
+    prepare_database(home, (*MIGRATIONS, SECOND))
 
 
 def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    prepare(home)
+    prepare_database(home)
     broken = Migration(version=SECOND.version, name="broken", change="CREATE TABLE more (x); SELECT nothing")
     with pytest.raises(Exception, match="nothing"):
-        prepare(home, (*MIGRATIONS, broken))
-    with contextlib.closing(sql.connect(home.database)) as database:
+        prepare_database(home, (*MIGRATIONS, broken))
+    with contextlib.closing(journal_database.connect(home.database)) as database:
         assert database.execute("PRAGMA user_version").get == SCHEMA_VERSION
         assert database.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'more'").get == 0
 

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.journal.scenes import USER, SettableClock, ask, assert_sound, open_journal, start, streamed
 from workbench.domain.events import SessionChanged
 from workbench.domain.values import Decision
-from workbench.journal import sql
-from workbench.journal.decide import decide
+from workbench.journal import database
+from workbench.journal.decisions import decide_action
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
@@ -45,7 +45,9 @@ class SyncedFiles(apsw.VFS):
 @pytest.fixture
 def synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Journal]:
     files, real = SyncedFiles(), apsw.Connection
-    monkeypatch.setattr(sql.apsw, "Connection", lambda path, **more: real(path, vfs="counted syncs", **more))
+    monkeypatch.setattr(
+        database.apsw, "Connection", lambda path, **more: real(path, vfs="counted syncs", **more)
+    )
     DISK.is_failing, DISK.syncs = False, 0
     with open_journal(tmp_path / "home", SettableClock()) as journal:
         yield journal
@@ -90,10 +92,10 @@ def test_a_decision_that_the_disk_did_not_take_is_none(synced: Journal) -> None:
     action = synced.action("a1")
     DISK.is_failing = True
     with pytest.raises(JournalError):
-        decide(synced, Decision(action_id="a1", verdict="approve"), action.digest, USER)
+        decide_action(synced, Decision(action_id="a1", verdict="approve"), action.digest, USER)
     assert (synced.action("a1").state, synced.call("c1").state) == ("pending", "pending")
     DISK.is_failing = False
-    assert decide(synced, Decision(action_id="a1", verdict="approve"), action.digest, USER).ok
+    assert decide_action(synced, Decision(action_id="a1", verdict="approve"), action.digest, USER).ok
     assert_sound(synced)
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from tests.unit.journal.scenes import USER, assert_sound, open_journal, start
 from workbench.domain.events import PromptSubmitted, SessionChanged
-from workbench.journal import delete, search, sql, words
+from workbench.journal import database as journal_database
+from workbench.journal import maintenance, search
+from workbench.journal.database import MIGRATIONS, prepare_database
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.rebuild import differences, rebuild
-from workbench.journal.schema import MIGRATIONS
-from workbench.journal.store import prepare
-from workbench.views import query
+from workbench.journal.maintenance import index_table_differences, rebuild_index_tables
+from workbench.views import library
 
 
 def _say(journal: Journal, session: str, text: str) -> None:
@@ -22,13 +22,13 @@ def _say(journal: Journal, session: str, text: str) -> None:
 
 def _found(journal: Journal, typed: str) -> set[str]:
     with journal.reader.snapshot() as database:
-        expression = query.match(query.parse(typed), search.inside(database))
-        return {one.session_id for one in search.sessions(database, expression)}
+        expression = library.fts_expression(library.parse_query(typed), search.word_finder(database))
+        return {one.session_id for one in search.matching_sessions(database, expression)}
 
 
 def _holding(journal: Journal, letters: str, *, is_end: bool = False) -> list[str]:
     with journal.reader.snapshot() as database:
-        return list(words.holding(database, letters, is_end=is_end))
+        return list(journal_database.words_containing(database, letters, is_end=is_end))
 
 
 @pytest.mark.spec(179)
@@ -65,7 +65,7 @@ def test_words_are_shortest_first_and_bounded(journal: Journal) -> None:
     start(journal)
     made = [f"{first}{second}needle" for first in "abcdefghi" for second in "abcdefghi"]
     _say(journal, "s", " ".join(("zneedle", *reversed(made), "needles")))
-    assert _holding(journal, "needle") == ["zneedle", *made[: words.MOST_FOUND - 1]]
+    assert _holding(journal, "needle") == ["zneedle", *made[: journal_database.MOST_MATCHING_WORDS - 1]]
     assert _holding(journal, "dle", is_end=True)[0] == "zneedle"
     assert _holding(journal, "needles") == [], "a beginning is what the index finds itself"
 
@@ -81,12 +81,12 @@ def test_a_word_goes_with_the_last_session_that_holds_it(journal: Journal) -> No
     for session in ("a", "b"):
         start(journal, session)
         _say(journal, session, f"xylophone only{session * 4}")
-    delete.delete_session(journal, "a", USER)
+    maintenance.delete_session(journal, "a", USER)
     assert _holding(journal, "lophone") == ["xylophone"]
     assert _holding(journal, "nlyaaaa") == []
     _say(journal, "b", "onlyaaaa again")
     assert _holding(journal, "nlyaaaa") == ["onlyaaaa"], "what was known before the delete is stored anew"
-    delete.delete_session(journal, "b", USER)
+    maintenance.delete_session(journal, "b", USER)
     assert _holding(journal, "lophone") == []
     assert_sound(journal)
 
@@ -108,18 +108,18 @@ def test_a_list_that_lost_or_kept_something_is_named_and_mended(journal: Journal
             "UPDATE search_word SET word = 'leftover' WHERE word = 'xylophone'"
         )
     )
-    assert differences(journal) == [
+    assert index_table_differences(journal) == [
         "1 words of the search are in no event", "1 words of events are not among those of the search",
     ]  # fmt: skip
-    rebuild(journal)
+    rebuild_index_tables(journal)
     assert _holding(journal, "lophone") == ["xylophone"]
     assert_sound(journal)
 
 
 def test_an_older_journal_gets_its_list_when_it_is_migrated(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    prepare(home, MIGRATIONS[:5])
-    with contextlib.closing(sql.connect(home.database)) as database:
+    prepare_database(home, MIGRATIONS[:5])
+    with contextlib.closing(journal_database.connect(home.database)) as database:
         database.execute(
             "INSERT INTO event (id, session_id, sequence_number, at, actor, kind, body) VALUES"
             " ('e1', 's', 1, 1, '{\"kind\":\"user\"}', 'session.created', '{\"title\":\"Xylophonist\"}');"
@@ -138,7 +138,7 @@ def test_a_count_of_the_index_that_fell_behind_does_not_end_a_delete(journal: Jo
     journal.change(
         lambda live: live.database.execute("UPDATE search_data SET block = x'0101' WHERE id = 1") and None
     )
-    delete.delete_session(journal, "s", USER)
+    maintenance.delete_session(journal, "s", USER)
     assert journal.session("s") is None
     assert _found(journal, "xylophone") == set()
     assert_sound(journal)
@@ -150,7 +150,7 @@ def test_events_without_words_do_not_spoil_the_count_of_the_index(journal: Journ
         _say(journal, session, "xylophone")
         for _ in range(3):
             _say(journal, session, "")
-    delete.delete_session(journal, "s", USER)
+    maintenance.delete_session(journal, "s", USER)
     with journal.reader.snapshot() as database:
         counted = database.execute("SELECT block FROM search_data WHERE id = 1").get[0]
         there = database.execute("SELECT count(*) FROM search_text WHERE words != ''").get

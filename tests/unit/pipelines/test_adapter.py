@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST
-from workbench.domain.runs import StepId, StepSpec
-from workbench.host.steps.adapter import command_line
+from workbench.domain.messages import StepId, StepSpec
+from workbench.host.steps.step_executor import adapter_command_line
 
 PROGRAM = f"""#!{sys.executable}
 import json, os, sys
@@ -101,7 +101,7 @@ def test_known_programs_get_their_own_words_and_values_are_not_looked_into():
         adapter={"binary": "/opt/claude", "output_format": "json"},
         persona={"prompt": "be brief", "deny": [["Bash(rm *)", "w:1"]]},
     )  # fmt: skip
-    words = command_line(spec)
+    words = adapter_command_line(spec)
     assert words[:3] == ["/opt/claude", "-p", "say {model} {prompt}"]
     assert words[words.index("--disallowedTools") + 1] == "Bash(rm *)"
     assert "--model" not in words

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from workbench.pipelines import conditions
-from workbench.pipelines.state import fold
+from workbench.pipelines import templates
+from workbench.pipelines.state import fold_run
 
 
 def say(text, name="f", path="f.json"):
@@ -330,7 +330,7 @@ def test_a_run_below_with_a_wrong_input_fails_its_step_with_words(runs):
 )
 def test_conditions(text, holds):
     values = {"outcome": "success", "context.a": "1", "a.output.v": "OK", "flag": " yes\n"}
-    assert conditions.parse(text).holds(values.__getitem__) is holds
+    assert templates.parse_condition(text).holds(values.__getitem__) is holds
 
 
 @pytest.mark.parametrize(
@@ -348,14 +348,14 @@ def test_conditions(text, holds):
     ],
 )
 def test_what_is_no_condition_is_refused_with_what_is_known(text):
-    with pytest.raises(conditions.BadCondition, match=r"known are|success or failure"):
-        conditions.parse(text)
+    with pytest.raises(templates.BadCondition, match=r"known are|success or failure"):
+        templates.parse_condition(text)
 
 
 def test_the_state_after_rounds_is_the_fold_of_its_events(runs):
     here = runs()
     run = here.run(LOOP % 5).pipeline_id
-    state = fold(here.journal.events(run))
+    state = fold_run(here.journal.events(run))
     assert {name: one.visits for name, one in state.steps.items()} == {
         "begin": 0, "improve": 2, "check": 2, "refine": 2, "end": 0,
     }  # fmt: skip

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.domain.machines import ENDED_STEPS
-from workbench.domain.runs import RunStarted, StepChanged, StepPlan
-from workbench.domain.values import Actor
-from workbench.effects.clock import ManualClock
-from workbench.pipelines import due
-from workbench.pipelines.frontier import Frontier
-from workbench.pipelines.model import Failing, Pipeline, Step
+from workbench.domain.events import RunStarted, StepChanged
+from workbench.domain.machines import ENDED_STEP_STATES
+from workbench.domain.values import Actor, StepPlan
+from workbench.effects.runtime import ManualClock
+from workbench.pipelines import schedule
+from workbench.pipelines.model import FailurePolicy, Pipeline, Step
+from workbench.pipelines.schedule import OpenSteps
 from workbench.pipelines.state import RunState
 
 HOST = Actor(kind="host", pid=1)
@@ -23,7 +23,7 @@ def pipelines(draw):
     for number in range(count):
         needs = draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else set()
         rework = f"s{draw(st.integers(0, count - 1))}" if draw(st.booleans()) else ""
-        failing = Failing(attempts=1, then="rework", rework_step=rework) if rework else Failing()
+        failing = FailurePolicy(attempts=1, then="rework", rework_step=rework) if rework else FailurePolicy()
         steps.append(
             Step(
                 id=f"s{number}", line=number, kind="command", needs=tuple(f"s{n}" for n in sorted(needs)),
@@ -53,7 +53,7 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
 
     state = RunState()
     state.take(event(RunStarted(pipeline="p", steps=tuple(StepPlan(id=s.id) for s in pipeline.steps))))
-    frontier = Frontier(pipeline, state)
+    frontier = OpenSteps(pipeline, state)
     for _ in range(data.draw(st.integers(0, 14))):
         name = data.draw(st.sampled_from([step.id for step in pipeline.steps]))
         if data.draw(st.integers(0, 7)) == 0:
@@ -67,8 +67,12 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
         state.take(made)
         frontier.take(made)
         every = list(pipeline.steps)
-        assert list(due.ready(state, frontier.open())) == list(due.ready(state, every))
-        assert {one.step for one in due.skips(state, frontier.doomed())} == plain_skips(state, pipeline)
-        assert due.unused(state, frontier.open()) == due.unused(state, every)
-        assert frontier.is_over == all(state.steps[s.id].state in ENDED_STEPS for s in every)
+        assert list(schedule.ready_steps(state, frontier.open())) == list(schedule.ready_steps(state, every))
+        assert {one.step for one in schedule.unreachable_steps(state, frontier.doomed())} == plain_skips(
+            state, pipeline
+        )
+        assert schedule.unused_rework_steps(state, frontier.open()) == schedule.unused_rework_steps(
+            state, every
+        )
+        assert frontier.is_over == all(state.steps[s.id].state in ENDED_STEP_STATES for s in every)
         assert state.waiting == {k: v for k, v in state.steps.items() if v.state == "waiting"}

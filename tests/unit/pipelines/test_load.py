@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project, write
-from workbench.pipelines.failing import delay
-from workbench.pipelines.load import check_manifest, find_manifest, load, named, pipelines_of
+from workbench.pipelines.attempt_end import retry_delay
+from workbench.pipelines.documents import find_manifest
+from workbench.pipelines.load import find_pipeline, list_pipelines, load_manifest, load_pipeline
 from workbench.pipelines.state import StepRun
 
 BESIDE = (parent / "shared" / "data" / "wave" for parent in Path(__file__).resolve().parents)
@@ -28,7 +29,7 @@ def messages(loaded):
 
 @pytest.mark.spec(73, 74, 98, 99)
 def test_a_sound_project_has_nothing_wrong(tmp_path):
-    loaded = load(project(tmp_path, command("a") + command("b", dependencies="[a]")))
+    loaded = load_pipeline(project(tmp_path, command("a") + command("b", dependencies="[a]")))
     assert problems(loaded) == []
     assert [step.id for step in loaded.pipeline.steps] == ["a", "b"]
     assert loaded.manifest.personas["builder"].temperature == 0.5
@@ -44,7 +45,7 @@ def test_each_required_member_of_a_manifest_is_missed_by_name(tmp_path, name):
     }  # fmt: skip
     del document[name]
     write(tmp_path, {"wave.yaml": json.dumps(document)})
-    _, report = check_manifest(str(tmp_path / "wave.yaml"))
+    _, report = load_manifest(str(tmp_path / "wave.yaml"))
     (problem,) = report.errors
     assert (problem.code, problem.line) == ("missing_field", 1)
     assert name in problem.message
@@ -55,7 +56,7 @@ def manifest_with(tmp_path, **changes):
     for old, new in changes.values():
         assert old in text
         text = text.replace(old, new, 1)
-    return load(project(tmp_path, command("a"), manifest=text))
+    return load_pipeline(project(tmp_path, command("a"), manifest=text))
 
 
 MANIFESTS = [
@@ -86,6 +87,53 @@ def test_each_fault_of_a_manifest_has_code_and_line(tmp_path, row, change, sever
     assert (severity, code, line) in found, messages(loaded)
 
 
+WRONG_MEMBERS = {
+    "binary: workbench": ("binary: [a]", "binary has to be a text, not a list"),
+    "mode: headless": ("mode: {a: b}", "mode has to be a text, not a mapping"),
+    "      allowed_tools: [Read, Write]": (
+        "      allowed_tools: [Read, {a: b}]", "an item of allowed_tools has to be a text, not a mapping"
+    ),
+    '      deny: ["Bash(rm *)"]': ("      deny: 3", "deny has to be a list, not a number"),
+    "temperature: 0.5": ("temperature: 2", "temperature has to be at most 1, not 2"),
+    "runtime:": ("runtime:\n  audit: {log_all_tool_calls: perhaps}", "log_all_tool_calls has to be true or false"),
+    "max_concurrent_workers: 2": (
+        "max_concurrent_workers: many\n  meta_pipeline: 3\n  relay: {strategy: x, context_window: 7}",
+        "max_concurrent_workers has to be a whole number, not a text",
+    ),
+    "adapter: own": ("adaptor: own", "adaptor is no known key here; did you mean adapter?"),
+}  # fmt: skip
+
+
+@pytest.mark.spec(80)
+def test_everything_that_is_wrong_in_a_manifest_is_said_at_once_in_plain_words(tmp_path):
+    loaded = manifest_with(
+        tmp_path, **{str(n): (old, new) for n, (old, (new, _)) in enumerate(WRONG_MEMBERS.items())}
+    )
+    text = messages(loaded)
+    missing = [said for _, said in WRONG_MEMBERS.values() if said not in text]
+    assert missing == [], text
+    assert "runtime.meta_pipeline has to be a mapping, not a number" in text
+    assert "strategy has to be summarize_to_checkpoint, not x" in text
+    assert "context_window has to be at least 1000, not 7" in text
+
+
+def test_permissions_that_are_no_mapping_leave_those_of_the_adapter_in_force(tmp_path):
+    loaded = manifest_with(tmp_path, one=("    temperature: 0.5", "    permissions: everything"))
+    assert loaded.manifest.personas["builder"].permissions is None
+    assert "permissions has to be a mapping, not a text" in messages(loaded)
+
+
+def test_a_member_beside_another_that_says_the_same_is_a_known_one(tmp_path):
+    both = ("    binary: workbench", "    binary: workbench\n    default_model: a\n    model: b")
+    loaded = manifest_with(
+        tmp_path,
+        one=both,
+        two=("  name: shop", "  name: shop\n  repo: a"),
+        three=("runtime:", "repo: b\nruntime:"),
+    )
+    assert (problems(loaded), loaded.manifest.repo) == ([], "a")
+
+
 @pytest.mark.spec(82)
 @pytest.mark.parametrize("value", ["0", "1", "0.0", "1.0"])
 def test_the_ends_of_the_temperature_are_accepted(tmp_path, value):
@@ -114,7 +162,9 @@ def test_hooks_need_matcher_command_and_a_script_that_is_there(tmp_path):
 @pytest.mark.spec(80)
 def test_all_problems_of_both_files_come_at_once(tmp_path):
     broken = MANIFEST.replace("adapter: own", "adapter: nobody").replace("mode: headless", "mode: x")
-    loaded = load(project(tmp_path, command("a") + command("a", dependencies="[b]"), manifest=broken))
+    loaded = load_pipeline(
+        project(tmp_path, command("a") + command("a", dependencies="[b]"), manifest=broken)
+    )
     assert codes(loaded) == {"unknown_adapter", "wrong_value", "duplicate_step", "unknown_step", "cycle"} - {
         "cycle"
     }
@@ -122,7 +172,7 @@ def test_all_problems_of_both_files_come_at_once(tmp_path):
 
 @pytest.mark.spec(92, 94, 95, 96, 97)
 def test_the_defaults_of_the_runtime_are_the_seeds(tmp_path):
-    runtime = load(project(tmp_path, command("a"))).manifest.runtime
+    runtime = load_pipeline(project(tmp_path, command("a"))).manifest.runtime
     assert (runtime.exported_workspace_root, runtime.default_timeout_minutes) == ("/tmp/wave", 30)
     assert (runtime.relay_percent, runtime.relay_strategy) == (80, "summarize_to_checkpoint")
     assert (runtime.audit_dir, runtime.log_calls, runtime.log_files) == (".wave/traces/", False, False)
@@ -187,7 +237,7 @@ STEPS = [
 @pytest.mark.spec(98, 99, 100, 101, 102, 104, 105, 106, 107, 109, 111, 112, 226)
 @pytest.mark.parametrize(("steps", "code"), STEPS, ids=range(len(STEPS)))
 def test_each_fault_of_a_pipeline_has_a_code_and_a_line(tmp_path, steps, code):
-    loaded = load(project(tmp_path, steps))
+    loaded = load_pipeline(project(tmp_path, steps))
     found = [p for p in loaded.report.errors if p.code == code]
     assert found, messages(loaded)
     assert all(problem.line >= 1 and problem.column >= 1 for problem in found)
@@ -198,7 +248,7 @@ def test_a_cycle_is_printed(tmp_path):
     steps = (
         command("a", dependencies="[c]") + command("b", dependencies="[a]") + command("c", dependencies="[b]")
     )
-    (problem,) = load(project(tmp_path, steps)).report.errors
+    (problem,) = load_pipeline(project(tmp_path, steps)).report.errors
     assert problem.code == "cycle"
     assert any(way in problem.message for way in ("a → b → c → a", "b → c → a → b", "c → a → b → c"))
 
@@ -206,7 +256,7 @@ def test_a_cycle_is_printed(tmp_path):
 @pytest.mark.parametrize("count", [2000])
 def test_a_long_chain_is_checked_without_exhausting_the_stack(tmp_path, count):
     steps = command("s0") + "".join(command(f"s{n}", dependencies=f"[s{n - 1}]") for n in range(1, count))
-    assert problems(load(project(tmp_path, steps, manifest=None))) == [("no_manifest", 0, "")]
+    assert problems(load_pipeline(project(tmp_path, steps, manifest=None))) == [("no_manifest", 0, "")]
 
 
 WARNED = [
@@ -225,7 +275,7 @@ WARNED = [
 @pytest.mark.spec(75, 112)
 @pytest.mark.parametrize(("steps", "code"), WARNED, ids=range(len(WARNED)))
 def test_what_is_not_run_or_not_there_is_a_warning(tmp_path, steps, code):
-    loaded = load(project(tmp_path, steps))
+    loaded = load_pipeline(project(tmp_path, steps))
     assert loaded.report.is_ok, messages(loaded)
     assert code in codes(loaded, "warning"), messages(loaded)
     assert not loaded.report.strict().is_ok
@@ -233,12 +283,12 @@ def test_what_is_not_run_or_not_there_is_a_warning(tmp_path, steps, code):
 
 def test_a_missing_file_is_an_error_when_running(tmp_path):
     steps = "- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n"
-    report = load(project(tmp_path, steps)).report
+    report = load_pipeline(project(tmp_path, steps)).report
     assert (report.is_ok, report.for_running().is_ok) == (True, False)
 
 
 def test_without_a_manifest_the_pipeline_is_checked_by_itself(tmp_path):
-    loaded = load(project(tmp_path, command("a", "echo {{ input }}"), manifest=None))
+    loaded = load_pipeline(project(tmp_path, command("a", "echo {{ input }}"), manifest=None))
     assert (codes(loaded), codes(loaded, "warning")) == (set(), {"no_manifest"})
 
 
@@ -258,7 +308,7 @@ def test_the_nearest_manifest_upwards_is_taken(tmp_path):
 
 def test_the_older_shape_is_refused_with_what_to_write(tmp_path):
     write(tmp_path, {"old.yaml": "name: x\nsteps:\n  - id: a\n    task: do\n    depends_on: []\n"})
-    (problem,) = load(str(tmp_path / "old.yaml")).report.errors
+    (problem,) = load_pipeline(str(tmp_path / "old.yaml")).report.errors
     assert problem.code == "old_shape"
     assert "metadata.name" in problem.message
 
@@ -266,10 +316,10 @@ def test_the_older_shape_is_refused_with_what_to_write(tmp_path):
 @pytest.mark.parametrize("text", ["", "- 1", "just words", "\x00"])
 def test_a_document_that_is_none_is_named(tmp_path, text):
     (tmp_path / "x.yaml").write_text(text)
-    assert len(load(str(tmp_path / "x.yaml")).report.errors) == 1
-    assert load(str(tmp_path / "nothing.yaml")).report.errors[0].code == "missing_file"
+    assert len(load_pipeline(str(tmp_path / "x.yaml")).report.errors) == 1
+    assert load_pipeline(str(tmp_path / "nothing.yaml")).report.errors[0].code == "missing_file"
     (tmp_path / "b.yaml").write_bytes(b"a: \xff\xfe")
-    assert load(str(tmp_path / "b.yaml")).report.errors[0].code == "unreadable"
+    assert load_pipeline(str(tmp_path / "b.yaml")).report.errors[0].code == "unreadable"
 
 
 def test_a_link_does_not_lead_out(tmp_path):
@@ -278,7 +328,7 @@ def test_a_link_does_not_lead_out(tmp_path):
     root = tmp_path / "root"
     file = project(root, "- id: a\n  persona: builder\n  exec: {type: prompt, source_path: link.md}\n")
     (root / "link.md").symlink_to(outside / "secret.md")
-    loaded = load(file)
+    loaded = load_pipeline(file)
     assert codes(loaded) == {"path_outside"}
     assert "s" not in loaded.texts.values()
 
@@ -286,7 +336,7 @@ def test_a_link_does_not_lead_out(tmp_path):
 @pytest.mark.spec(117, 119, 226)
 def test_all_that_is_said_of_failures_becomes_one_policy(tmp_path):
     def failing(**more):
-        return load(project(tmp_path, command("a", **more))).pipeline.steps[0].failing
+        return load_pipeline(project(tmp_path, command("a", **more))).pipeline.steps[0].failing
 
     contract = "{contract: {type: test_suite, command: x, %s}}"
     assert (failing().attempts, failing().then) == (1, "fail")
@@ -308,11 +358,15 @@ def test_pipelines_are_listed_by_name_and_found_by_it(tmp_path):
             ".workbench/pipelines/broken.yaml": "kind: [",
         },
     )  # fmt: skip
-    assert [(one.name, one.steps, one.is_broken) for one in pipelines_of(str(tmp_path))] == [
+    assert [(one.name, one.steps, one.is_broken) for one in list_pipelines(str(tmp_path))] == [
         ("broken", 0, True), ("nightly", 1, False),
     ]  # fmt: skip
-    assert named(str(tmp_path), "nightly") == named(str(tmp_path), "n") == ".wave/pipelines/n.yaml"
-    assert named(str(tmp_path), "gone") is None
+    assert (
+        find_pipeline(str(tmp_path), "nightly")
+        == find_pipeline(str(tmp_path), "n")
+        == ".wave/pipelines/n.yaml"
+    )
+    assert find_pipeline(str(tmp_path), "gone") is None
 
 
 @pytest.mark.skipif(not WAVE.is_dir(), reason="the real files are not here")
@@ -320,7 +374,7 @@ def test_every_real_file_loads_and_says_what_is_missing():
     files = [*(WAVE / ".wave/pipelines").glob("*.yaml"), *(WAVE / "examples").glob("*.yaml")]
     assert len(files) == 15
     for file in files:
-        loaded = load(str(file))
+        loaded = load_pipeline(str(file))
         assert loaded.report.is_ok, messages(loaded)
         assert loaded.pipeline.steps
         assert all(p.line for p in loaded.report.warnings)
@@ -330,7 +384,9 @@ def test_every_real_file_loads_and_says_what_is_missing():
 def test_what_is_read_and_not_acted_on_is_named(tmp_path):
     manifest = MANIFEST + "  relay: {token_threshold_percent: 70}\nskill_mounts: [{path: prompts}]\n"
     steps = command("a", handover="{compaction: {trigger: 'token_limit_80%', persona: reader}}")
-    loaded = load(project(tmp_path, steps, manifest=manifest, head="input: {source: cli, batch_size: 3}\n"))
+    loaded = load_pipeline(
+        project(tmp_path, steps, manifest=manifest, head="input: {source: cli, batch_size: 3}\n")
+    )
     named = {p.path.rpartition(".")[2] for p in loaded.report.warnings if p.code == "not_run"}
     assert named == {"skill_mounts", "batch_size"}
     assert (loaded.report.is_ok, loaded.report.for_running().is_ok) == (True, True)
@@ -343,7 +399,7 @@ def test_without_a_manifest_a_pipeline_belongs_to_the_folder_above_its_folder_of
             tmp_path, {f"{folder}/p.yaml": "kind: WavePipeline\nmetadata: {name: p}\nsteps:\n" + command("a")}
         )
         root = str(tmp_path.resolve()) if folder != "elsewhere" else str(tmp_path.resolve() / "elsewhere")
-        assert load(str(tmp_path / folder / "p.yaml")).root == root
+        assert load_pipeline(str(tmp_path / folder / "p.yaml")).root == root
 
 
 @pytest.mark.spec(79, 80)
@@ -352,7 +408,7 @@ def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, 
     (tmp_path / "here").write_text("#!/bin/sh\n")
     (tmp_path / "here").chmod(0o755)
     head = "requires: {tools: [here, gone], skills: [x]}\n"
-    loaded = load(project(tmp_path, command("a"), manifest=None, head=head))
+    loaded = load_pipeline(project(tmp_path, command("a"), manifest=None, head=head))
     found = [(p.code, p.message) for p in loaded.report.ordered() if p.line == 4]
     assert found == [
         ("missing_binary", "gone is required and not on PATH"),
@@ -372,5 +428,5 @@ def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, 
     ],
 )  # fmt: skip
 def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, seconds):
-    (step,) = load(project(tmp_path, command("a", retry=words), manifest=None)).pipeline.steps
-    assert [delay(step, StepRun(id="a", failures=n)) for n in (1, 2, 3)] == seconds
+    (step,) = load_pipeline(project(tmp_path, command("a", retry=words), manifest=None)).pipeline.steps
+    assert [retry_delay(step, StepRun(id="a", failures=n)) for n in (1, 2, 3)] == seconds

@@ -155,7 +155,7 @@ def test_a_compiler_checks_types_or_only_that_it_can_be_read(
 
 
 def test_without_its_file_a_typescript_contract_fails_also_without_a_compiler(runs, monkeypatch):
-    monkeypatch.setattr("workbench.pipelines.contracts._compiler", lambda workspace: None)
+    monkeypatch.setattr("workbench.pipelines.contracts._typescript_compiler", lambda workspace: None)
     here = runs()
     row = here.run("""
   - id: a
@@ -237,7 +237,9 @@ def test_tokens_below_end_the_run_that_uses_them(runs):
 def test_time_below_ends_the_run_that_takes_it(runs, monkeypatch):
     # Minutes are whole in a manifest; here they are half a second.
     real = asyncio.timeout
-    monkeypatch.setattr("workbench.host.steps.drive.asyncio.timeout", lambda s: real(0.5 if s == 60 else s))
+    monkeypatch.setattr(
+        "workbench.host.steps.run_driver.asyncio.timeout", lambda s: real(0.5 if s == 60 else s)
+    )
     here = runs(manifest=MANIFEST + META % (20, 1_000))
     here.pipeline("\n  - {id: x, exec: {type: command, source: 'sleep 30'}}", name="below")
     row = here.drive(here.request(here.pipeline("\n  - {id: one, pipeline: below.yaml}\n")), seconds=50)

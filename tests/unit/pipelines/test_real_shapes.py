@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project
-from workbench.pipelines import forges
-from workbench.pipelines.load import load
-from workbench.pipelines.reading_gates import seconds_of
+from workbench.pipelines import templates
+from workbench.pipelines.load import load_pipeline
+from workbench.pipelines.parse_step_blocks import duration_seconds
 
 
 def problems(tmp_path, steps, **more):
-    loaded = load(project(tmp_path, steps, **more))
+    loaded = load_pipeline(project(tmp_path, steps, **more))
     found = [(p.severity, p.code) for p in loaded.report.ordered()]
     return loaded, [one for one in found if one[1] != "missing_pipeline"]
 
@@ -153,10 +153,10 @@ def test_a_pipeline_that_a_step_names_and_that_is_not_there_is_warned_of_where_i
 - {id: d, loop: {max_iterations: 2, steps: [{id: e, pipeline: far}]}}
 - {id: f, pipeline: "{{ input }}"}
 """
-    loaded = load(project(tmp_path, steps))
+    loaded = load_pipeline(project(tmp_path, steps))
     (tmp_path / ".workbench" / "pipelines").mkdir(parents=True)
     (tmp_path / ".workbench" / "pipelines" / "p.yaml").write_text((tmp_path / "p.yaml").read_text())
-    loaded = load(str(tmp_path / ".workbench" / "pipelines" / "p.yaml"))
+    loaded = load_pipeline(str(tmp_path / ".workbench" / "pipelines" / "p.yaml"))
     missing = [p for p in loaded.report.ordered() if p.code == "missing_pipeline"]
     assert [(p.line - 4, p.path, p.message.split()[4]) for p in missing] == [
         (2, "steps[1].pipeline", "gone"), (3, "steps[2].branch", "lost"), (4, "steps[3].loop.steps[0].pipeline", "far"),
@@ -219,13 +219,19 @@ def test_project_files_may_be_patterns_and_skills_may_lie_anywhere(tmp_path):
     ],
 )
 def test_a_code_host_is_known_by_its_address(address, facts):
-    found = forges.facts(address)
+    found = templates.code_host_facts(address)
     assert tuple(found.get(name) for name in ("type", "cli_tool", "owner", "repo")) == facts
     assert "secret" not in str(found)
 
 
 def test_durations():
-    assert [seconds_of(text) for text in ("5s", "1h30m", "500ms", "2", "x")] == [5, 5400, 0.5, None, None]
+    assert [duration_seconds(text) for text in ("5s", "1h30m", "500ms", "2", "x")] == [
+        5,
+        5400,
+        0.5,
+        None,
+        None,
+    ]
 
 
 # --- running ------------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ import pytest
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS
 from workbench.domain.events import CallFinished, Event, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
-from workbench.effects.clock import ManualClock
-from workbench.host.steps.transcript import LONGEST, transcript
-from workbench.pipelines import relay
-from workbench.pipelines.load import from_texts
+from workbench.effects.runtime import ManualClock
+from workbench.host.steps.agent_step import MAX_TRANSCRIPT, session_transcript
+from workbench.pipelines import compaction
+from workbench.pipelines.load import load_from_texts
 from workbench.pipelines.model import Compaction, Manifest, Runtime, Step
 
 RELAY = (
@@ -93,11 +93,11 @@ def test_a_conversation_that_is_always_full_is_given_up(runs):
     here = runs(manifest=RELAY)
     full(here)
     here.record("a.checkpoint", said("Nothing is done."))
-    for number in range(1, relay.MOST + 1):
+    for number in range(1, compaction.MOST_COMPACTIONS + 1):
         full(here, f"a.relay-{number}", tokens=600)
     row = here.drive(here.request(here.pipeline(STEP), grants=("Write(*)", "Edit(*)")))
     assert row.status == "failed"
-    assert f"full {relay.MOST + 1} times" in row.error_message
+    assert f"full {compaction.MOST_COMPACTIONS + 1} times" in row.error_message
 
 
 def test_a_relayed_step_that_asks_parks_and_goes_on(runs):
@@ -131,7 +131,7 @@ PERSONAS = {"summarizer": None, "x": None}
 @pytest.mark.spec(226)
 def test_a_steps_own_compaction_overrides_the_manifests(own, runtime, personas, found):
     manifest = Manifest(name="m", runtime=runtime, personas=personas)
-    one = relay.of_step(Step(id="s", line=1, compaction=own), manifest)
+    one = compaction.compaction_plan(Step(id="s", line=1, compaction=own), manifest)
     assert (one.percent, one.window, one.persona) == found
 
 
@@ -146,9 +146,9 @@ steps:
     exec: {{type: prompt, source: x}}
     handover: {{compaction: {{trigger: "{trigger}"}}}}
 """
-    from workbench.pipelines.files import FrozenFiles
+    from workbench.pipelines.documents import FrozenFiles
 
-    _, _, report = from_texts(text, MANIFEST, FrozenFiles(dict(PROMPTS)), ("p.yaml", "wave.yaml"))
+    _, _, report = load_from_texts(text, MANIFEST, FrozenFiles(dict(PROMPTS)), ("p.yaml", "wave.yaml"))
     assert [(p.code, p.line) for p in report.errors] == [("wrong_value", 8)]
 
 
@@ -164,10 +164,10 @@ def test_a_long_conversation_keeps_its_beginning_and_its_end():
         PromptSubmitted(text="the task"),
         *(ReplyCompleted(text=f"{n} " + "x" * 50_000) for n in range(9)),
     ]
-    text = transcript(
+    text = session_transcript(
         [event(body) for body in (*bodies, CallFinished(state="succeeded", preview="y" * 9_000))]
     )
-    assert len(text) < LONGEST + 100
+    assert len(text) < MAX_TRANSCRIPT + 100
     assert text.startswith("USER: the task")
     assert "characters left out" in text
     assert text.endswith("y …")

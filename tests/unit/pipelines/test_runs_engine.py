@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.runs import USER
 from workbench.domain.machines import STEP_MOVES, may_move
-from workbench.host.steps.executor import EmbeddedExecutor
-from workbench.host.steps.requests import RunRefused, Wish, cancel, request
+from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
+from workbench.host.steps.step_executor import EmbeddedExecutor
 
 TWO = """
   - id: a
@@ -182,7 +182,7 @@ def test_a_test_suite_decides_by_its_exit_code(runs, command, status):
 
 @pytest.mark.spec(225)
 def test_typescript_without_a_compiler_is_not_checked(runs, monkeypatch):
-    monkeypatch.setattr("workbench.pipelines.contracts._compiler", lambda workspace: None)
+    monkeypatch.setattr("workbench.pipelines.contracts._typescript_compiler", lambda workspace: None)
     here = runs()
     row = here.run("""
   - id: a
@@ -254,7 +254,7 @@ def test_what_is_handed_on_of_a_standard_output_has_no_warnings_in_it(runs):
 
 @pytest.mark.spec(108)
 def test_a_standard_output_that_is_too_long_is_not_handed_on_in_part(runs, monkeypatch):
-    for module in ("pipelines.artifacts", "host.steps.command"):
+    for module in ("pipelines.artifacts", "host.steps.step_executor"):
         monkeypatch.setattr(f"workbench.{module}.MOST_STDOUT", 1024)
     here = runs()
     assert here.run(NOISY.replace("echo '[1]'", "yes | head -c 1024")).error_message.endswith(
@@ -499,7 +499,7 @@ def test_an_agent_gets_a_failed_contract_back(runs):
 
 @pytest.mark.spec(94)
 def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
-    monkeypatch.setattr("workbench.pipelines.attempt.timeout_seconds", lambda step, manifest: 1)
+    monkeypatch.setattr("workbench.pipelines.attempt.step_timeout_seconds", lambda step, manifest: 1)
     here = runs()
     began = time.monotonic()
     row = here.run("""
@@ -585,7 +585,7 @@ def test_a_run_that_is_cancelled_ends_what_runs_and_withdraws_what_waits(runs):
 
     def until(coordinator):
         if here.waiting(run) and coordinator.state.steps["a"].state == "running" and not asked:
-            asked.append(cancel(here.journal, run, USER, "enough"))
+            asked.append(cancel_run(here.journal, run, USER, "enough"))
         return False
 
     row = here.drive(run, until=until)
@@ -765,9 +765,13 @@ def test_no_move_of_any_run_is_illegal(runs):
 def test_wishes_that_cannot_be_are_refused_before_a_run_exists(runs):
     here = runs()
     here.pipeline(TWO)
-    for wish in (Wish(name="gone"), Wish(name="p.yaml", from_step="b"), Wish(name="p.yaml", from_step="q")):
+    for wish in (
+        RunRequest(name="gone"),
+        RunRequest(name="p.yaml", from_step="b"),
+        RunRequest(name="p.yaml", from_step="q"),
+    ):
         with pytest.raises(RunRefused):
-            request(here.journal, str(here.root), wish, USER)
+            request_run(here.journal, str(here.root), wish, USER)
     assert here.journal.pipeline_states() == []
 
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.pipelines.source import DEPTH, LARGEST, YamlError, parse
+from workbench.text.yaml_nodes import MOST_DEPTH, MOST_YAML_BYTES, YamlError, parse_yaml
 
 
 def test_every_value_knows_its_line_and_column():
-    node = parse("a: 1\nb:\n  - x\n  - {c: yes}\n")
+    node = parse_yaml("a: 1\nb:\n  - x\n  - {c: yes}\n")
     assert (node.members["a"].value, node.members["a"].line, node.members["a"].column) == (1, 1, 4)
     inner = node.members["b"].items[1].members["c"]
     assert (inner.value, inner.line, inner.key_line, inner.key_column) == ("yes", 4, 4, 6)
@@ -23,11 +23,11 @@ def test_every_value_knows_its_line_and_column():
     ],
 )  # fmt: skip
 def test_scalars_are_those_of_the_core_schema(text, value):
-    assert parse(text).value == value
+    assert parse_yaml(text).value == value
 
 
 def test_aliases_and_merges_are_followed():
-    node = parse("base: &b {a: 1, b: 2}\nmine: {<<: *b, b: 3}\nsame: *b\n")
+    node = parse_yaml("base: &b {a: 1, b: 2}\nmine: {<<: *b, b: 3}\nsame: *b\n")
     assert node.value == {"base": {"a": 1, "b": 2}, "mine": {"a": 1, "b": 3}, "same": {"a": 1, "b": 2}}
 
 
@@ -52,27 +52,27 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("? [a]\n: 1\n", "yaml_syntax", 1),
         ("<<: 3", "yaml_syntax", 1),
         ("[" * 100_000, "yaml_depth", 1),
-        ("a: |\n" + "  x\n" * (LARGEST // 4 + 1), "yaml_size", 1),
+        ("a: |\n" + "  x\n" * (MOST_YAML_BYTES // 4 + 1), "yaml_size", 1),
         ("a: \x07", "yaml_syntax", 1),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else None,
 )
 def test_what_is_no_acceptable_yaml_is_named_with_its_line(text, code, line):
     with pytest.raises(YamlError) as found:
-        parse(text)
+        parse_yaml(text)
     assert found.value.code == code
     assert abs(found.value.line - line) <= 1
     assert found.value.reason
 
 
 def test_nesting_up_to_the_limit_is_read():
-    assert parse("[" * DEPTH + "]" * DEPTH).value == eval("[" * DEPTH + "]" * DEPTH)
+    assert parse_yaml("[" * MOST_DEPTH + "]" * MOST_DEPTH).value == eval("[" * MOST_DEPTH + "]" * MOST_DEPTH)
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused_in_words(text):
     try:
-        parse(text)
+        parse_yaml(text)
     except YamlError as error:
         assert error.line >= 1
         assert error.reason

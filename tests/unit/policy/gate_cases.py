@@ -1,6 +1,6 @@
 """Descriptors and contexts that the tests of the gate share."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import ToolDescriptor

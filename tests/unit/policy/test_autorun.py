@@ -2,14 +2,15 @@
 
 import asyncio
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import context, rule
-from workbench.policy import autorun
-from workbench.policy.gate import GateCall, Glob, judge
+from workbench.policy import autorun_files
+from workbench.policy.gate import GateCall, judge_call
+from workbench.policy.permissions import PermissionPattern
 
 NAMED = [
     ".envrc", "packages/web/.envrc", ".ENVRC", ".vscode/tasks.json", "sub/.VSCode/Tasks.json",
@@ -29,26 +30,28 @@ PLAIN = [
 
 @pytest.mark.parametrize("path", NAMED)
 def test_a_file_that_runs_by_itself_says_who_runs_it(tmp_path, path):
-    assert re.search(r"runs|obeys|obey|starts", autorun.reason(f"{tmp_path}/{path}", str(tmp_path)))
+    assert re.search(
+        r"runs|obeys|obey|starts", autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path))
+    )
 
 
 @pytest.mark.parametrize("path", PLAIN)
 def test_a_file_that_somebody_has_to_start_is_not_among_them(tmp_path, path):
-    assert autorun.reason(f"{tmp_path}/{path}", str(tmp_path)) == ""
+    assert autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path)) == ""
 
 
 def test_every_entry_of_the_table_is_written_in_small_letters_once_and_with_a_reason():
-    patterns = [pattern for pattern, _ in autorun.TABLE]
+    patterns = [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS]
     assert patterns == [pattern.lower() for pattern in patterns]
     assert len(patterns) == len(set(patterns))
-    assert all(len(why) > 20 for _, why in autorun.TABLE)
+    assert all(len(why) > 20 for _, why in autorun_files.AUTORUN_PATTERNS)
 
 
-@pytest.mark.parametrize("pattern", [pattern for pattern, _ in autorun.TABLE])
+@pytest.mark.parametrize("pattern", [pattern for pattern, _ in autorun_files.AUTORUN_PATTERNS])
 def test_every_entry_matches_a_file_that_it_names(tmp_path, pattern):
     name = pattern.replace("**", "a/b").replace("*", "x")
     for path in (name, f"deep/er/{name}"):
-        assert autorun.reason(f"{tmp_path}/{path}", str(tmp_path))
+        assert autorun_files.autorun_reason(f"{tmp_path}/{path}", str(tmp_path))
 
 
 # --- hooks of git ----------------------------------------------------------------------------------
@@ -71,8 +74,10 @@ def repository(folder, config):
 )
 def test_the_folder_that_git_is_told_to_take_hooks_from_runs_by_itself(tmp_path, config):
     repository(tmp_path, config)
-    assert "core.hooksPath" in autorun.reason(f"{tmp_path}/tools/hooks/pre-commit", str(tmp_path))
-    assert autorun.reason(f"{tmp_path}/tools/other", str(tmp_path)) == ""
+    assert "core.hooksPath" in autorun_files.autorun_reason(
+        f"{tmp_path}/tools/hooks/pre-commit", str(tmp_path)
+    )
+    assert autorun_files.autorun_reason(f"{tmp_path}/tools/other", str(tmp_path)) == ""
 
 
 @pytest.mark.parametrize(
@@ -80,16 +85,16 @@ def test_the_folder_that_git_is_told_to_take_hooks_from_runs_by_itself(tmp_path,
 )  # fmt: skip
 def test_a_repository_that_names_no_folder_has_none(tmp_path, config):
     repository(tmp_path, config)
-    assert autorun.reason(f"{tmp_path}/tools/pre-commit", str(tmp_path)) == ""
+    assert autorun_files.autorun_reason(f"{tmp_path}/tools/pre-commit", str(tmp_path)) == ""
 
 
 def test_a_repository_above_or_within_the_workspace_counts(tmp_path):
     repository(tmp_path, "[core]\nhooksPath = work/hooks\n")
     repository(tmp_path / "work/vendor/lib", "[core]\nhooksPath = mine\n")
     work = str(tmp_path / "work")
-    assert autorun.reason(f"{work}/hooks/pre-push", work)
-    assert autorun.reason(f"{work}/vendor/lib/mine/x", work)
-    assert not autorun.reason(f"{work}/mine/x", work)
+    assert autorun_files.autorun_reason(f"{work}/hooks/pre-push", work)
+    assert autorun_files.autorun_reason(f"{work}/vendor/lib/mine/x", work)
+    assert not autorun_files.autorun_reason(f"{work}/mine/x", work)
 
 
 def test_a_worktree_is_asked_for_the_settings_of_its_repository(tmp_path):
@@ -99,7 +104,7 @@ def test_a_worktree_is_asked_for_the_settings_of_its_repository(tmp_path):
     (place / "commondir").write_text("../..\n")
     (tmp_path / "w").mkdir()
     (tmp_path / "w/.git").write_text(f"gitdir: {place}\n")
-    assert autorun.reason(f"{tmp_path}/w/hooks/pre-commit", str(tmp_path / "w"))
+    assert autorun_files.autorun_reason(f"{tmp_path}/w/hooks/pre-commit", str(tmp_path / "w"))
 
 
 def test_the_users_own_git_configuration_counts_too(tmp_path, monkeypatch):
@@ -108,7 +113,7 @@ def test_the_users_own_git_configuration_counts_too(tmp_path, monkeypatch):
     (home / ".gitconfig").write_text("[core]\nhooksPath = .myhooks\n")
     monkeypatch.setattr(Path, "home", lambda: home)
     repository(tmp_path / "w", "")
-    assert autorun.reason(f"{tmp_path}/w/.myhooks/pre-commit", str(tmp_path / "w"))
+    assert autorun_files.autorun_reason(f"{tmp_path}/w/.myhooks/pre-commit", str(tmp_path / "w"))
 
 
 # --- the gate --------------------------------------------------------------------------------------
@@ -120,15 +125,15 @@ async def no_hooks(_passed):
 
 def judged(path, where, tool="create_file"):
     made = GateCall(tool=tool, parameters={"path": path})
-    return asyncio.run(judge(made, where, no_hooks))
+    return asyncio.run(judge_call(made, where, no_hooks))
 
 
 @pytest.mark.parametrize("path", [".envrc", "a/.vscode/tasks.json", ".github/workflows/x.yml"])
 @pytest.mark.parametrize(
     "granted",
     [
-        {"allow": (Glob(text="Write(**)"),)},
-        {"allow": (Glob(text="*"),)},
+        {"allow": (PermissionPattern(text="Write(**)"),)},
+        {"allow": (PermissionPattern(text="*"),)},
         {"rules": (rule(tool="create_file", pattern="Write(**)"),)},
         {"rules": (rule(tool="create_file", pattern="create_file", scope="run", scope_id="r1"),), "run_id": "r1"},
         {"rules": (rule(tool="create_file", pattern='"path":"', pattern_kind="regex"),)},
@@ -136,15 +141,15 @@ def judged(path, where, tool="create_file"):
 )  # fmt: skip
 def test_no_grant_covers_a_file_that_runs_by_itself(tmp_path, path, granted):
     judgement = judged(path, context(tmp_path, **granted))
-    assert (judgement.verdict.outcome, judgement.passed.marks) == ("ask", (autorun.MARK,))
+    assert (judgement.verdict.outcome, judgement.passed.marks) == ("ask", (autorun_files.AUTORUN_MARK,))
     assert path in judgement.verdict.reason
     assert judged("src/a.py", context(tmp_path, **granted)).verdict.outcome == "allowed"
 
 
 def test_reading_such_a_file_is_granted_as_before_and_a_denial_stays_one(tmp_path):
-    everything = context(tmp_path, allow=(Glob(text="*"),))
+    everything = context(tmp_path, allow=(PermissionPattern(text="*"),))
     assert judged(".envrc", everything, "read_file").verdict.outcome == "allowed"
-    denied = replace(everything, deny=(Glob(text="Write(.envrc)"),))
+    denied = replace(everything, deny=(PermissionPattern(text="Write(.envrc)"),))
     assert judged(".envrc", denied).verdict.outcome == "denied"
     nobody = judged(".envrc", replace(everything, can_ask=False)).verdict
     assert nobody.outcome == "denied"

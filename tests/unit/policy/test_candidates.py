@@ -4,9 +4,15 @@ import pytest
 
 from tests.unit.policy.gate_cases import CREATE, FETCH, GREP, READ, REPLACE, SHELL, rule
 from workbench.policy import rules
-from workbench.policy.candidates import Candidate, as_rule, offer, refusal
-from workbench.policy.operands import Boundary
-from workbench.policy.past import is_about, subject_of
+from workbench.policy.rule_suggestions import (
+    SuggestedRule,
+    rule_concerns_tool,
+    suggest_rules,
+    suggestion_refusal,
+    unsaved_rule,
+)
+from workbench.policy.rules import call_subject
+from workbench.policy.shell.command_paths import CommandBoundary
 
 
 def patterns(found):
@@ -24,11 +30,11 @@ def patterns(found):
     ],
 )
 def test_a_command_suggests_itself_and_its_beginnings(command, offered):
-    found = offer(SHELL, {"command": command}, "")
+    found = suggest_rules(SHELL, {"command": command}, "")
     assert patterns(found)[: len(offered)] == offered
     assert (found.about.split(" <")[0], found.part, found.why_none) == (command.split(" <")[0], None, "")
     for candidate in found.candidates:
-        assert candidate.refused or rules.covers(as_rule(candidate), found.subject)
+        assert candidate.refused or rules.rule_covers(unsaved_rule(candidate), found.subject)
 
 
 @pytest.mark.parametrize(
@@ -45,30 +51,30 @@ def test_a_command_suggests_itself_and_its_beginnings(command, offered):
     ],
 )
 def test_what_is_not_known_to_be_harmless_is_offered_as_it_stands(command, offered):
-    found = offer(SHELL, {"command": command}, "")
+    found = suggest_rules(SHELL, {"command": command}, "")
     assert patterns(found) == offered
     refused = [candidate.refused for candidate in found.candidates if candidate.refused]
     assert all("spell out" in why or "too wide" in why or "allow nothing" in why for why in refused)
 
 
 def test_the_exact_parameters_of_what_is_not_known_are_offered():
-    found = offer(SHELL, {"command": "pytest --weird 'a*[b]'"}, "")
+    found = suggest_rules(SHELL, {"command": "pytest --weird 'a*[b]'"}, "")
     first = found.candidates[0]
     assert (first.pattern_kind, first.refused) == ("regex", "")
     for other in ("pytest --weirder 'a*[b]'", "X=1 pytest --weird 'a*[b]'", "pytest --weird 'a*[b]' x"):
-        assert not rules.covers(as_rule(first), subject_of(SHELL, {"command": other}, ""))
+        assert not rules.rule_covers(unsaved_rule(first), call_subject(SHELL, {"command": other}, ""))
 
 
 def test_a_command_with_signs_of_patterns_is_offered_to_the_letter():
-    found = offer(SHELL, {"command": "grep 'a*(b)' x"}, "")
+    found = suggest_rules(SHELL, {"command": "grep 'a*(b)' x"}, "")
     first = found.candidates[0]
     assert (first.pattern_kind, first.refused) == ("regex", "")
-    assert rules.covers(as_rule(first), found.subject)
-    assert not rules.covers(as_rule(first), subject_of(SHELL, {"command": "grep 'aab' x"}, ""))
+    assert rules.rule_covers(unsaved_rule(first), found.subject)
+    assert not rules.rule_covers(unsaved_rule(first), call_subject(SHELL, {"command": "grep 'aab' x"}, ""))
 
 
 def test_a_long_command_offers_its_two_longest_and_two_shortest_beginnings():
-    found = offer(SHELL, {"command": "pytest a b c d e f g"}, "")
+    found = suggest_rules(SHELL, {"command": "pytest a b c d e f g"}, "")
     assert [c.pattern for c in found.candidates] == [
         "Bash(pytest a b c d e f g)", "Bash(pytest a b c d e f *)", "Bash(pytest a b c d e *)",
         "Bash(pytest a *)", "Bash(pytest *)",
@@ -77,10 +83,10 @@ def test_a_long_command_offers_its_two_longest_and_two_shortest_beginnings():
 
 def test_of_several_commands_the_first_that_nothing_covers_is_asked_about():
     standing = [rule(pattern="Bash(ls *)")]
-    found = offer(SHELL, {"command": "ls -l | wc -l"}, "", standing)
+    found = suggest_rules(SHELL, {"command": "ls -l | wc -l"}, "", standing)
     assert (found.about, found.part, found.parts) == ("wc -l", 2, 2)
     assert found.part_subject.parameters == {"command": "wc -l"}
-    covered = offer(SHELL, {"command": "ls -l | ls"}, "", standing)
+    covered = suggest_rules(SHELL, {"command": "ls -l | ls"}, "", standing)
     assert covered.part == 1
 
 
@@ -93,12 +99,12 @@ def test_of_several_commands_the_first_that_nothing_covers_is_asked_about():
     ],
 )
 def test_what_no_rule_can_cover_says_why(descriptor, parameters, tmp_path):
-    found = offer(descriptor, parameters, str(tmp_path))
+    found = suggest_rules(descriptor, parameters, str(tmp_path))
     assert (found.candidates, bool(found.why_none)) == ((), True)
 
 
 def test_reading_odd_text_is_no_reason(tmp_path):
-    assert offer(READ, {"path": "a\u200bb.txt"}, str(tmp_path)).candidates
+    assert suggest_rules(READ, {"path": "a\u200bb.txt"}, str(tmp_path)).candidates
 
 
 @pytest.mark.parametrize(
@@ -112,62 +118,62 @@ def test_reading_odd_text_is_no_reason(tmp_path):
     ],
 )
 def test_a_path_suggests_itself_its_kind_and_its_folder(path, offered, tmp_path):
-    found = offer(REPLACE, {"path": path, "new": "x"}, str(tmp_path))
+    found = suggest_rules(REPLACE, {"path": path, "new": "x"}, str(tmp_path))
     assert (found.about, patterns(found)) == (path, offered)
     assert "everything" in found.candidates[-1].refused
 
 
 def test_an_address_suggests_itself_and_its_host():
-    found = offer(FETCH, {"url": "https://docs.example.org/a?b=c"}, "")
+    found = suggest_rules(FETCH, {"url": "https://docs.example.org/a?b=c"}, "")
     assert patterns(found)[1] == "WebFetch(domain:docs.example.org)"
-    assert rules.covers(as_rule(found.candidates[0]), found.subject)
+    assert rules.rule_covers(unsaved_rule(found.candidates[0]), found.subject)
     assert found.candidates[-1].refused
 
 
 def test_anything_else_suggests_exactly_its_parameters():
-    found = offer(GREP, {"pattern": "a.b"}, "")
+    found = suggest_rules(GREP, {"pattern": "a.b"}, "")
     assert found.about == "grep_search"
-    other = subject_of(GREP, {"pattern": "aXb"}, "")
-    assert rules.covers(as_rule(found.candidates[0]), found.subject)
-    assert not rules.covers(as_rule(found.candidates[0]), other)
+    other = call_subject(GREP, {"pattern": "aXb"}, "")
+    assert rules.rule_covers(unsaved_rule(found.candidates[0]), found.subject)
+    assert not rules.rule_covers(unsaved_rule(found.candidates[0]), other)
 
 
 def test_a_refusal_says_what_is_wrong_once():
-    subject = subject_of(SHELL, {"command": "ls"}, "")
-    wide = Candidate(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(*)", covers="")
-    elsewhere = Candidate(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(pwd)", covers="")
-    assert "would allow everything" in refusal(wide, subject)
-    assert refusal(elsewhere, subject) == "it does not cover this call"
-    assert refusal(wide, subject, effect="deny") == ""
+    subject = call_subject(SHELL, {"command": "ls"}, "")
+    wide = SuggestedRule(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(*)", covers="")
+    elsewhere = SuggestedRule(tool="run_in_terminal", pattern_kind="glob", pattern="Bash(pwd)", covers="")
+    assert "would allow everything" in suggestion_refusal(wide, subject)
+    assert suggestion_refusal(elsewhere, subject) == "it does not cover this call"
+    assert suggestion_refusal(wide, subject, effect="deny") == ""
 
 
 def test_the_past_leaves_out_what_is_about_another_tool(tmp_path):
-    assert is_about(rule(pattern="Bash(git *)"), SHELL)
-    assert not is_about(rule(pattern="Bash(git *)"), READ)
-    assert is_about(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), READ)
-    assert not is_about(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), CREATE)
+    assert rule_concerns_tool(rule(pattern="Bash(git *)"), SHELL)
+    assert not rule_concerns_tool(rule(pattern="Bash(git *)"), READ)
+    assert rule_concerns_tool(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), READ)
+    assert not rule_concerns_tool(rule(tool="read_file", pattern_kind="regex", pattern='"path":"x"'), CREATE)
 
 
 def test_a_recorded_path_that_leaves_the_workspace_is_no_target(tmp_path):
-    subject = subject_of(READ, {"path": "../x"}, str(tmp_path))
+    subject = call_subject(READ, {"path": "../x"}, str(tmp_path))
     assert subject.targets == {}
-    assert not rules.covers(rule(tool="read_file", pattern="Read(src/**)"), subject)
-    assert subject_of(READ, {"path": 3}, str(tmp_path)).targets == {}
+    assert not rules.rule_covers(rule(tool="read_file", pattern="Read(src/**)"), subject)
+    assert call_subject(READ, {"path": 3}, str(tmp_path)).targets == {}
 
 
 def test_a_command_that_leaves_the_workspace_suggests_no_rule(tmp_path):
-    where = Boundary(workspace=str(tmp_path))
-    found = offer(SHELL, {"command": "cat ../x"}, str(tmp_path), (), where)
+    where = CommandBoundary(workspace=str(tmp_path))
+    found = suggest_rules(SHELL, {"command": "cat ../x"}, str(tmp_path), (), where)
     assert found.why_none == "no rule can cover it: cat ../x: ../x leaves the workspace"
-    assert patterns(offer(SHELL, {"command": "cat x"}, str(tmp_path), (), where))[0] == "Bash(cat x)"
+    assert patterns(suggest_rules(SHELL, {"command": "cat x"}, str(tmp_path), (), where))[0] == "Bash(cat x)"
 
 
 def test_a_cd_to_the_workspace_is_no_part_that_a_rule_is_needed_for(tmp_path):
     command = f"cd {tmp_path} && pytest -q && make"
-    found = offer(SHELL, {"command": command}, str(tmp_path))
+    found = suggest_rules(SHELL, {"command": command}, str(tmp_path))
     assert (found.about, found.part, found.parts) == ("pytest -q", 2, 3)
     standing = [rule(pattern="Bash(pytest *)")]
-    assert offer(SHELL, {"command": command}, str(tmp_path), standing).about == "make"
-    assert offer(SHELL, {"command": f"cd {tmp_path}"}, str(tmp_path)).about == f"cd {tmp_path}"
-    only = offer(SHELL, {"command": f"cd {tmp_path} && pytest -q"}, str(tmp_path))
-    assert rules.covers(as_rule(only.candidates[1]), only.subject)
+    assert suggest_rules(SHELL, {"command": command}, str(tmp_path), standing).about == "make"
+    assert suggest_rules(SHELL, {"command": f"cd {tmp_path}"}, str(tmp_path)).about == f"cd {tmp_path}"
+    only = suggest_rules(SHELL, {"command": f"cd {tmp_path} && pytest -q"}, str(tmp_path))
+    assert rules.rule_covers(unsaved_rule(only.candidates[1]), only.subject)

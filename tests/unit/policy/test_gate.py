@@ -1,19 +1,27 @@
 """The gate: its seven steps, their order, and that nobody who grants beats anybody who denies."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import DESCRIPTORS, KNOWN, context, rule
-from workbench.domain.values import Verdict
-from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, judge, may_know, recheck
+from workbench.domain.values import GateVerdict
+from workbench.policy.gate import (
+    GateCall,
+    judge_call,
+    judge_screened_call,
+    may_hear_reason,
+    recheck_call,
+    screen_call,
+)
+from workbench.policy.permissions import PermissionPattern
 
 
 def globs(*texts, origin=""):
-    return tuple(Glob(text=text, origin=origin) for text in texts)
+    return tuple(PermissionPattern(text=text, origin=origin) for text in texts)
 
 
 def call(tool="run_in_terminal", malformed=None, **parameters):
@@ -25,7 +33,7 @@ async def no_hooks(_passed):
 
 
 def judged(made, where, hooks=no_hooks):
-    return asyncio.run(judge(made, where, hooks))
+    return asyncio.run(judge_call(made, where, hooks))
 
 
 def spoken(made, where, hooks=no_hooks):
@@ -110,7 +118,7 @@ def test_a_hook_script_cannot_be_written(work):
 
 def test_what_passed_carries_real_relative_paths(work):
     (work / "link").symlink_to("src")
-    passed = before_hooks(call("read_file", path="link/../src/a.py", start_line=1), context(work))
+    passed = screen_call(call("read_file", path="link/../src/a.py", start_line=1), context(work))
     assert passed.grounded == {"path": "src/a.py", "start_line": 1}
 
 
@@ -153,7 +161,7 @@ def test_a_ceiling_denies_the_rest_and_grants_nothing(work, ceiling, outcome):
 # --- step 5 ------------------------------------------------------------------------------------------
 
 
-BLOCK = Verdict(outcome="denied", step="hooks", by="check.sh", reason="no")
+BLOCK = GateVerdict(outcome="denied", step="hooks", by="check.sh", reason="no")
 
 
 async def blocking(_passed):
@@ -238,7 +246,7 @@ def test_no_grant_counts_while_trust_has_ended_and_nobody_looked(work, made, gra
     judgement = judged(made, replace(where, ended=ENDED))
     assert (judgement.verdict.outcome, judgement.verdict.reason) == ("ask", ENDED)
     assert judgement.passed.marks == ("trust ended",)
-    assert recheck(made, replace(where, ended=ENDED)).outcome == "ask"
+    assert recheck_call(made, replace(where, ended=ENDED)).outcome == "ask"
 
 
 def test_denials_and_ask_rules_go_on_while_trust_has_ended(work):
@@ -335,7 +343,9 @@ def test_a_grant_never_beats_a_deny(where, command):
 @given(CONTEXTS, COMMANDS, PATTERNS)
 def test_one_more_deny_never_lets_more_pass(where, command, pattern):
     before = judged(call(command=command), where).verdict
-    after = judged(call(command=command), replace(where, deny=(*where.deny, Glob(text=pattern)))).verdict
+    after = judged(
+        call(command=command), replace(where, deny=(*where.deny, PermissionPattern(text=pattern)))
+    ).verdict
     assert after == before or after.outcome == "denied"
 
 
@@ -352,9 +362,9 @@ def test_one_more_ceiling_never_lets_more_pass(where, command, more):
 
 def test_at_execution_stricter_wins_and_looser_changes_nothing(work):
     asked = context(work)
-    assert recheck(DIFF, asked).outcome == "ask"
-    assert recheck(DIFF, replace(asked, can_ask=False)).outcome == "ask"
-    assert recheck(DIFF, replace(asked, allow=globs("Bash"))).outcome == "allowed"
+    assert recheck_call(DIFF, asked).outcome == "ask"
+    assert recheck_call(DIFF, replace(asked, can_ask=False)).outcome == "ask"
+    assert recheck_call(DIFF, replace(asked, allow=globs("Bash"))).outcome == "allowed"
     for changed, outcome in (
         ({"deny": globs("Bash")}, "denied"),
         ({"ceiling": globs("Read")}, "denied"),
@@ -362,25 +372,25 @@ def test_at_execution_stricter_wins_and_looser_changes_nothing(work):
         ({"active_tools": ("read_file",)}, "refused"),
         ({"deny": globs("Bash"), "allow": globs("*")}, "denied"),
     ):
-        assert recheck(DIFF, replace(asked, **changed)).outcome == outcome
+        assert recheck_call(DIFF, replace(asked, **changed)).outcome == outcome
 
 
 def test_at_execution_a_link_that_was_made_since_is_seen(work, tmp_path):
     made = call("create_file", path="src/new/a", content="")
-    assert recheck(made, context(work)).outcome == "ask"
+    assert recheck_call(made, context(work)).outcome == "ask"
     (work / "src/new").symlink_to(tmp_path)
-    assert recheck(made, context(work)).outcome == "refused"
+    assert recheck_call(made, context(work)).outcome == "refused"
 
 
 @given(CONTEXTS, COMMANDS)
 def test_the_recheck_agrees_with_the_gate_but_for_who_can_be_asked(where, command):
     full = judged(call(command=command), replace(where, can_ask=True)).verdict
-    assert recheck(call(command=command), where) == full
+    assert recheck_call(call(command=command), where) == full
 
 
 def test_the_steps_can_be_taken_apart(work):
-    passed = before_hooks(DIFF, context(work))
-    assert after_hooks(passed, context(work, allow=globs("Bash"))).outcome == "allowed"
+    passed = screen_call(DIFF, context(work))
+    assert judge_screened_call(passed, context(work, allow=globs("Bash"))).outcome == "allowed"
     assert set(DESCRIPTORS) >= {"context.read", "context_read"}
 
 
@@ -432,5 +442,5 @@ def test_an_agent_without_a_tool_for_reading_has_no_denial_of_it(work):
 )  # fmt: skip
 def test_why_a_change_cannot_be_made_is_for_who_may_read_without_asking(work, made, changed, knows):
     where = context(work, **changed)
-    passed = before_hooks(made, replace(where, ceiling=None, deny=()))
-    assert may_know(passed, where) is knows
+    passed = screen_call(made, replace(where, ceiling=None, deny=()))
+    assert may_hear_reason(passed, where) is knows

@@ -20,9 +20,16 @@ from tests.unit.policy.gate_cases import (
     SHELL,
     TOOLS,
 )
-from workbench.policy.globs import Glob, is_within, matches, names_tool, parse, spans
 from workbench.policy.paths import ResolvedPath
-from workbench.policy.shell import view
+from workbench.policy.permissions import (
+    PermissionPattern,
+    is_within_ceiling,
+    parse_permission,
+    permission_matches,
+    permission_names_tool,
+    wildcard_matches,
+)
+from workbench.policy.shell.analysis import view_command
 
 
 def path_target(relative):
@@ -30,11 +37,25 @@ def path_target(relative):
 
 
 def is_path_matched(pattern, relative, tool=READ, purpose="grant"):
-    return matches(Glob(text=pattern), tool, {"path": relative}, path_target(relative), None, purpose=purpose)
+    return permission_matches(
+        PermissionPattern(text=pattern),
+        tool,
+        {"path": relative},
+        path_target(relative),
+        None,
+        purpose=purpose,
+    )
 
 
 def is_command_matched(pattern, command, purpose="grant"):
-    return matches(Glob(text=pattern), SHELL, {"command": command}, {}, view(command), purpose=purpose)
+    return permission_matches(
+        PermissionPattern(text=pattern),
+        SHELL,
+        {"command": command},
+        {},
+        view_command(command),
+        purpose=purpose,
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,14 +86,18 @@ def is_command_matched(pattern, command, purpose="grant"):
 )
 @pytest.mark.spec(85)
 def test_a_name_covers_tools(name, covered):
-    assert {tool.id for tool in TOOLS if names_tool(parse(name), tool)} == {tool.id for tool in covered}
+    assert {tool.id for tool in TOOLS if permission_names_tool(parse_permission(name), tool)} == {
+        tool.id for tool in covered
+    }
 
 
 def test_a_bare_read_in_a_deny_list_covers_looking_too():
     for pattern in ("Read", "Read(*)"):
-        covered = {tool.id for tool in TOOLS if names_tool(parse(pattern), tool, "deny")}
+        covered = {
+            tool.id for tool in TOOLS if permission_names_tool(parse_permission(pattern), tool, "deny")
+        }
         assert covered == {"read_file", "context.read", "grep_search", "file_search", "list_dir"}
-    assert not names_tool(parse("Read(src/**)"), GREP, "deny")
+    assert not permission_names_tool(parse_permission("Read(src/**)"), GREP, "deny")
 
 
 @pytest.mark.parametrize(
@@ -140,14 +165,22 @@ def test_a_denied_path_is_denied_in_every_spelling(pattern, relative, expected):
 def test_of_several_paths_a_grant_covers_all_and_a_deny_any():
     both = path_target("src/a.py") | {"other": path_target("lib/b.py")["path"]}
     for purpose, expected in (("grant", False), ("ceiling", False), ("deny", True)):
-        assert matches(Glob(text="Read(src/**)"), READ, {}, both, None, purpose=purpose) is expected
+        assert (
+            permission_matches(PermissionPattern(text="Read(src/**)"), READ, {}, both, None, purpose=purpose)
+            is expected
+        )
 
 
 def test_a_denied_link_and_its_target_are_both_denied():
     target = {"path": ResolvedPath(path="/w/real", relative="real", exists=True, given="./x/../link")}
     for pattern, expected in (("Read(link)", True), ("Read(real)", True), ("Read(x)", False)):
-        assert matches(Glob(text=pattern), READ, {"path": "link"}, target, None, purpose="deny") is expected
-    assert not matches(Glob(text="Read(link)"), READ, {"path": "link"}, target, None)
+        assert (
+            permission_matches(
+                PermissionPattern(text=pattern), READ, {"path": "link"}, target, None, purpose="deny"
+            )
+            is expected
+        )
+    assert not permission_matches(PermissionPattern(text="Read(link)"), READ, {"path": "link"}, target, None)
 
 
 @pytest.mark.parametrize(
@@ -217,8 +250,8 @@ def test_a_command_pattern_denies_wherever_the_command_stands(pattern, command, 
     ],
 )
 def test_a_ceiling_has_to_cover_every_command(ceiling, command, expected):
-    globs = [Glob(text=text) for text in ceiling]
-    assert is_within(globs, SHELL, {"command": command}, {}, view(command)) is expected
+    globs = [PermissionPattern(text=text) for text in ceiling]
+    assert is_within_ceiling(globs, SHELL, {"command": command}, {}, view_command(command)) is expected
 
 
 @pytest.mark.parametrize(
@@ -235,12 +268,15 @@ def test_a_ceiling_has_to_cover_every_command(ceiling, command, expected):
     ],
 )
 def test_a_url_pattern(pattern, url, purpose, expected):
-    assert matches(Glob(text=pattern), FETCH, {"url": url}, {}, None, purpose=purpose) is expected
+    assert (
+        permission_matches(PermissionPattern(text=pattern), FETCH, {"url": url}, {}, None, purpose=purpose)
+        is expected
+    )
 
 
 @pytest.mark.parametrize("text", ["Bash(rm", "Bash)", "(x)", "", "Ba sh(x)", "Bash(" + "x" * 600 + ")"])
 def test_a_pattern_that_cannot_be_read_is_an_error_and_grants_nothing(text):
-    assert [note.level for note in parse(text).notes] == ["error"]
+    assert [note.level for note in parse_permission(text).notes] == ["error"]
     assert not is_command_matched(text, "rm")
 
 
@@ -255,24 +291,24 @@ def test_a_deny_pattern_that_cannot_be_read_denies_the_tool_it_names():
         ("WebSearch", "note", "no such tool here"),
         ("Raed", "warning", "did you mean Read"),
         ("Zzzz(x)", "warning", "no tool is called that"),
-        ("Read(*.[ch])", "note", "stand for themselves"),
+        ("Read(*.[ch])", "note", "match only themselves"),
     ],
 )
 def test_a_name_that_matches_nothing_is_said(name, level, part):
-    (note,) = parse(name).notes
+    (note,) = parse_permission(name).notes
     assert note.level == level
     assert part in note.text
 
 
 @pytest.mark.parametrize("name", ["Read", "Bash(x [a])", "read_file", "mcp__a__b", "*", "pipeline.run"])
 def test_a_known_name_needs_no_note(name):
-    assert parse(name).notes == ()
+    assert parse_permission(name).notes == ()
 
 
 @given(st.lists(st.text("ab", max_size=3), min_size=1, max_size=5), st.data())
 def test_a_star_is_any_text(parts, data):
     text = parts[0] + "".join(data.draw(st.text("abc", max_size=3)) + part for part in parts[1:])
-    assert spans("*".join(parts), text)
+    assert wildcard_matches("*".join(parts), text)
 
 
 @given(st.text("ab*", max_size=8), st.text("ab", max_size=8))
@@ -280,7 +316,7 @@ def test_spans_agrees_with_a_regular_expression(pattern, text):
     import re
 
     expected = re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text) is not None
-    assert spans(pattern, text) is expected
+    assert wildcard_matches(pattern, text) is expected
 
 
 @pytest.mark.parametrize(

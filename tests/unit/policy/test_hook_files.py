@@ -8,9 +8,11 @@ import pytest
 
 from tests.unit.policy.gate_cases import context
 from tests.unit.policy.test_hooks import World, hook, payload
-from workbench.policy import hook_files
-from workbench.policy.gate import GateCall, before_hooks
-from workbench.policy.hooks import HookRule, run_post
+from workbench.policy import hooks
+from workbench.policy.gate import GateCall, screen_call
+from workbench.policy.hooks import HookRule, run_post_tool_hooks
+from workbench.policy.shell.command_risk import runs_nothing
+from workbench.policy.shell.risk_lists import COMMAND_WRAPPERS, SHELLS
 
 
 @pytest.fixture
@@ -39,6 +41,13 @@ FOUND = [
     ("! ./check.sh", "! '{}/check.sh'"),
     ("2>/dev/null ./check.sh <in >>out 2>&1", "2>/dev/null '{}/check.sh' <in >>out 2>&1"),
     ("nice -n 5 ./check.sh", "nice -n 5 '{}/check.sh'"),
+    ("pkexec ./check.sh", "pkexec '{}/check.sh'"),
+    ("systemd-inhibit unbuffer ./check.sh", "systemd-inhibit unbuffer '{}/check.sh'"),
+    ("valgrind --tool=x ./check.sh", "valgrind --tool=x '{}/check.sh'"),
+    ("time -p ./check.sh", "time -p '{}/check.sh'"),
+    ("rbash check.sh", "rbash '{}/check.sh'"),
+    ("tcsh -c ./check.sh", "tcsh -c ''\"'\"'{}/check.sh'\"'\"''"),
+    ("A[0]=b A+=c ./check.sh", "A[0]=b A+=c '{}/check.sh'"),
     (". ./check.sh; source check.sh", ". '{0}/check.sh'; source '{0}/check.sh'"),
     ("echo $(./check.sh) `./check.sh`", "echo $('{0}/check.sh') `'{0}/check.sh'`"),
     ("node -r ./check.sh hooks/check.py", "node -r '{0}/check.sh' '{0}/hooks/check.py'"),
@@ -56,16 +65,24 @@ KEPT = [
 
 @pytest.mark.parametrize(("command", "wanted"), FOUND)
 def test_a_relative_program_or_script_is_that_of_the_folder(folder, command, wanted):
-    assert hook_files.resolved(command, str(folder)) == wanted.format(folder)
+    assert hooks.resolved_hook_command(command, str(folder)) == wanted.format(folder)
 
 
 @pytest.mark.parametrize("command", KEPT)
 def test_arguments_and_what_is_found_by_its_name_stay(folder, command):
-    assert hook_files.resolved(command, str(folder)) == command
+    assert hooks.resolved_hook_command(command, str(folder)) == command
+
+
+def test_every_shell_and_wrapper_that_grants_know_is_known_to_hooks(folder):
+    for name in sorted(SHELLS):
+        assert hooks.resolved_hook_command(f"{name} ./check.sh", str(folder)) == f"{name} '{folder}/check.sh'"
+    for name in sorted(COMMAND_WRAPPERS):
+        assert hooks.resolved_hook_command(f"{name} sh -u ./check.sh", str(folder)).endswith("check.sh'")
+        assert not runs_nothing([name, "x"])
 
 
 def test_commands_for_a_shell_are_looked_into(folder, tmp_path):
-    made = hook_files.resolved("bash -c 'cd sub; ./check.sh \"$1\"' x", str(folder))
+    made = hooks.resolved_hook_command("bash -c 'cd sub; ./check.sh \"$1\"' x", str(folder))
     (tmp_path / "sub").mkdir()
     assert subprocess.run(made, shell=True, cwd=tmp_path, capture_output=True, check=True).stdout == (
         b"of the data folder\n"
@@ -73,7 +90,7 @@ def test_commands_for_a_shell_are_looked_into(folder, tmp_path):
 
 
 def test_a_command_without_a_folder_stays_as_it_is():
-    assert hook_files.resolved("./missing", "") == "./missing"
+    assert hooks.resolved_hook_command("./missing", "") == "./missing"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +101,7 @@ def test_a_command_without_a_folder_stays_as_it_is():
         ("python gone.py", "gone.py, which is not there"),
         ("/nowhere/x", "/nowhere/x, which is not there"),
         ("sh -c './gone.sh'", "gone.sh, which is not there"),
-        ("./*.sh", "relative path in ./\\*.sh; write it from / on"),
+        ("./*.sh", "relative path in ./\\*.sh; write an absolute path"),
         ("python hooks/$X.py", "relative path"),
         ('"$(./check.sh)"', "relative path"),
         ('sh -c "$(./check.sh) $X"', "relative path"),
@@ -97,17 +114,17 @@ def test_a_command_without_a_folder_stays_as_it_is():
     ],
 )
 def test_what_is_not_there_or_cannot_be_found_out_is_said(folder, command, says):
-    with pytest.raises(hook_files.Unresolved, match=says):
-        hook_files.resolved(command, str(folder))
+    with pytest.raises(hooks.UnresolvedHookPath, match=says):
+        hooks.resolved_hook_command(command, str(folder))
 
 
 def test_shells_within_shells_end(folder):
     command = "true"
     for _ in range(6):
-        command = f"sh -c {hook_files.shlex.quote(command)}"
-    with pytest.raises(hook_files.Unresolved, match="shells within shells"):
-        hook_files.resolved(command, str(folder))
-    assert list(hook_files.protected(command, str(folder), str(folder), ""))
+        command = f"sh -c {hooks.shlex.quote(command)}"
+    with pytest.raises(hooks.UnresolvedHookPath, match="shells within shells"):
+        hooks.resolved_hook_command(command, str(folder))
+    assert list(hooks.hook_protected_paths(command, str(folder), str(folder), ""))
 
 
 # --- running ---------------------------------------------------------------------------------------
@@ -132,7 +149,7 @@ def test_a_hook_that_vanished_blocks_and_names_the_file(folder):
     assert world.ran[0].blocked
     after = World({})
     hooks = [users_own("./check.sh", folder, "PostToolUse")]
-    asyncio.run(run_post(hooks, payload(), after.run, after.ran.append))
+    asyncio.run(run_post_tool_hooks(hooks, payload(), after.run, after.ran.append))
     assert not after.ran[0].blocked
     assert "not there" in after.ran[0].output
 
@@ -157,22 +174,22 @@ def test_no_agent_writes_what_an_active_hook_names(tmp_path, command):
     (work / "bin/check.py").symlink_to("../tools/check.py")
     made = command.replace("{work}", str(work))
     path = f"{work}/bin:/usr/bin"
-    named = tuple(hook_files.protected(made, str(tmp_path / "data"), str(work), path))
+    named = tuple(hooks.hook_protected_paths(made, str(tmp_path / "data"), str(work), path))
     where = context(work, hook_files=named)
-    refused = before_hooks(GateCall(tool="create_file", parameters={"path": "tools/check.py"}), where)
+    refused = screen_call(GateCall(tool="create_file", parameters={"path": "tools/check.py"}), where)
     assert refused.outcome == "refused"
     assert "named by a hook" in refused.reason
-    other = before_hooks(GateCall(tool="create_file", parameters={"path": "tools/other.py"}), where)
+    other = screen_call(GateCall(tool="create_file", parameters={"path": "tools/other.py"}), where)
     assert not hasattr(other, "outcome")
 
 
 def test_a_script_that_is_not_there_yet_may_not_be_made_by_an_agent(tmp_path):
-    named = tuple(hook_files.protected("sh tools/check.sh", str(tmp_path), str(tmp_path), ""))
+    named = tuple(hooks.hook_protected_paths("sh tools/check.sh", str(tmp_path), str(tmp_path), ""))
     where = context(tmp_path, hook_files=named)
-    refused = before_hooks(GateCall(tool="create_file", parameters={"path": "tools/check.sh"}), where)
+    refused = screen_call(GateCall(tool="create_file", parameters={"path": "tools/check.sh"}), where)
     assert refused.outcome == "refused"
 
 
 def test_a_path_has_no_relative_entries():
     joined = os.pathsep.join(("/a", ".", "", "b/c", "/d"))
-    assert hook_files.absolute_path(joined) == os.pathsep.join(("/a", "/d"))
+    assert hooks.absolute_search_path(joined) == os.pathsep.join(("/a", "/d"))

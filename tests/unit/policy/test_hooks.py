@@ -8,9 +8,16 @@ import pytest
 
 from tests.unit.policy.gate_cases import READ, SHELL
 from workbench.domain.events import HookRan
-from workbench.policy.gate import Passed
-from workbench.policy.hooks import HookPayload, HookRule, already_run, run_post, run_pre, selected
-from workbench.policy.shell import view
+from workbench.policy.gate import ScreenedCall
+from workbench.policy.hooks import (
+    HookPayload,
+    HookRule,
+    hooks_already_run,
+    matching_hooks,
+    run_post_tool_hooks,
+    run_pre_tool_hooks,
+)
+from workbench.policy.shell.analysis import view_command
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ def hook(command, matcher="Bash", event="PreToolUse"):
 
 def payload(command="git push", **parameters):
     given = {"command": command, **parameters}
-    passed = Passed(descriptor=SHELL, parameters=given, targets={}, view=view(command))
+    passed = ScreenedCall(descriptor=SHELL, parameters=given, targets={}, view=view_command(command))
     return HookPayload(passed=passed, session_id="s1", cwd="/w")
 
 
@@ -42,7 +49,9 @@ class World:
         return end
 
     def pre(self, hooks, told=None, already=None):
-        return asyncio.run(run_pre(hooks, told or payload(), already or {}, self.run, self.ran.append))
+        return asyncio.run(
+            run_pre_tool_hooks(hooks, told or payload(), already or {}, self.run, self.ran.append)
+        )
 
     @property
     def commands(self):
@@ -68,7 +77,7 @@ def test_hooks_run_in_order_and_the_first_that_fails_stops_the_rest():
         (End(code=1, output=b"not on friday"), "not on friday"),
         (End(code=None, output=b"half", timed_out=True), "30 s"),
         (End(code=0, timed_out=True), "30 s"),
-        (End(code=None), "it said nothing"),
+        (End(code=None), "it printed nothing"),
         (FileNotFoundError("no such hook"), "no such hook"),
         (RuntimeError("odd"), "odd"),
     ],
@@ -105,7 +114,7 @@ def test_hooks_that_succeed_let_the_call_go_on():
 @pytest.mark.spec(88)
 def test_a_matcher_chooses_calls(matcher, runs):
     told = payload("cd x && git push")
-    assert bool(selected([hook("a", matcher)], "PreToolUse", told.passed)) is runs
+    assert bool(matching_hooks([hook("a", matcher)], "PreToolUse", told.passed)) is runs
 
 
 def test_a_hook_that_ran_before_a_crash_is_not_run_again_and_still_counts():
@@ -114,9 +123,9 @@ def test_a_hook_that_ran_before_a_crash_is_not_run_again_and_still_counts():
         HookRan(event="PreToolUse", command="b", matcher="Bash", exit_code=1, output="no", blocked=True),
     ]
     world = World({})
-    assert world.pre([hook("a"), hook("c")], already=already_run(ran)) is None
+    assert world.pre([hook("a"), hook("c")], already=hooks_already_run(ran)) is None
     assert world.commands == ["c"]
-    assert "no" in world.pre([hook("b")], already=already_run(ran)).reason
+    assert "no" in world.pre([hook("b")], already=hooks_already_run(ran)).reason
     assert world.commands == ["c"]
 
 
@@ -151,7 +160,7 @@ def test_output_is_scrubbed_made_safe_and_bounded():
 def test_hooks_after_the_call_never_block_and_all_run():
     world = World({"a": End(code=1), "b": OSError("gone")})
     hooks = [hook(name, event="PostToolUse") for name in "abc"] + [hook("d")]
-    assert asyncio.run(run_post(hooks, payload(), world.run, world.ran.append)) is None
+    assert asyncio.run(run_post_tool_hooks(hooks, payload(), world.run, world.ran.append)) is None
     assert world.commands == ["a", "b", "c"]
     assert [(ran.event, ran.blocked) for ran in world.ran] == [("PostToolUse", False)] * 3
 
@@ -159,15 +168,17 @@ def test_hooks_after_the_call_never_block_and_all_run():
 def test_how_long_a_hook_took_is_recorded():
     ticks = iter([10.0, 10.25])
     ran = []
-    asyncio.run(run_pre([hook("a")], payload(), {}, World({}).run, ran.append, lambda: next(ticks)))
+    asyncio.run(
+        run_pre_tool_hooks([hook("a")], payload(), {}, World({}).run, ran.append, lambda: next(ticks))
+    )
     assert ran[0].duration_ms == 250
 
 
 def test_the_exit_of_a_real_hook_process_fits():
-    from workbench.effects.process import HookExit
+    from workbench.effects.child_processes import HookExit
 
     world = World({"a": HookExit(code=1, output=b"no", timed_out=False)})
     told = HookPayload(
-        passed=Passed(descriptor=READ, parameters={"path": "a"}, targets={}), session_id="s", cwd="/w"
+        passed=ScreenedCall(descriptor=READ, parameters={"path": "a"}, targets={}), session_id="s", cwd="/w"
     )
     assert world.pre([hook("a", "Read")], told).reason == "the hook ended with 1: no"

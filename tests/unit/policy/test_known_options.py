@@ -8,28 +8,33 @@ import pytest
 
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.spelled_commands import SPELLED
-from workbench.cli.check.kinds import command
-from workbench.policy import known_git
-from workbench.policy.globs import Glob, covering
-from workbench.policy.known_git import GIT
-from workbench.policy.known_options import WORDS, _row, known
-from workbench.policy.known_programs import OPERANDS, PROGRAMS, REQUIRED, VALUES
-from workbench.policy.shell import view
-from workbench.policy.shell_lists import OPTIONS
+from workbench.cli.check import check_command
+from workbench.policy.permissions import PermissionPattern, first_permission_covering
+from workbench.policy.shell import known_programs
+from workbench.policy.shell.analysis import view_command
+from workbench.policy.shell.known_command_match import TABLE_WORDS, _table_row, match_known_command
+from workbench.policy.shell.known_programs import (
+    KNOWN_GIT,
+    KNOWN_OPERANDS,
+    KNOWN_PROGRAMS,
+    KNOWN_VALUES,
+    REQUIRED_OPTIONS,
+)
+from workbench.policy.shell.risk_lists import RISKY_OPTIONS
 
 
 def verdict(line, *allow):
-    return command({"command": line, "allow": list(allow), "deny": []})["verdict"]
+    return check_command({"command": line, "allow": list(allow), "deny": []})["verdict"]
 
 
 def simple(line):
-    (only,) = view(line).commands
+    (only,) = view_command(line).commands
     return only
 
 
 def is_whole(line):
     """Say whether a pattern has to be the whole line."""
-    return [len(each.literal) == len(each.words) for each in view(line).commands] == [True]
+    return [len(each.literal) == len(each.words) for each in view_command(line).commands] == [True]
 
 
 @pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
@@ -44,9 +49,12 @@ def test_no_wildcard_covers_what_is_not_known(cause, line):
 
 @pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
 def test_the_whole_line_covers_it_unless_it_is_asked_for_always(cause, line):
-    seen = view(line)
+    seen = view_command(line)
     for each in seen.commands:
-        assert covering([Glob(text=f"Bash({each.source})")], SHELL, each) is not None, cause
+        assert (
+            first_permission_covering([PermissionPattern(text=f"Bash({each.source})")], SHELL, each)
+            is not None
+        ), cause
     assert seen.plain or verdict(line, f"Bash({line})") == "ask", cause
 
 
@@ -54,30 +62,30 @@ def test_the_whole_line_covers_it_unless_it_is_asked_for_always(cause, line):
 
 
 def test_a_row_says_nothing_that_is_not_read():
-    for key in PROGRAMS:
-        assert _row(key).words <= WORDS, key
-    for name in VALUES:
+    for key in KNOWN_PROGRAMS:
+        assert _table_row(key).words <= TABLE_WORDS, key
+    for name in KNOWN_VALUES:
         key, _, option = name.rpartition(" ")
-        assert _row(key).options[option] in (":", "/", "?"), name
-    for key, options in REQUIRED.items():
-        assert options <= set(_row(key).options), key
-    assert set(OPERANDS) <= set(PROGRAMS)
+        assert _table_row(key).options[option] in (":", "/", "?"), name
+    for key, options in REQUIRED_OPTIONS.items():
+        assert options <= set(_table_row(key).options), key
+    assert set(KNOWN_OPERANDS) <= set(KNOWN_PROGRAMS)
 
 
 def test_a_sub_command_has_a_program_that_has_some():
-    for key in PROGRAMS:
+    for key in KNOWN_PROGRAMS:
         program, blank, _ = key.rpartition(" ")
         if blank and not key.endswith(" --"):
-            outer = program if program in PROGRAMS else program.rpartition(" ")[0]
-            assert "SUB" in _row(outer).words, key
+            outer = program if program in KNOWN_PROGRAMS else program.rpartition(" ")[0]
+            assert "SUB" in _table_row(outer).words, key
 
 
 def test_no_option_that_runs_a_program_or_loads_code_is_in_the_table():
     both = [
         (key, option)
-        for key in OPTIONS
-        for option in OPTIONS[key]
-        if key in PROGRAMS and option in _row(key).options
+        for key in RISKY_OPTIONS
+        for option in RISKY_OPTIONS[key]
+        if key in KNOWN_PROGRAMS and option in _table_row(key).options
     ]
     assert both == []
 
@@ -182,10 +190,10 @@ npm install: -g --global --script-shell --prefix --registry --userconfig --git -
 def test_an_option_that_reaches_further_is_in_no_row():
     for line in DANGEROUS.strip().splitlines():
         key, _, options = line.partition(": ")
-        row = _row(key)
+        row = _table_row(key)
         for option in options.split():
             assert option.endswith("+") or option not in row.options, (key, option)
-            assert option.startswith("-") or f"{key} {option}" not in PROGRAMS
+            assert option.startswith("-") or f"{key} {option}" not in KNOWN_PROGRAMS
 
 
 # --- git's own tables
@@ -203,7 +211,7 @@ def options_of(sub):
     return frozenset(done.stdout.split()) if done.returncode == 0 else frozenset()
 
 
-PARSED = [key for key in GIT if "--" in GIT[key] and key != "git"]
+PARSED = [key for key in KNOWN_GIT if "--" in KNOWN_GIT[key] and key != "git"]
 NEWER = {"--exists", "--omit-empty", "--branches", "--empty", "--regexp", "--creation-factor", "--disk-usage"}
 """Options of git that an older one does not have."""
 
@@ -211,11 +219,11 @@ NEWER = {"--exists", "--omit-empty", "--branches", "--empty", "--regexp", "--cre
 def test_the_options_of_git_are_options_of_git():
     beside = {
         token.rstrip(":?/")
-        for token in f"{known_git._COMMITS} {known_git._LOG} {GIT['git rev-parse']}".split()
+        for token in f"{known_programs._COMMIT_OPTIONS} {known_programs._LOG_OPTIONS} {KNOWN_GIT['git rev-parse']}".split()
     }
     for key in PARSED:
         real = {option.rstrip("=") for option in options_of(key[4:]) | options_of("diff")}
-        named = {option for option in _row(key).options if option.startswith("--")}
+        named = {option for option in _table_row(key).options if option.startswith("--")}
         if options_of(key[4:]) - options_of("diff"):
             assert named - real - beside - NEWER - BESIDE.get(key, set()) == set(), key
 
@@ -232,20 +240,20 @@ def test_an_option_of_git_takes_a_value_where_git_says_so():
     for key in PARSED:
         valued = {option[:-1] for option in options_of(key[4:]) if option.endswith("=")}
         bare = {option for option in options_of(key[4:]) if not option.endswith("=")}
-        for option, takes in _row(key).options.items():
+        for option, takes in _table_row(key).options.items():
             assert option not in valued or takes in (":", "/", "?"), (key, option)
             assert option not in bare or takes in ("", "?"), (key, option)
 
 
 def test_every_shortened_option_of_git_asks():
     for key in PARSED:
-        table = _row(key).options
+        table = _table_row(key).options
         words = key.split()
         for option in {name.rstrip("=") for name in options_of(key[4:])} | set(table):
             for end in range(3, len(option)):
                 if option.startswith("--") and option[:end] not in table:
                     for line in ([*words, option[:end], "x"], [*words, f"{option[:end]}=x"]):
-                        facts = known("git", line)
+                        facts = match_known_command("git", line)
                         assert len(facts.literal) == len(line) or facts.spelled, line
 
 
@@ -273,7 +281,7 @@ READ = [
 @pytest.mark.parametrize(("line", "text"), READ, ids=[line for line, _ in READ])
 def test_words_that_name_no_file_are_known(line, text):
     words = line.split(" ")
-    facts = known(words[0], words)
+    facts = match_known_command(words[0], words)
     assert facts.text == text or (line.startswith("tar tfC") and facts.literal), facts
     assert len(facts.literal) in (0, len(words))
 
@@ -288,25 +296,31 @@ STRICT = (
 @pytest.mark.parametrize("line", STRICT)
 def test_a_line_that_its_program_may_read_otherwise_is_spelled_out(line):
     words = line.split(" ")
-    assert bool(known(words[0], words).literal) is (line != "cat -")
+    assert bool(match_known_command(words[0], words).literal) is (line != "cat -")
 
 
 @pytest.mark.parametrize(
     "head", ["./ls", "/tmp/x/ls", "scripts/ls", "/usr/bin/ls", "node_modules/.bin/ls", "/usr/sbin/ls"]
 )
 def test_a_program_of_that_name_somewhere_else_is_another_one(head):
-    assert known("ls", [head, "-l"]).literal == (frozenset() if "bin/" in head else frozenset({1}))
+    assert match_known_command("ls", [head, "-l"]).literal == (
+        frozenset() if "bin/" in head else frozenset({1})
+    )
 
 
 def test_a_wrapper_beside_its_project_is_known():
-    assert known("gradle", ["./gradlew", "--info"]).literal == frozenset()
+    assert match_known_command("gradle", ["./gradlew", "--info"]).literal == frozenset()
 
 
 def test_an_unlisted_sub_command_is_spelled_and_its_options_too():
-    assert known("cargo", ["cargo", "install", "x", "--git", "y"]).spelled == 2
-    assert known("cargo", ["cargo", "install", "x", "--git", "y"]).literal == {3}
-    assert known("docker", ["docker", "-D", "ps"]).literal == {0, 1, 2}
-    assert known("npm", ["npm"]).literal == known("npm", ["npm", "-v"]).literal == frozenset()
+    assert match_known_command("cargo", ["cargo", "install", "x", "--git", "y"]).spelled == 2
+    assert match_known_command("cargo", ["cargo", "install", "x", "--git", "y"]).literal == {3}
+    assert match_known_command("docker", ["docker", "-D", "ps"]).literal == {0, 1, 2}
+    assert (
+        match_known_command("npm", ["npm"]).literal
+        == match_known_command("npm", ["npm", "-v"]).literal
+        == frozenset()
+    )
 
 
 BAD_VALUES = {
@@ -318,17 +332,17 @@ BAD_VALUES = {
     "wget --output-document": "x", "curl -w": "@x", "curl --write-out": "@x", "curl -b": "jar",
     "curl --cookie": "jar", "cargo test -- --format": "junit-to-x", "ps -u": "xe", "git merge -s": "evil",
     "git pull -s": "evil",
-    **dict.fromkeys((name for name in VALUES if name.startswith("kubectl")), "go-template-file=x"),
-    **dict.fromkeys((name for name in VALUES if name.startswith("go ")), "./evil"),
+    **dict.fromkeys((name for name in KNOWN_VALUES if name.startswith("kubectl")), "go-template-file=x"),
+    **dict.fromkeys((name for name in KNOWN_VALUES if name.startswith("go ")), "./evil"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(VALUES))
+@pytest.mark.parametrize("name", sorted(KNOWN_VALUES))
 def test_an_option_with_a_value_that_is_not_known_asks(name):
     key, _, option = name.rpartition(" ")
     for words in ([option, BAD_VALUES[name]], [f"{option}{'=' * option.startswith('--')}{BAD_VALUES[name]}"]):
         line = [*key.split(), *words]
-        assert known(line[0], line).literal, line
+        assert match_known_command(line[0], line).literal, line
 
 
 def test_operands_that_are_not_known_ask():
@@ -336,10 +350,10 @@ def test_operands_that_are_not_known_ask():
         "git clone": "file:///x", "date": "01010101", "hostname": "evil", "env": "X=1", "ps": "auxe",
         "curl": "file:/etc/x", "jq": 'import "x" as y; .',
     }  # fmt: skip
-    assert bad.keys() == OPERANDS.keys()
+    assert bad.keys() == KNOWN_OPERANDS.keys()
     for key, operand in bad.items():
         line = [*key.split(), operand]
-        assert known(line[0], line).literal, line
+        assert match_known_command(line[0], line).literal, line
 
 
 def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
@@ -349,11 +363,11 @@ def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
         "wget": ["--spider", "x"],
         "git apply": ["--stat", "x"],
     }
-    assert good.keys() == REQUIRED.keys()
+    assert good.keys() == REQUIRED_OPTIONS.keys()
     for key, words in good.items():
         line = key.split()
-        assert not known(line[0], [*line, *words]).literal
-        assert known(line[0], [*line, words[-1]]).literal
+        assert not match_known_command(line[0], [*line, *words]).literal
+        assert match_known_command(line[0], [*line, words[-1]]).literal
 
 
 @pytest.mark.parametrize(
@@ -366,5 +380,5 @@ def test_a_program_that_needs_an_option_to_be_harmless_asks_without():
 )
 def test_it_is_said_which_word_no_wildcard_covers(line, said):
     granted = [] if not said else ["Bash(*)"]
-    found = command({"command": line, "allow": granted, "deny": []})
+    found = check_command({"command": line, "allow": granted, "deny": []})
     assert (found["verdict"], found["reason"]) == ("ask", f"no pattern and no rule allows {line}{said}")

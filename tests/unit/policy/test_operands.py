@@ -3,19 +3,25 @@
 import os
 import string
 import time
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import context, rule
-from workbench.policy.gate import GateCall, Glob, after_hooks, before_hooks, recheck
-from workbench.policy.operands import Boundary, is_free, objection, objections
-from workbench.policy.shell import Simple, view
-from workbench.policy.word_paths import pieces
+from workbench.policy.gate import GateCall, judge_screened_call, recheck_call, screen_call
+from workbench.policy.permissions import PermissionPattern
+from workbench.policy.shell.analysis import SimpleCommand, view_command
+from workbench.policy.shell.command_paths import (
+    CommandBoundary,
+    boundary_objection,
+    boundary_objections,
+    is_within_boundary,
+    path_candidates,
+)
 
-EVERYTHING = (Glob(text="Bash", origin="config.json:3"),)
+EVERYTHING = (PermissionPattern(text="Bash", origin="config.json:3"),)
 
 
 class Place:
@@ -45,10 +51,12 @@ class Place:
         return context(self.root, **given)
 
     def verdict(self, line, **changed):
-        whole = tuple(Glob(text=f"Bash({simple.source})") for simple in view(line).commands)
+        whole = tuple(
+            PermissionPattern(text=f"Bash({simple.source})") for simple in view_command(line).commands
+        )
         where = self.context(**{"allow": (*EVERYTHING, *whole), **changed})
-        passed = before_hooks(GateCall(tool="run_in_terminal", parameters={"command": line}), where)
-        return after_hooks(passed, where)
+        passed = screen_call(GateCall(tool="run_in_terminal", parameters={"command": line}), where)
+        return judge_screened_call(passed, where)
 
     def why(self, line, **changed):
         """Return why a line asks although everything is allowed; empty if it does not."""
@@ -65,7 +73,7 @@ def place(tmp_path_factory):
     return Place(tmp_path_factory.mktemp("operands").resolve())
 
 
-DENIED = {"deny": (Glob(text="Read(.env*)", origin="config.json:1"),)}
+DENIED = {"deny": (PermissionPattern(text="Read(.env*)", origin="config.json:1"),)}
 
 
 # --- what is closed to file tools is closed to commands --------------------------------------------
@@ -139,12 +147,12 @@ def test_words_within_the_workspace_pass(place, line):
 
 
 def test_a_word_that_is_known_to_be_text_is_no_path(place):
-    simple = Simple(words=("grep", "/etc/passwd", "src"), written=("grep", "/etc/passwd", "src"))
-    where = Boundary(workspace=str(place.root))
-    assert objection([simple], where) == "grep /etc/passwd src: /etc/passwd leaves the workspace"
-    assert objection([replace(simple, text=frozenset({1}))], where) == ""
-    removal = Simple(words=("rm", "x", "."), written=("rm", "x", "."), text=frozenset({2}))
-    assert objection([removal], where) == ""
+    simple = SimpleCommand(words=("grep", "/etc/passwd", "src"), written=("grep", "/etc/passwd", "src"))
+    where = CommandBoundary(workspace=str(place.root))
+    assert boundary_objection([simple], where) == "grep /etc/passwd src: /etc/passwd leaves the workspace"
+    assert boundary_objection([replace(simple, text=frozenset({1}))], where) == ""
+    removal = SimpleCommand(words=("rm", "x", "."), written=("rm", "x", "."), text=frozenset({2}))
+    assert boundary_objection([removal], where) == ""
 
 
 # --- what is denied to be read ------------------------------------------------------------------------
@@ -176,22 +184,22 @@ def test_a_rule_that_denies_reading_counts_too(place):
 
 def test_what_is_denied_to_another_tool_is_not_asked_for(place):
     for denied in ("Write(.env)", "Edit(src/**)", "Bash(rm *)", "WebFetch"):
-        assert place.why("cat .env src/x", deny=(Glob(text=denied),)) == ""
+        assert place.why("cat .env src/x", deny=(PermissionPattern(text=denied),)) == ""
     assert (
         place.why("cat .env", rules=(rule(effect="deny", tool="create_file", pattern="Write(.env)"),)) == ""
     )
 
 
 def test_where_all_reading_is_denied_a_word_that_names_no_file_is_none(place):
-    denied = {"deny": (Glob(text="Read"),)}
+    denied = {"deny": (PermissionPattern(text="Read"),)}
     assert place.why("git status", **denied) == ""
     assert place.why("cat src/x", **denied) == "cat src/x: reading src/x is denied here"
     assert place.why("ls .", **denied) == "ls .: reading . is denied here"
 
 
 def test_a_deny_of_the_command_itself_stays_a_deny(place):
-    where = place.context(deny=(Glob(text="Bash(cat *)"), *DENIED["deny"]))
-    found = before_hooks(GateCall(tool="run_in_terminal", parameters={"command": "cat .env"}), where)
+    where = place.context(deny=(PermissionPattern(text="Bash(cat *)"), *DENIED["deny"]))
+    found = screen_call(GateCall(tool="run_in_terminal", parameters={"command": "cat .env"}), where)
     assert (found.outcome, found.pattern) == ("denied", "Bash(cat *)")
 
 
@@ -201,23 +209,23 @@ def test_a_deny_of_the_command_itself_stays_a_deny(place):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("cd /elsewhere && make test", "behind cd /elsewhere: outside the workspace"),
-        ("cd /elsewhere; npm test", "behind cd /elsewhere: outside the workspace"),
-        ("cd .. && pytest", "behind cd ..: outside the workspace"),
-        ("cd out && cargo test", "behind cd out: outside the workspace"),
-        ("cd && make", "behind cd: outside the workspace"),
-        ("cd - && make", "behind cd -: outside the workspace"),
-        ("cd -LP src && make", "behind cd -LP src: outside the workspace"),
-        ("cd a b && make", "behind cd a b: outside the workspace"),
-        ("chdir /elsewhere && make", "behind chdir /elsewhere: outside the workspace"),
-        ("cd in && cd ../../.. && make", "behind cd ../../..: outside the workspace"),
-        ("cd src; cd .. && make", "behind cd ..: outside the workspace"),
-        ("(cd /elsewhere); make", "behind cd /elsewhere: outside the workspace"),
+        ("cd /elsewhere && make test", "after cd /elsewhere: outside the workspace"),
+        ("cd /elsewhere; npm test", "after cd /elsewhere: outside the workspace"),
+        ("cd .. && pytest", "after cd ..: outside the workspace"),
+        ("cd out && cargo test", "after cd out: outside the workspace"),
+        ("cd && make", "after cd: outside the workspace"),
+        ("cd - && make", "after cd -: outside the workspace"),
+        ("cd -LP src && make", "after cd -LP src: outside the workspace"),
+        ("cd a b && make", "after cd a b: outside the workspace"),
+        ("chdir /elsewhere && make", "after chdir /elsewhere: outside the workspace"),
+        ("cd in && cd ../../.. && make", "after cd ../../..: outside the workspace"),
+        ("cd src; cd .. && make", "after cd ..: outside the workspace"),
+        ("(cd /elsewhere); make", "after cd /elsewhere: outside the workspace"),
         ("cd /elsewhere", "cd /elsewhere: /elsewhere leaves the workspace"),
         ("cd", "cd: it leaves the workspace"),
         ("cd round && make", "cd round: round: its links lead in a circle"),
         ("cd .git && ls", "cd .git: .git belongs to git"),
-        ("while true; do cd src; done", "cd src: where a cd in a loop leads is not followed"),
+        ("while true; do cd src; done", "cd src: a cd in a loop cannot be followed"),
         ("cd src && cat ../../x", "cat ../../x: ../../x leaves the workspace"),
         ("cd src; cat ../x", "cat ../x: ../x leaves the workspace"),
         ("cd src | cat ../x", "cat ../x: ../x leaves the workspace"),
@@ -228,7 +236,7 @@ def test_a_deny_of_the_command_itself_stays_a_deny(place):
         ("! cd src && cat ../x", "cat ../x: ../x leaves the workspace"),
         ("(cd src) && cat ../x", "cat ../x: ../x leaves the workspace"),
         ("if cd src; then ls; fi; cat ../x", "cat ../x: ../x leaves the workspace"),
-        ("cd in && cd ../.. && cat x", "behind cd ../..: outside the workspace"),
+        ("cd in && cd ../.. && cat x", "after cd ../..: outside the workspace"),
     ],
 )
 def test_behind_a_cd_everything_is_judged_where_it_runs(place, line, why):
@@ -249,7 +257,7 @@ def test_a_cd_within_the_workspace_is_followed(place, line):
 
 
 def test_a_cd_to_the_workspace_needs_no_grant_of_its_own(place):
-    allowed = {"allow": (Glob(text="Bash(pytest *)"),)}
+    allowed = {"allow": (PermissionPattern(text="Bash(pytest *)"),)}
     assert place.why("cd ROOT && pytest -q", **allowed) == ""
     assert "no pattern" in place.why("cd src && pytest -q", **allowed)
     assert "no pattern" in place.why("cd ROOT && make", **allowed)
@@ -258,15 +266,15 @@ def test_a_cd_to_the_workspace_needs_no_grant_of_its_own(place):
     assert place.why("cd ROOT && pytest -q", **by_rule) == ""
     by_regex = {"allow": (), "rules": (rule(pattern_kind="regex", pattern="cd /.*/work"),)}
     assert "no pattern" in place.why("cd ROOT && make", **by_regex)
-    within = {"ceiling": (Glob(text="Bash(pytest *)"),)}
+    within = {"ceiling": (PermissionPattern(text="Bash(pytest *)"),)}
     assert place.why("cd ROOT && pytest -q", **within) == ""
     line = f"cd {place.root} && make"
-    assert before_hooks(
+    assert screen_call(
         GateCall(tool="run_in_terminal", parameters={"command": line}), place.context(**within)
     ).outcome == "denied"  # fmt: skip
-    denied = place.context(deny=(Glob(text="Bash(cd *)"),))
+    denied = place.context(deny=(PermissionPattern(text="Bash(cd *)"),))
     assert (
-        before_hooks(GateCall(tool="run_in_terminal", parameters={"command": line}), denied).outcome
+        screen_call(GateCall(tool="run_in_terminal", parameters={"command": line}), denied).outcome
         == "denied"
     )
 
@@ -282,7 +290,7 @@ def test_an_option_that_names_a_folder_counts_for_the_other_words(place):
 
 def test_too_many_folders_are_not_followed(place):
     line = "; ".join(f"cd {name}" for name in "abcdef")
-    assert place.why(line).endswith("the folder is changed more often than is followed")
+    assert place.why(line).endswith("it changes the folder too often to follow")
 
 
 # --- whole folders -----------------------------------------------------------------------------------
@@ -330,10 +338,10 @@ def test_links_in_a_circle_and_links_out_hold_nothing(place):
 
 
 def test_a_workspace_around_the_data_folder_is_not_searched_as_a_whole(place):
-    where = Boundary(workspace=str(place.top), closed=(str(place.data),))
+    where = CommandBoundary(workspace=str(place.top), closed=(str(place.data),))
 
     def why(line):
-        return objection(view(line, str(place.top)).commands, where)
+        return boundary_objection(view_command(line, str(place.top)).commands, where)
 
     said = "holds the data folder, which is closed to agents"
     for line in ("grep -r key .", "rg key", "find work/..", "cat work/src/x && ls"):
@@ -344,8 +352,8 @@ def test_a_workspace_around_the_data_folder_is_not_searched_as_a_whole(place):
 
 def test_what_other_programs_run_by_themselves_is_not_written(place):
     def why(line, **more):
-        where = Boundary(workspace=str(place.root), unwritable=is_run, **more)
-        return objection(view(line, str(place.root)).commands, where)
+        where = CommandBoundary(workspace=str(place.root), unwritable=is_run, **more)
+        return boundary_objection(view_command(line, str(place.root)).commands, where)
 
     def is_run(real):
         return "an editor runs it" if real.endswith(".envrc") else None
@@ -362,7 +370,7 @@ def test_what_other_programs_run_by_themselves_is_not_written(place):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (r"cat $'\xff/x'", "\ufffd/x holds bytes that are no text"),
+        (r"cat $'\xff/x'", "\ufffd/x is not valid text"),
         ("cat round/x", "round/x: its links lead in a circle"),
     ],
 )
@@ -371,10 +379,10 @@ def test_a_word_that_cannot_be_looked_up_asks(place, line, why):
 
 
 def test_half_a_surrogate_pair_cannot_be_looked_up(place):
-    simple = Simple(words=("cat", "\ud800"), written=("cat", "x"))
-    assert "cannot be looked up" in objection([simple], Boundary(workspace=str(place.root)))
-    lone = Simple(words=("rm", "\ud800", "-C"), written=("rm", "x"), text=frozenset({1, 2}))
-    assert objection([lone], Boundary(workspace=str(place.root))) == ""
+    simple = SimpleCommand(words=("cat", "\ud800"), written=("cat", "x"))
+    assert "cannot be looked up" in boundary_objection([simple], CommandBoundary(workspace=str(place.root)))
+    lone = SimpleCommand(words=("rm", "\ud800", "-C"), written=("rm", "x"), text=frozenset({1, 2}))
+    assert boundary_objection([lone], CommandBoundary(workspace=str(place.root))) == ""
 
 
 def test_a_folder_that_may_not_be_entered_cannot_be_looked_up(place, monkeypatch):
@@ -391,12 +399,12 @@ def test_a_folder_that_may_not_be_entered_cannot_be_looked_up(place, monkeypatch
 def test_what_is_too_long_for_a_path_is_none(place):
     for word in ("x" * 300, f"../{'x' * 300}", "../" * 2000, "a/" * 20_000):
         assert place.why(f"cat {word}") == "", len(word)
-    assert place.why(f"cat {'a,' * 600}").endswith("it holds more than is looked into")
+    assert place.why(f"cat {'a,' * 600}").endswith("its paths are too many or too long to check")
     assert place.why("cat " + "c,d=" * 100) == ""
     assert place.why(f"rm {'x' * 300}") == ""
     assert place.why(f"make -C {'x' * 300}") == ""
     line = "cat " + " ".join(f"-{'a' * 30}{n}" for n in range(1_400))
-    assert place.why(line).endswith("it holds more than is looked into")
+    assert place.why(line).endswith("its paths are too many or too long to check")
 
 
 def test_a_reason_shows_no_secret_and_the_end_of_a_long_path(place):
@@ -412,16 +420,16 @@ def test_a_reason_shows_no_secret_and_the_end_of_a_long_path(place):
     "pattern", ["cat .en*", "cat .en?", "cat .en[v]", "cat .{env,x}", "cat ~/x", "cat ~root"]
 )
 def test_what_the_shell_would_expand_is_not_plain(pattern):
-    assert not view(pattern).plain
+    assert not view_command(pattern).plain
 
 
 def test_pieces_of_a_word():
-    assert set(pieces("--a=b:c")) == {"--a=b:c", "--a=b", "--a", "b", "b:c", "c"}
-    assert set(pieces("-xf.e")) == {"-xf.e", "f.e", ".e"}
-    assert set(pieces("-If/e", "I")) == {"-If/e", "f/e"}
-    assert set(pieces("-name/e", "*")) == {"-name/e", "ame/e"}
-    assert set(pieces("@a")) == {"@a", "a"}
-    assert pieces("x" * 5000) == ("x" * 5000,)
+    assert set(path_candidates("--a=b:c")) == {"--a=b:c", "--a=b", "--a", "b", "b:c", "c"}
+    assert set(path_candidates("-xf.e")) == {"-xf.e", "f.e", ".e"}
+    assert set(path_candidates("-If/e", "I")) == {"-If/e", "f/e"}
+    assert set(path_candidates("-name/e", "*")) == {"-name/e", "ame/e"}
+    assert set(path_candidates("@a")) == {"@a", "a"}
+    assert path_candidates("x" * 5000) == ("x" * 5000,)
 
 
 # --- all who grant ------------------------------------------------------------------------------------
@@ -430,7 +438,7 @@ def test_pieces_of_a_word():
 @pytest.mark.parametrize(
     "changed",
     [
-        {"allow": (Glob(text="Bash(cat *)"),)},
+        {"allow": (PermissionPattern(text="Bash(cat *)"),)},
         {"allow": (), "rules": (rule(pattern="Bash(cat *)"),)},
         {"allow": (), "rules": (rule(pattern="Bash(cat ../x)"),)},
         {"allow": (), "rules": (rule(pattern_kind="regex", pattern='"command":"cat '),)},
@@ -444,10 +452,10 @@ def test_no_grant_covers_it_whoever_gave_it(place, changed):
 
 def test_it_is_judged_again_at_execution(place):
     made = GateCall(tool="run_in_terminal", parameters={"command": "cat swap"})
-    assert recheck(made, place.context()).outcome == "allowed"
+    assert recheck_call(made, place.context()).outcome == "allowed"
     (place.root / "swap").symlink_to("/etc/passwd")
     try:
-        assert recheck(made, place.context()).outcome == "ask"
+        assert recheck_call(made, place.context()).outcome == "ask"
     finally:
         (place.root / "swap").unlink()
 
@@ -459,26 +467,28 @@ def test_where_nobody_can_answer_it_is_denied(place):
 
 
 def test_each_command_of_a_line_has_its_own_reason(place):
-    where = Boundary(workspace=str(place.root))
-    seen = view("cat src/x && cat ../x; cd /etc && ls").commands
-    assert objections(seen, where) == (
+    where = CommandBoundary(workspace=str(place.root))
+    seen = view_command("cat src/x && cat ../x; cd /etc && ls").commands
+    assert boundary_objections(seen, where) == (
         "", "../x leaves the workspace", "/etc leaves the workspace",
-        "behind cd /etc: outside the workspace",
+        "after cd /etc: outside the workspace",
     )  # fmt: skip
-    assert not is_free(seen, where)
-    assert is_free(seen[:1], where)
+    assert not is_within_boundary(seen, where)
+    assert is_within_boundary(seen[:1], where)
 
 
 def test_a_workspace_that_is_the_whole_machine_has_no_outside():
-    assert is_free(view("cat /nowhere/x y").commands, Boundary(workspace="/"))
+    assert is_within_boundary(view_command("cat /nowhere/x y").commands, CommandBoundary(workspace="/"))
 
 
 def test_a_workspace_in_the_home_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    where = Boundary(workspace=str(tmp_path))
+    where = CommandBoundary(workspace=str(tmp_path))
     for word in ("bin/x", ".local/bin/x", ".ssh/id", ".profile"):
-        assert objection(view(f"cat {word}").commands, where).endswith("your shell or login"), word
-    assert is_free(view("cat notes/x").commands, where)
+        assert boundary_objection(view_command(f"cat {word}").commands, where).endswith(
+            "your shell or login"
+        ), word
+    assert is_within_boundary(view_command("cat notes/x").commands, where)
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
@@ -489,9 +499,9 @@ def test_what_git_obeys_elsewhere_belongs_to_it(tmp_path, kind):
         (tmp_path / ".git").mkdir()
         (tmp_path / ".git/commondir").write_text("../store/x\n")
     (tmp_path / "store/x").mkdir(parents=True)
-    where = Boundary(workspace=str(tmp_path))
-    assert objection(view("cat store/x/config").commands, where).endswith("belongs to git")
-    assert is_free(view("cat store/y").commands, where)
+    where = CommandBoundary(workspace=str(tmp_path))
+    assert boundary_objection(view_command("cat store/x/config").commands, where).endswith("belongs to git")
+    assert is_within_boundary(view_command("cat store/y").commands, where)
 
 
 # --- bounds and laws ------------------------------------------------------------------------------
@@ -566,6 +576,6 @@ def _folders(place, move):
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(alphabet=string.printable + "é\u200b", max_size=40))
 def test_any_word_has_pieces_and_gets_an_answer(place, word):
-    assert word in pieces(word)
-    simple = Simple(words=("x", word), written=("x", word))
-    assert isinstance(objection([simple], Boundary(workspace=str(place.root))), str)
+    assert word in path_candidates(word)
+    simple = SimpleCommand(words=("x", word), written=("x", word))
+    assert isinstance(boundary_objection([simple], CommandBoundary(workspace=str(place.root))), str)

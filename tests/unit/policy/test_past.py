@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.domain.rows import Call, Session
-from workbench.policy.past import as_own, is_copied
+from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork
 
 
 @pytest.mark.spec(56)
@@ -12,6 +12,11 @@ from workbench.policy.past import as_own, is_copied
     [
         ("Bash", {"command": "ls -la", "description": "x"}, ("run_in_terminal", {"command": "ls -la"})),
         ("shell", {"command": ["bash", "-lc", "ls | wc"]}, ("run_in_terminal", {"command": "ls | wc"})),
+        (
+            "shell",
+            {"command": ["/usr/local/bin/dash", "-c", "ls | wc"]},
+            ("run_in_terminal", {"command": "ls | wc"}),
+        ),
         ("shell", {"command": ["git", "log", "a b"]}, ("run_in_terminal", {"command": "git log 'a b'"})),
         ("shell", {"command": ["bash", "-lc", 3]}, ("run_in_terminal", {"command": "bash -lc"})),
         ("exec_command", {"cmd": "ls"}, ("run_in_terminal", {"command": "ls"})),
@@ -32,7 +37,7 @@ from workbench.policy.past import as_own, is_copied
     ],
 )
 def test_a_call_of_another_agent_is_read_as_one_of_ours(tool, given, expected):
-    assert as_own(tool, given) == expected
+    assert as_own_call(tool, given) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,4 +52,4 @@ def test_a_fork_holds_copies_of_calls_that_were_made_before_it_began(configurati
         id="c", session_id="s", turn_id=None, ordinal=1, provider_call_id="p", tool="read_file",
         state="succeeded", requested_at=requested_at,
     )  # fmt: skip
-    assert is_copied(session, call) is expected
+    assert is_copied_by_fork(session, call) is expected

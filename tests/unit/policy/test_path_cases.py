@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli.check import kinds
-from workbench.policy.paths import GOVERNING, HOME_NAMES
+from workbench.cli import check
+from workbench.policy.paths import GOVERNING_NAMES, HOME_NAMES
 
 INSIDE = [
     ("read_file", "src/a.py"),
@@ -197,7 +197,9 @@ def workspace(tmp_path_factory):
 
 
 def ask(workspace, op, path):
-    return kinds.path({"workspace": str(workspace), "op": op, "path": path.replace("{ws}", str(workspace))})
+    return check.check_path(
+        {"workspace": str(workspace), "op": op, "path": path.replace("{ws}", str(workspace))}
+    )
 
 
 @pytest.mark.spec(64, 65)
@@ -222,17 +224,17 @@ def test_a_path_that_leads_out_or_to_what_governs_is_refused(workspace, op, path
 def test_every_start_up_file_of_a_home_is_refused_also_where_there_is_none_yet(name, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for given in (name, f"./{name.upper()}", f"{name}/x"):
-        found = kinds.path({"workspace": str(tmp_path), "op": "create_file", "path": given})
+        found = check.check_path({"workspace": str(tmp_path), "op": "create_file", "path": given})
         assert found["verdict"] == "deny"
     assert (
-        kinds.path({"workspace": str(tmp_path), "op": "create_file", "path": f"x{name}"})["verdict"]
+        check.check_path({"workspace": str(tmp_path), "op": "create_file", "path": f"x{name}"})["verdict"]
         == "allow"
     )
 
 
-@pytest.mark.parametrize("name", GOVERNING)
+@pytest.mark.parametrize("name", GOVERNING_NAMES)
 def test_everything_that_governs_a_workspace_is_refused_to_writers(name, tmp_path):
     for given in (name, f"{name}/x", name.upper(), f"a/../{name}"):
         case = {"workspace": str(tmp_path), "path": given}
-        assert kinds.path({**case, "op": "create_file"})["verdict"] == "deny"
-        assert kinds.path({**case, "op": "read_file"})["verdict"] == "allow"
+        assert check.check_path({**case, "op": "create_file"})["verdict"] == "deny"
+        assert check.check_path({**case, "op": "read_file"})["verdict"] == "allow"

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from workbench.policy.paths import PathRefused, refuse_protected, resolve
+from workbench.policy.paths import PathRefused, refuse_protected_path, resolve_path
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def work(tmp_path):
     ],
 )
 def test_a_path_inside_is_resolved(work, given, relative):
-    found = resolve(str(work), given)
+    found = resolve_path(str(work), given)
     assert found.relative == relative
     assert found.path == os.path.normpath(work / relative)
     assert found.exists == (work / relative).exists()
@@ -44,9 +44,9 @@ def test_a_path_inside_is_resolved(work, given, relative):
 NOT_EXPANDED = [
     ("~", "~ is not expanded"), ("~/x", "~ is not expanded"), ("~root/x", "~ is not expanded"),
     ("$HOME/x", "variables are not expanded"), ("${HOME}/x", "variables are not expanded"),
-    ("$OUT", "variables are not expanded"), ("C:", "no drives"), ("c:/Users/x", "no drives"),
-    ("C:\\Users\\x", "no drives"), ("file:///etc/passwd", "is an address"), ("https://a.b/c", "is an address"),
-    ("git+ssh://a/b", "is an address"), ("a\tb", "control character"), ("src/a\nb", "control character"),
+    ("$OUT", "variables are not expanded"), ("C:", "drive letters are not supported"), ("c:/Users/x", "drive letters are not supported"),
+    ("C:\\Users\\x", "drive letters are not supported"), ("file:///etc/passwd", "is a web address"), ("https://a.b/c", "is a web address"),
+    ("git+ssh://a/b", "is a web address"), ("a\tb", "control character"), ("src/a\nb", "control character"),
     ("src/\x1b[2J", "control character"), ("a\x7f", "control character"), ("a\x85b/c", "control character"),
 ]  # fmt: skip
 
@@ -54,14 +54,14 @@ NOT_EXPANDED = [
 @pytest.mark.parametrize(("given", "hint"), NOT_EXPANDED)
 def test_a_path_that_expects_to_be_expanded_is_refused_with_a_hint(work, given, hint):
     with pytest.raises(PathRefused, match=hint):
-        resolve(str(work), given)
+        resolve_path(str(work), given)
 
 
 @pytest.mark.parametrize("given", [given for given, _ in NOT_EXPANDED if "://" not in given and given != "~"])
 def test_it_is_resolved_where_that_very_file_exists(work, given):
     (work / given).parent.mkdir(parents=True, exist_ok=True)
     (work / given).write_text("here")
-    assert resolve(str(work), given).relative == given
+    assert resolve_path(str(work), given).relative == given
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_it_is_resolved_where_that_very_file_exists(work, given):
     ["./~/x", "src/~x", "src/$id.tsx", "$id.tsx", "$(x)", "ab:c", "a:b", "src/C:/x", "~$lock", "x~"],
 )
 def test_what_only_looks_alike_is_resolved(work, given):
-    assert resolve(str(work), given).relative == given.removeprefix("./")
+    assert resolve_path(str(work), given).relative == given.removeprefix("./")
 
 
 def test_a_path_that_cannot_be_looked_at_is_refused_as_well(work, monkeypatch):
@@ -78,11 +78,11 @@ def test_a_path_that_cannot_be_looked_at_is_refused_as_well(work, monkeypatch):
 
     monkeypatch.setattr("workbench.policy.paths.os.path.lexists", fail)
     with pytest.raises(PathRefused, match="not expanded"):
-        resolve(str(work), "~/x")
+        resolve_path(str(work), "~/x")
 
 
 def test_an_absolute_path_inside_is_resolved(work):
-    assert resolve(str(work), str(work / "src" / "a.py")).relative == "src/a.py"
+    assert resolve_path(str(work), str(work / "src" / "a.py")).relative == "src/a.py"
 
 
 @pytest.mark.spec(64, 65)
@@ -104,13 +104,13 @@ def test_an_absolute_path_inside_is_resolved(work):
 )
 def test_a_path_that_leads_out_or_is_none_is_refused(work, given):
     with pytest.raises(PathRefused):
-        resolve(str(work), given)
+        resolve_path(str(work), given)
 
 
 @pytest.mark.spec(65)
 def test_a_sibling_with_the_same_prefix_is_outside(work):
     with pytest.raises(PathRefused, match="outside the workspace"):
-        resolve(str(work), str(work) + "2/x")
+        resolve_path(str(work), str(work) + "2/x")
 
 
 @pytest.mark.spec(66)
@@ -130,35 +130,35 @@ def test_a_sibling_with_the_same_prefix_is_outside(work):
 def test_a_link_that_leads_out_is_refused_at_any_place(work, link, target, given):
     (work / link).symlink_to(target)
     with pytest.raises(PathRefused, match="outside"):
-        resolve(str(work), given)
+        resolve_path(str(work), given)
 
 
 def test_links_are_followed_before_dots(work):
     (work / "deep").mkdir()
     (work / "deep" / "in").mkdir()
     (work / "jump").symlink_to("deep/in")
-    assert resolve(str(work), "jump/../x").relative == "deep/x"
+    assert resolve_path(str(work), "jump/../x").relative == "deep/x"
 
 
 def test_a_link_inside_leads_to_its_target(work):
     (work / "l").symlink_to("src/a.py")
-    assert resolve(str(work), "l").relative == "src/a.py"
+    assert resolve_path(str(work), "l").relative == "src/a.py"
 
 
 def test_links_in_a_circle_are_refused(work):
     (work / "a").symlink_to("b")
     (work / "b").symlink_to("a")
     with pytest.raises(PathRefused, match="circle"):
-        resolve(str(work), "a/x")
+        resolve_path(str(work), "a/x")
 
 
 def test_a_workspace_that_is_itself_a_link_works(work, tmp_path):
     (tmp_path / "alias").symlink_to(work)
-    assert resolve(str(tmp_path / "alias"), "src/a.py").path == str(work / "src/a.py")
+    assert resolve_path(str(tmp_path / "alias"), "src/a.py").path == str(work / "src/a.py")
 
 
 def test_a_new_file_behind_a_file_is_left_to_whoever_opens_it(work):
-    assert not resolve(str(work), "src/a.py/x").exists
+    assert not resolve_path(str(work), "src/a.py/x").exists
 
 
 PROTECTED = [
@@ -186,10 +186,10 @@ PROTECTED = [
 
 @pytest.mark.parametrize("given", PROTECTED)
 def test_what_governs_may_be_read_but_not_written(work, given):
-    found = resolve(str(work), given)
-    refuse_protected(found, str(work), (), writes=False)
+    found = resolve_path(str(work), given)
+    refuse_protected_path(found, str(work), (), writes=False)
     with pytest.raises(PathRefused, match="may not write"):
-        refuse_protected(found, str(work), (), writes=True)
+        refuse_protected_path(found, str(work), (), writes=True)
 
 
 @pytest.mark.parametrize(
@@ -206,41 +206,41 @@ def test_what_governs_may_be_read_but_not_written(work, given):
     ],
 )
 def test_names_that_only_look_protected_may_be_written(work, given):
-    refuse_protected(resolve(str(work), given), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), given), str(work), (), writes=True)
 
 
 def test_a_link_to_what_governs_is_protected_as_well(work):
     (work / ".wave").mkdir()
     (work / "notes").symlink_to(".wave")
     with pytest.raises(PathRefused):
-        refuse_protected(resolve(str(work), "notes/x"), str(work), (), writes=True)
+        refuse_protected_path(resolve_path(str(work), "notes/x"), str(work), (), writes=True)
 
 
 def test_the_data_home_may_not_even_be_read(work):
     home = work / "data"
     for given in ("data", "data/journal.db"):
-        with pytest.raises(PathRefused, match="belongs to this program"):
-            refuse_protected(resolve(str(work), given), str(work), (str(home),), writes=False)
-    refuse_protected(resolve(str(work), "data2"), str(work), (str(home),), writes=False)
+        with pytest.raises(PathRefused, match="belongs to workbench"):
+            refuse_protected_path(resolve_path(str(work), given), str(work), (str(home),), writes=False)
+    refuse_protected_path(resolve_path(str(work), "data2"), str(work), (str(home),), writes=False)
 
 
 @pytest.mark.parametrize("given", [".bashrc", ".ssh/authorized_keys", ".config/fish/config.fish", ".zshrc"])
 def test_start_up_files_are_protected_where_the_workspace_is_home(work, given, monkeypatch):
     monkeypatch.setenv("HOME", str(work))
     with pytest.raises(PathRefused, match="shell or login"):
-        refuse_protected(resolve(str(work), given), str(work), (), writes=True)
-    refuse_protected(resolve(str(work), "src/" + given), str(work), (), writes=True)
+        refuse_protected_path(resolve_path(str(work), given), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), "src/" + given), str(work), (), writes=True)
 
 
 def test_scripts_that_the_configuration_runs_are_protected(work):
-    found = resolve(str(work), "src/a.py")
+    found = resolve_path(str(work), "src/a.py")
     with pytest.raises(PathRefused, match="is run by the configuration"):
-        refuse_protected(found, str(work), (), writes=True, governing=(str(work / "src/a.py"),))
+        refuse_protected_path(found, str(work), (), writes=True, governing=(str(work / "src/a.py"),))
 
 
 def refused(work, given, *closed, writes=True):
     with pytest.raises(PathRefused) as caught:
-        refuse_protected(resolve(str(work), given), str(work), closed, writes=writes)
+        refuse_protected_path(resolve_path(str(work), given), str(work), closed, writes=writes)
     return caught.value.why
 
 
@@ -250,7 +250,7 @@ def test_the_folder_that_a_git_file_names_is_protected(work):
     (work / "store" / "worktrees" / "w" / "commondir").write_text("../..\n")
     assert "belongs to git" in refused(work, "store/worktrees/w/HEAD")
     assert "belongs to git" in refused(work, "store/hooks/pre-commit")
-    refuse_protected(resolve(str(work), "src/b.py"), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), "src/b.py"), str(work), (), writes=True)
 
 
 def test_the_folder_that_git_is_linked_to_is_protected(work):
@@ -265,7 +265,7 @@ def test_a_repository_without_a_work_tree_is_protected(work):
     (work / "bare" / "HEAD").write_text("ref: refs/heads/main")
     assert "belongs to git" in refused(work, "bare/config")
     assert "belongs to git" in refused(work, "bare/hooks/post-checkout")
-    refuse_protected(resolve(str(work), "bare2/config"), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), "bare2/config"), str(work), (), writes=True)
 
 
 REPOSITORY = ("HEAD", "objects/a", "refs/heads/.k", "config", "commondir", "gitdir")
@@ -281,7 +281,7 @@ def written(work, paths):
     kept_out = []
     for path in paths:
         try:
-            refuse_protected(resolve(str(work), path), str(work), (), writes=True)
+            refuse_protected_path(resolve_path(str(work), path), str(work), (), writes=True)
         except PathRefused as error:
             assert "git repository; an agent may not write it" in str(error) or "belongs to git" in str(error)
             kept_out.append(path)
@@ -320,7 +320,7 @@ def test_no_file_that_names_a_repository_joins_a_part_of_one(work, name, there):
     put(work, f"sub/{there}")
     assert "makes its folder a git repository" in refused(work, f"sub/{name}")
     put(work, f"other/{name}")
-    refuse_protected(resolve(str(work), f"other/{name}"), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), f"other/{name}"), str(work), (), writes=True)
 
 
 @pytest.mark.parametrize("name", ["objects", "objects/aa/b", "refs", "REFS/heads/main", "config", "Config"])
@@ -340,7 +340,7 @@ def test_the_rest_of_a_repository_does_not_join_its_head(work, name):
 )  # fmt: skip
 def test_ordinary_folders_of_such_names_are_written(work, there, name):
     put(work, f"sub/{there}")
-    refuse_protected(resolve(str(work), f"sub/{name}"), str(work), (), writes=True)
+    refuse_protected_path(resolve_path(str(work), f"sub/{name}"), str(work), (), writes=True)
 
 
 def test_a_repository_whose_objects_are_elsewhere_is_protected(work):
@@ -357,7 +357,7 @@ def test_what_is_no_file_is_refused(work, writes):
 
 def test_a_file_with_several_names_may_be_read_but_not_written(work):
     os.link(work / "src" / "a.py", work / "b.py")
-    refuse_protected(resolve(str(work), "b.py"), str(work), (), writes=False)
+    refuse_protected_path(resolve_path(str(work), "b.py"), str(work), (), writes=False)
     assert "2 names" in refused(work, "b.py")
 
 
@@ -366,4 +366,4 @@ def test_another_name_of_a_file_of_this_program_is_refused(work, tmp_path):
     home.mkdir()
     (home / "key").write_text("k")
     os.link(home / "key", work / "innocent")
-    assert "belongs to this program" in refused(work, "innocent", str(home), writes=False)
+    assert "belongs to workbench" in refused(work, "innocent", str(home), writes=False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.policy.robots import is_allowed
+from workbench.tools.fetch_webpage import robots_allow
 
 FILE = """\
 # words
@@ -45,7 +45,7 @@ Sitemap: /s
     ],
 )
 def test_the_longest_match_of_the_right_group_counts(agent, target, allowed):
-    assert is_allowed(FILE, agent, target) is allowed
+    assert robots_allow(FILE, agent, target) is allowed
 
 
 @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ def test_the_longest_match_of_the_right_group_counts(agent, target, allowed):
     ],
 )
 def test_wildcards(rules, target, allowed):
-    assert is_allowed(f"User-agent: *\n{rules}", "x", target) is allowed
+    assert robots_allow(f"User-agent: *\n{rules}", "x", target) is allowed
 
 
 def test_a_hostile_file_takes_no_time():
     text = "User-agent: *\n" + "Disallow: /" + "*a" * 2000 + "b\n" + "Disallow: /z\n" * 30_000
     begun = time.monotonic()
-    assert is_allowed(text, "x", "/" + "a" * 8000)
+    assert robots_allow(text, "x", "/" + "a" * 8000)
     assert time.monotonic() - begun < 3
 
 
 @given(st.text(max_size=200), st.text(max_size=40))
 def test_no_file_crashes_it(text, target):
-    assert isinstance(is_allowed(text, "x", f"/{target}"), bool)
+    assert isinstance(robots_allow(text, "x", f"/{target}"), bool)

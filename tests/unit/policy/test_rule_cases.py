@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from workbench.cli.check.kinds import rule
+from workbench.cli.check import check_rule
 
 ACCEPTED = [
     ("read_file", '^\\{"path":"src/.*"\\}$'),
@@ -338,7 +338,7 @@ HUGE = ["(" * 5000 + ")" * 5000, "x" * 200_000, "(a|" * 1000 + ")" * 1000, "[" *
 
 
 def verdict(tool, pattern):
-    return rule({"tool": tool, "pattern": pattern})["verdict"]
+    return check_rule({"tool": tool, "pattern": pattern})["verdict"]
 
 
 @pytest.mark.parametrize(("tool", "pattern"), ACCEPTED)

@@ -3,12 +3,14 @@
 import pytest
 
 from tests.unit.policy.gate_cases import KNOWN, rule
-from workbench.policy import rule_notes
+from workbench.policy import rule_validation
 
 
 def said(tool, pattern, effect="allow", kind="regex"):
     return " ".join(
-        rule_notes.notes(tool=tool, pattern_kind=kind, pattern=pattern, known_tools=KNOWN, effect=effect)
+        rule_validation.rule_notes(
+            tool=tool, pattern_kind=kind, pattern=pattern, known_tools=KNOWN, effect=effect
+        )
     )
 
 
@@ -56,7 +58,7 @@ def test_a_glob_has_the_notes_that_it_had():
 
 def warned(pattern, tool="run_in_terminal", kind="glob", **more):
     one = rule(tool=tool, pattern=pattern, pattern_kind=kind, **more)
-    return " ".join(rule_notes.rule_warnings(one, KNOWN))
+    return " ".join(rule_validation.rule_warnings(one, KNOWN))
 
 
 @pytest.mark.parametrize(
@@ -100,14 +102,14 @@ def test_warnings_of_expressions_denials_and_rules_taken_back():
 def test_a_line_that_its_own_pattern_no_longer_covers_is_named(monkeypatch):
     from workbench.policy import rules
 
-    monkeypatch.setattr(rules, "covers", lambda *_: False)
+    monkeypatch.setattr(rules, "rule_covers", lambda *_: False)
     assert "git diff is not covered by Bash(git diff *) any more" in warned("Bash(git diff *)", "Bash")
 
 
 def test_only_rules_with_warnings_are_listed():
     rows = [rule(id="R1"), rule(id="R2", tool="Bash", pattern="Bash(*)")]
-    assert list(rule_notes.listed(rows, KNOWN)) == ["R2"]
-    assert rule_notes.listed(rows, {}) == {}
+    assert list(rule_validation.warnings_by_rule(rows, KNOWN)) == ["R2"]
+    assert rule_validation.warnings_by_rule(rows, {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -121,9 +123,9 @@ def test_only_rules_with_warnings_are_listed():
     ],
 )
 def test_a_pattern_of_the_configuration_that_is_too_wide_is_named_in_the_same_words(pattern, part):
-    assert part in " ".join(rule_notes.width(pattern, KNOWN))
+    assert part in " ".join(rule_validation.allow_pattern_problems(pattern, KNOWN))
 
 
 @pytest.mark.parametrize("pattern", ["Bash(git status)", "Read(src/**)", "Bash(a", "nothing", "mcp__x__y"])
 def test_a_pattern_that_is_narrow_or_noted_elsewhere_is_not_named(pattern):
-    assert rule_notes.width(pattern, KNOWN) == ()
+    assert rule_validation.allow_pattern_problems(pattern, KNOWN) == ()

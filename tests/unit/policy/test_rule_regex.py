@@ -1,18 +1,18 @@
 """Regular expressions of rules that allow: about the path, the address or the command, not about any text."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.policy.gate_cases import CREATE, FETCH, READ, SERVED, SHELL, context, rule
 from workbench.domain.values import ToolDescriptor
-from workbench.policy import regex, rule_regex, rules
-from workbench.policy.gate import GateCall, judge
-from workbench.policy.past import subject_of
+from workbench.policy import regex, rules
+from workbench.policy.gate import GateCall, judge_call
 from workbench.policy.paths import ResolvedPath
+from workbench.policy.rules import call_subject
 from workbench.text import canonical
 
 
@@ -32,7 +32,7 @@ def work(tmp_path):
 def outcome(work, tool, pattern, effect="allow", /, **parameters):
     one = rule(tool=tool, pattern_kind="regex", pattern=pattern, effect=effect)
     made = GateCall(tool=tool, parameters=parameters)
-    return asyncio.run(judge(made, context(work, rules=(one,)), no_hooks)).verdict.outcome
+    return asyncio.run(judge_call(made, context(work, rules=(one,)), no_hooks)).verdict.outcome
 
 
 DOCS = r'"path":"docs/[^"]*\.md"'
@@ -93,8 +93,8 @@ def test_other_parameters_count_only_where_the_expression_names_them(work):
 
 
 def test_a_path_that_leaves_the_workspace_is_no_target_and_not_allowed():
-    outside = subject_of(READ, {"path": "../x"}, "/w")
-    assert not rules.covers(rule(tool="read_file", pattern_kind="regex", pattern='"path":"'), outside)
+    outside = call_subject(READ, {"path": "../x"}, "/w")
+    assert not rules.rule_covers(rule(tool="read_file", pattern_kind="regex", pattern='"path":"'), outside)
 
 
 MOVE = ToolDescriptor(
@@ -108,7 +108,7 @@ def moving(pattern, source, target):
         name: ResolvedPath(path=f"/w/{path}", relative=path, exists=True)
         for name, path in (("source", source), ("target", target))
     }
-    return rule_regex.allows(pattern, MOVE, {"source": source, "target": target}, targets)
+    return rules.regex_allows(pattern, MOVE, {"source": source, "target": target}, targets)
 
 
 def test_each_path_of_a_call_has_to_be_named():
@@ -146,7 +146,7 @@ def test_what_has_neither_path_nor_address_is_judged_by_the_beginning_of_a_membe
     assert outcome(work, SERVED.id, '"pattern":"todo', pattern="todo list") == "allowed"
     assert outcome(work, SERVED.id, '^{"pattern":"todo', pattern="todo list") == "allowed"
     assert outcome(work, SERVED.id, "todo", pattern="my todo") == "ask"
-    assert outcome(work, SERVED.id, rule_regex.exact({"pattern": "a*"}), pattern="a*") == "allowed"
+    assert outcome(work, SERVED.id, rules.exact_regex({"pattern": "a*"}), pattern="a*") == "allowed"
 
 
 # --- commands --------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ def test_what_has_neither_path_nor_address_is_judged_by_the_beginning_of_a_membe
         ("git (status|diff)", "git diff && git status", "allowed"),
         ("git (status|diff)", "git diff && touch git-status", "ask"),
         ("git status|x", "touch x", "ask"),
-        (rule_regex.exact({"command": "touch 'a b' [x]"}), "touch 'a b' [x]", "ask"),
-        (rule_regex.exact({"command": "grep 'a*b' x"}), "grep 'a*b' x", "allowed"),
+        (rules.exact_regex({"command": "touch 'a b' [x]"}), "touch 'a b' [x]", "ask"),
+        (rules.exact_regex({"command": "grep 'a*b' x"}), "grep 'a*b' x", "allowed"),
         ("git l", "git log", "allowed"),
     ],
 )
@@ -184,17 +184,17 @@ def test_a_command_is_judged_from_its_first_word(work, pattern, command, wanted)
 def test_a_parameter_beside_the_command_does_not_speak_for_it():
     told = replace(SHELL, input_schema={})
     one = rule(pattern_kind="regex", pattern="git status")
-    asked = subject_of(told, {"command": "touch x", "goal": "git status"}, "")
-    assert not rules.covers(one, asked)
-    assert rules.covers(one, subject_of(told, {"command": "git status", "goal": "look"}, ""))
+    asked = call_subject(told, {"command": "touch x", "goal": "git status"}, "")
+    assert not rules.rule_covers(one, asked)
+    assert rules.rule_covers(one, call_subject(told, {"command": "git status", "goal": "look"}, ""))
     whole = rule(pattern_kind="regex", pattern='^{.*"goal":"git status')
-    assert not rules.covers(whole, asked)
+    assert not rules.rule_covers(whole, asked)
 
 
 def test_a_text_that_is_too_long_to_be_searched_is_not_allowed(monkeypatch):
-    monkeypatch.setattr(regex, "STEPS", 10)
+    monkeypatch.setattr(regex, "MAX_SEARCH_STEPS", 10)
     one = rule(tool="read_file", pattern_kind="regex", pattern='"path":"docs/')
-    assert not rules.covers(one, subject_of(READ, {"path": "docs/a"}, "/w"))
+    assert not rules.rule_covers(one, call_subject(READ, {"path": "docs/a"}, "/w"))
 
 
 @given(
@@ -203,15 +203,15 @@ def test_a_text_that_is_too_long_to_be_searched_is_not_allowed(monkeypatch):
 )
 def test_no_content_makes_another_path_allowed(content, path):
     given_path = path.replace("\0", "")
-    subject = subject_of(CREATE, {"path": given_path, "content": content}, "/nowhere")
+    subject = call_subject(CREATE, {"path": given_path, "content": content}, "/nowhere")
     for pattern in ('"path":"docs/', '^{"content":".*","path":"docs/', '^{"content":"[^"]*","path":"docs/'):
         one = rule(tool="create_file", pattern_kind="regex", pattern=pattern)
-        if rules.covers(one, subject):
+        if rules.rule_covers(one, subject):
             assert subject.targets["path"].relative.startswith("docs/")
 
 
 def test_an_exact_expression_matches_what_it_was_made_of():
     parameters = {"command": 'a \\ "b" {c} [d] (e) $f ^g .h *i +j ?k |l\n'}
-    made = rule_regex.exact(parameters)
-    assert regex.compiled(made).is_in(canonical.dumps(parameters))
-    assert not regex.compiled(made).is_in(canonical.dumps({"command": "a"}))
+    made = rules.exact_regex(parameters)
+    assert regex.compile_regex(made).is_in(canonical.dumps(parameters))
+    assert not regex.compile_regex(made).is_in(canonical.dumps({"command": "a"}))

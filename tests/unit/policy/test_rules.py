@@ -3,9 +3,9 @@
 import pytest
 
 from tests.unit.policy.gate_cases import CREATE, KNOWN, READ, SHELL, rule
-from workbench.policy import rules
+from workbench.policy import rule_validation, rules
 from workbench.policy.paths import ResolvedPath
-from workbench.policy.shell import view
+from workbench.policy.shell.analysis import view_command
 from workbench.text import canonical
 
 
@@ -17,7 +17,7 @@ def found_problems(**fields):
         "description": "text files",
         "known_tools": KNOWN,
     }
-    return rules.problems(**(base | fields))
+    return rule_validation.rule_problems(**(base | fields))
 
 
 def subject(tool, parameters):
@@ -26,30 +26,30 @@ def subject(tool, parameters):
         for name in tool.path_parameters
     }
     command = parameters.get(tool.command_parameter or "")
-    return rules.Subject(
+    return rules.RuleSubject(
         descriptor=tool,
         parameters=parameters,
         targets=targets,
         canonical=canonical.dumps(parameters),
-        view=view(command) if command else None,
+        view=view_command(command) if command else None,
     )
 
 
-HERE = rules.Moment(session_id="s1", workspace="/w", run_id=None, now=1000)
+HERE = rules.RuleMoment(session_id="s1", workspace="/w", run_id=None, now=1000)
 
 
 @pytest.mark.spec(53)
 def test_the_seeds_own_example_may_be_saved_and_matches_canonical_json():
     assert found_problems() == ()
     seed = rule(tool="read_file", pattern_kind="regex", pattern='^{"path":".*\\.txt"}$')
-    assert rules.covers(seed, subject(READ, {"path": "a/b.txt"}))
-    assert not rules.covers(seed, subject(READ, {"path": "a/b.py"}))
+    assert rules.rule_covers(seed, subject(READ, {"path": "a/b.txt"}))
+    assert not rules.rule_covers(seed, subject(READ, {"path": "a/b.py"}))
 
 
 def test_key_order_does_not_matter():
     ordered = rule(tool="create_file", pattern_kind="regex", pattern='^{"content":"x","path":"a"}$')
-    assert rules.covers(ordered, subject(CREATE, {"path": "a", "content": "x"}))
-    assert rules.covers(ordered, subject(CREATE, {"content": "x", "path": "a"}))
+    assert rules.rule_covers(ordered, subject(CREATE, {"path": "a", "content": "x"}))
+    assert rules.rule_covers(ordered, subject(CREATE, {"content": "x", "path": "a"}))
 
 
 @pytest.mark.spec(49, 50, 52)
@@ -188,10 +188,12 @@ def test_only_what_allows_has_to_be_narrow():
 
 
 def test_a_pattern_that_can_never_match_is_noted():
-    assert rules.notes(pattern_kind="regex", pattern=".*\\.txt$")
+    assert rule_validation.never_matching_notes(pattern_kind="regex", pattern=".*\\.txt$")
     for fine in ('^{"path":".*\\.txt"}$', ".*\\.txt", "x\\$", '\\.txt"}$'):
-        assert rules.notes(pattern_kind="regex", pattern=fine) == ()
-    assert "did you mean Read" in rules.notes(pattern_kind="glob", pattern="Raed(x)")[0]
+        assert rule_validation.never_matching_notes(pattern_kind="regex", pattern=fine) == ()
+    assert (
+        "did you mean Read" in rule_validation.never_matching_notes(pattern_kind="glob", pattern="Raed(x)")[0]
+    )
 
 
 @pytest.mark.spec(55)
@@ -199,10 +201,10 @@ def test_a_rule_for_one_tool_never_covers_another():
     for kind, pattern in (("regex", '"path":"a"'), ("glob", "Read(a)"), ("glob", "*")):
         for effect in ("allow", "deny", "ask"):
             other = rule(tool="read_file", pattern_kind=kind, pattern=pattern, effect=effect)
-            assert not rules.covers(other, subject(CREATE, {"path": "a", "content": ""}))
-            assert rules.covers(other, subject(READ, {"path": "a"}))
+            assert not rules.rule_covers(other, subject(CREATE, {"path": "a", "content": ""}))
+            assert rules.rule_covers(other, subject(READ, {"path": "a"}))
     some = [rule(id="R1", tool="read_file"), rule(id="R2"), rule(id="R3")]
-    assert {tool: [r.id for r in found] for tool, found in rules.index(some).items()} == {
+    assert {tool: [r.id for r in found] for tool, found in rules.rules_by_tool(some).items()} == {
         "read_file": ["R1"],
         "run_in_terminal": ["R2", "R3"],
     }
@@ -215,7 +217,7 @@ def test_a_rule_for_one_tool_never_covers_another():
 def test_no_rule_covers_a_command_that_is_not_plain(command, expected):
     for kind, pattern in (("glob", "Bash(git diff *)"), ("regex", '"command":"git diff')):
         assert (
-            rules.covers(rule(pattern_kind=kind, pattern=pattern), subject(SHELL, {"command": command}))
+            rules.rule_covers(rule(pattern_kind=kind, pattern=pattern), subject(SHELL, {"command": command}))
             is expected
         )
 
@@ -227,7 +229,7 @@ def test_no_rule_covers_a_command_that_is_not_plain(command, expected):
 def test_what_stands_in_the_way_sees_hidden_commands(effect, command):
     for kind, pattern in (("glob", "Bash(git push*)"), ("regex", '"command":"git push')):
         found = rule(effect=effect, pattern_kind=kind, pattern=pattern)
-        assert rules.covers(found, subject(SHELL, {"command": command}))
+        assert rules.rule_covers(found, subject(SHELL, {"command": command}))
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?:a|b)*a(?:a|b){900}x"])
@@ -235,7 +237,9 @@ def test_what_cannot_be_checked_counts_against_the_call(pattern):
     big = subject(CREATE, {"path": "a", "content": "ab" * 200_000})
     for effect, expected in (("allow", False), ("ask", True), ("deny", True)):
         assert (
-            rules.covers(rule(tool="create_file", pattern_kind="regex", pattern=pattern, effect=effect), big)
+            rules.rule_covers(
+                rule(tool="create_file", pattern_kind="regex", pattern=pattern, effect=effect), big
+            )
             is expected
         )
 
@@ -257,19 +261,13 @@ def test_what_cannot_be_checked_counts_against_the_call(pattern):
     ],
 )
 def test_a_rule_holds_in_its_scope_and_time(changed, expected):
-    assert rules.is_in_force(rule(**changed), HERE) is expected
+    assert rules.is_rule_in_force(rule(**changed), HERE) is expected
 
 
 def test_a_grant_for_a_run_holds_in_that_run():
-    in_run = rules.Moment(session_id="s1", workspace="/w", run_id="r1", now=1)
-    assert rules.is_in_force(rule(scope="run", scope_id="r1"), in_run)
-    assert not rules.is_in_force(rule(scope="run", scope_id="r2"), in_run)
-
-
-def test_matching_recorded_json():
-    text_rule = rule(tool="read_file", pattern_kind="regex", pattern="\\.txt")
-    assert rules.matches(text_rule, "read_file", '{"path":"a.txt"}')
-    assert not rules.matches(text_rule, "list_dir", '{"path":"a.txt"}')
+    in_run = rules.RuleMoment(session_id="s1", workspace="/w", run_id="r1", now=1)
+    assert rules.is_rule_in_force(rule(scope="run", scope_id="r1"), in_run)
+    assert not rules.is_rule_in_force(rule(scope="run", scope_id="r2"), in_run)
 
 
 @pytest.mark.parametrize(
@@ -298,4 +296,4 @@ def test_matching_recorded_json():
 )
 def test_an_expression_spells_out_what_is_not_known(pattern, command, passes):
     one = rule(pattern_kind="regex", pattern=pattern)
-    assert rules.covers(one, subject(SHELL, {"command": command})) is passes
+    assert rules.rule_covers(one, subject(SHELL, {"command": command})) is passes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.policy.schemas import check, check_schema
+from workbench.policy.schemas import parameter_problems, schema_problems
 
 SCHEMA = {
     "type": "object",
@@ -31,7 +31,7 @@ SCHEMA = {
         ({"path": "a", "count": True}, ("count: must be integer",)),
         ({"path": "a", "count": "3"}, ("count: must be integer",)),
         ({"path": "a", "kind": "c"}, ('kind: does not satisfy enum ["a", "b"]',)),
-        ({"path": "a", "tag": "A1"}, ("tag: does not have the form that it must have",)),
+        ({"path": "a", "tag": "A1"}, ("tag: does not match the required pattern",)),
         ({"path": "a", "deep": {}}, ("deep.n: missing",)),
         ({"path": "a", "deep": {"n": "x"}}, ("deep.n: must be number",)),
         ({"path": "a", "x": 1}, ("x: not known; known are path, count, kind, tag, deep",)),
@@ -40,12 +40,12 @@ SCHEMA = {
     ],
 )
 def test_messages_name_the_field(parameters, messages):
-    assert check(SCHEMA, parameters) == messages
+    assert parameter_problems(SCHEMA, parameters) == messages
 
 
 def test_a_message_never_repeats_a_value():
     assert "hunter2" not in " ".join(
-        check(SCHEMA, {"path": ["hunter2"], "kind": "hunter2", "tag": "HUNTER hunter2"})
+        parameter_problems(SCHEMA, {"path": ["hunter2"], "kind": "hunter2", "tag": "HUNTER hunter2"})
     )
 
 
@@ -58,7 +58,7 @@ def test_parameters_that_are_nested_without_end_are_refused():
         "properties": {"a": {"$ref": "#/$defs/l"}},
         "$defs": {"l": {"items": {"$ref": "#/$defs/l"}}},
     }
-    assert check(recursive, {"a": deep}) == ("parameters: nested too deep to be checked",)
+    assert parameter_problems(recursive, {"a": deep}) == ("parameters: nested too deep to be checked",)
 
 
 @pytest.mark.spec(59, 194)
@@ -80,13 +80,13 @@ def test_parameters_that_are_nested_without_end_are_refused():
     ],
 )
 def test_a_bad_schema_is_named(schema):
-    assert check_schema(schema)
+    assert schema_problems(schema)
 
 
 def test_a_good_schema_has_no_problems():
-    assert check_schema(SCHEMA) == ()
+    assert schema_problems(SCHEMA) == ()
     assert (
-        check_schema(
+        schema_problems(
             {"type": "object", "$defs": {"s": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/s"}}}
         )
         == ()
@@ -96,7 +96,9 @@ def test_a_good_schema_has_no_problems():
 def test_a_reference_that_slipped_in_is_not_fetched(monkeypatch):
     fetched = []
     monkeypatch.setattr("urllib.request.urlopen", fetched.append)
-    found = check({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}, {"a": 1})
+    found = parameter_problems(
+        {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}, {"a": 1}
+    )
     assert found
     assert found[0].startswith("schema:")
     assert fetched == []
@@ -104,4 +106,4 @@ def test_a_reference_that_slipped_in_is_not_fetched(monkeypatch):
 
 def test_a_runaway_pattern_does_not_hang():
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
-    assert check(schema, {"a": "a" * 2000 + "b"})
+    assert parameter_problems(schema, {"a": "a" * 2000 + "b"})

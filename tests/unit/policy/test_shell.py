@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.policy.shell import LONGEST, view
+from workbench.policy.shell.analysis import MAX_COMMAND_LENGTH, view_command
 
 PLAIN = [
     "git diff --stat main",
@@ -255,19 +255,19 @@ UNPLAIN = [
     "test -v x",
     "-x",
     "ls " + "x " * 5000,
-    "x" * (LONGEST + 1),
+    "x" * (MAX_COMMAND_LENGTH + 1),
 ]
 
 
 @pytest.mark.parametrize("command", PLAIN)
 def test_a_command_of_plain_words_is_plain(command: str):
-    assert view(command).reasons == ()
-    assert view(command).plain
+    assert view_command(command).reasons == ()
+    assert view_command(command).plain
 
 
 @pytest.mark.parametrize("command", UNPLAIN)
 def test_a_command_that_could_do_more_than_it_says_is_not_plain(command: str):
-    seen = view(command)
+    seen = view_command(command)
     assert not seen.plain
     assert seen.reasons
 
@@ -287,13 +287,13 @@ WRITING = [
 
 @pytest.mark.parametrize("command", WRITING)
 def test_a_command_that_writes_where_an_option_says_is_spelled_out_as_a_whole(command: str):
-    (simple,) = view(command).commands
+    (simple,) = view_command(command).commands
     assert simple.literal == frozenset(range(len(simple.words)))
 
 
 @pytest.mark.parametrize(("command", "spelled"), SPELLED)
 def test_a_program_that_runs_another_has_to_be_spelled_out(command: str, spelled: str):
-    (simple,) = view(command).commands
+    (simple,) = view_command(command).commands
     assert " ".join(simple.words[: simple.spelled]) == spelled
 
 
@@ -399,7 +399,7 @@ REACHING = [
 
 @pytest.mark.parametrize("command", REACHING)
 def test_a_deny_sees_the_command_wherever_it_stands(command: str):
-    assert any(text.startswith("git push") for text in view(command).reach)
+    assert any(text.startswith("git push") for text in view_command(command).deny_texts)
 
 
 @pytest.mark.parametrize(
@@ -414,18 +414,20 @@ def test_a_deny_sees_the_command_wherever_it_stands(command: str):
     ],
 )
 def test_a_deny_does_not_see_what_is_only_said(command: str):
-    assert not any(text == "git push" or text.startswith("git push ") for text in view(command).reach)
+    assert not any(
+        text == "git push" or text.startswith("git push ") for text in view_command(command).deny_texts
+    )
 
 
 def test_segments_are_the_simple_commands_with_quotes_taken_off():
-    seen = view("git log --format='%h' && echo \"a b\"; ls")
+    seen = view_command("git log --format='%h' && echo \"a b\"; ls")
     assert seen.segments == ("git log --format=%h", "echo a b", "ls")
     assert seen.is_certain
 
 
 @pytest.mark.parametrize("command", ["echo 'x", 'echo "x', "echo $(x", "echo `x", "echo ${x:-y}"])
 def test_what_cannot_be_read_for_certain_is_said(command: str):
-    assert not view(command).is_certain
+    assert not view_command(command).is_certain
 
 
 SHELL_TEXT = st.text(alphabet=string.ascii_lowercase[:4] + " ;&|()`'\"\\$<>{}\n=-/", max_size=60)
@@ -434,8 +436,8 @@ SHELL_TEXT = st.text(alphabet=string.ascii_lowercase[:4] + " ;&|()`'\"\\$<>{}\n=
 @settings(max_examples=300, deadline=None)
 @given(SHELL_TEXT)
 def test_any_text_can_be_looked_at_and_plain_means_that_every_word_is_accounted_for(command: str):
-    seen = view(command)
-    assert command in seen.reach
+    seen = view_command(command)
+    assert command in seen.deny_texts
     assert bool(seen.reasons) is not seen.plain
     if seen.plain:
         assert "$" not in command.replace("\\$", "").replace("$ ", "") or "'" in command or '"' in command
@@ -446,9 +448,9 @@ def test_any_text_can_be_looked_at_and_plain_means_that_every_word_is_accounted_
 @given(SHELL_TEXT, SHELL_TEXT, st.sampled_from([";", "\n", "&&", "||", "|", "&"]))
 def test_a_command_behind_a_separator_is_always_reached(before: str, after: str, separator: str):
     command = f"a{separator}git push"
-    assert "git push" in view(command).reach
+    assert "git push" in view_command(command).deny_texts
     quiet = before.translate({ord(sign): " " for sign in "'\"\\$`(){}<>"})
-    assert "git push" in view(f"{quiet}{separator}git push\n{after}").reach
+    assert "git push" in view_command(f"{quiet}{separator}git push\n{after}").deny_texts
 
 
 HOSTILE = [
@@ -462,10 +464,10 @@ HOSTILE = [
 def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     import time
 
-    view("ls")
+    view_command("ls")
     started = time.process_time()
-    view(f"python -c '{piece * times}'")
-    view(piece * times)
+    view_command(f"python -c '{piece * times}'")
+    view_command(piece * times)
     assert time.process_time() - started < 1
 
 
@@ -487,7 +489,7 @@ def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     ],
 )
 def test_a_word_behind_a_redirect_belongs_to_its_command(line, words):
-    assert view(line).commands[0].words == words
+    assert view_command(line).commands[0].words == words
 
 
 @pytest.mark.parametrize(
@@ -498,16 +500,16 @@ def test_a_word_behind_a_redirect_belongs_to_its_command(line, words):
     ],
 )  # fmt: skip
 def test_a_word_behind_a_redirect_is_judged(line):
-    assert not view(line).plain
+    assert not view_command(line).plain
 
 
 @pytest.mark.parametrize("target", ["/w", "/w/", "-- /w"])
 def test_a_cd_to_where_the_line_runs_anyway_moves_nothing(target):
-    seen = view(f"cd {target} && git status && ./run", "/w")
+    seen = view_command(f"cd {target} && git status && ./run", "/w")
     assert seen.plain
     assert [simple.stays for simple in seen.commands] == [True, False, False]
-    assert [simple.words[0] for simple in seen.to_cover] == ["git", "./run"]
-    assert seen.without_stays.segments == ("git status", "./run")
+    assert [simple.words[0] for simple in seen.commands_to_cover] == ["git", "./run"]
+    assert seen.without_redundant_cd.segments == ("git status", "./run")
 
 
 @pytest.mark.parametrize(
@@ -518,18 +520,18 @@ def test_a_cd_to_where_the_line_runs_anyway_moves_nothing(target):
     ],
 )  # fmt: skip
 def test_a_relative_program_or_git_behind_another_cd_is_not_plain(line):
-    assert not view(line, "/w").plain
+    assert not view_command(line, "/w").plain
 
 
 def test_a_cd_that_does_more_is_no_such_cd():
     for line in ("cd /w", "X=1 cd /w && ls", "cd /w <x && ls", "cd /w x && ls", "cd -P /w && ls"):
-        assert view(line, "/w").to_cover == view(line, "/w").commands, line
-    assert not view("cd /w && git status").plain
-    assert not view("cd w && ./x", "w").plain
+        assert view_command(line, "/w").commands_to_cover == view_command(line, "/w").commands, line
+    assert not view_command("cd /w && git status").plain
+    assert not view_command("cd w && ./x", "w").plain
 
 
 def test_a_command_knows_what_stands_before_it():
-    seen = view("a && b || c\nd |\n e; ! f && (g; h); for i in x y; do j; done")
+    seen = view_command("a && b || c\nd |\n e; ! f && (g; h); for i in x y; do j; done")
     assert [simple.behind for simple in seen.commands] == [
         "", "&&", "||", "\n", "|", "; !", "&& (", ";", ") ; for ; do",
     ]  # fmt: skip
@@ -538,5 +540,5 @@ def test_a_command_knows_what_stands_before_it():
 
 def test_every_cd_of_a_very_long_line_is_kept_in_its_place():
     line = "cd a;ls;cd b;ls;" + ";".join(["cat x"] * 500)
-    assert [simple.words[-1] for simple in view(line).commands][:4] == ["a", "ls", "b", "ls"]
-    assert len(view(";".join(["cat x"] * 500)).commands) == 1
+    assert [simple.words[-1] for simple in view_command(line).commands][:4] == ["a", "ls", "b", "ls"]
+    assert len(view_command(";".join(["cat x"] * 500)).commands) == 1

@@ -7,12 +7,17 @@ import subprocess
 import pytest
 
 from tests.unit.policy.gate_cases import SHELL
-from workbench.policy import shell
-from workbench.policy.globs import Glob, matches
-from workbench.policy.shell import Simple, view
-from workbench.policy.shell_ansi import decode, decode_text, decode_words
-from workbench.policy.shell_reading import Unclear, read
-from workbench.policy.shell_scan import Scan, scan
+from workbench.policy.permissions import PermissionPattern, permission_matches
+from workbench.policy.shell import analysis
+from workbench.policy.shell.analysis import SimpleCommand, view_command
+from workbench.policy.shell.parser import UnclearCommand, tokenize
+from workbench.policy.shell.scanner import (
+    ShellScan,
+    decode_ansi_bytes,
+    decode_ansi_text,
+    decode_ansi_words,
+    scan_commands,
+)
 
 BASH = shutil.which("bash")
 PIECES = [
@@ -41,7 +46,7 @@ def test_every_escape_means_what_bash_makes_of_it():
     inners = PIECES + ["".join(some.choice(PIECES) for _ in range(4)) for _ in range(500)]
     inners = [inner for inner in inners if not inner.endswith("\\")]
     for inner, text in zip(inners, said(inners), strict=True):
-        assert f"a{decode(bytewise(inner))[0]}b" == text, inner
+        assert f"a{decode_ansi_bytes(bytewise(inner))[0]}b" == text, inner
 
 
 @pytest.mark.parametrize(
@@ -49,15 +54,15 @@ def test_every_escape_means_what_bash_makes_of_it():
     [("\\0", "a NUL"), ("\\x{100}", "a NUL"), ("\\c@", "a NUL"), ("\\uD800", "no character"), ("\\U110000", "no character")],
 )  # fmt: skip
 def test_what_bash_cuts_off_or_no_encoding_has_is_not_plain(inner, doubt):
-    assert doubt in decode(inner)[1]
-    with pytest.raises(Unclear, match=doubt):
-        read(f"ls $'{inner}'")
+    assert doubt in decode_ansi_bytes(inner)[1]
+    with pytest.raises(UnclearCommand, match=doubt):
+        tokenize(f"ls $'{inner}'")
 
 
 def test_a_text_of_any_characters_is_decoded():
-    assert decode_text("é\\x41\\xff") == "éA\ufffd"
-    assert decode_words("a $'\\x41b' '$'\\x42''") == "a Ab 'B'"
-    assert decode_words("a 'b'") == "a 'b'"
+    assert decode_ansi_text("é\\x41\\xff") == "éA\ufffd"
+    assert decode_ansi_words("a $'\\x41b' '$'\\x42''") == "a Ab 'B'"
+    assert decode_ansi_words("a 'b'") == "a 'b'"
 
 
 HIDDEN = [
@@ -81,8 +86,8 @@ EXPANDED = [
 
 @pytest.mark.parametrize("line", HIDDEN + EXPANDED)
 def test_a_deny_sees_what_is_written_in_escapes(line):
-    deny = Glob(text="Bash(git push*)")
-    assert matches(deny, SHELL, {"command": line}, {}, view(line), purpose="deny")
+    deny = PermissionPattern(text="Bash(git push*)")
+    assert permission_matches(deny, SHELL, {"command": line}, {}, view_command(line), purpose="deny")
 
 
 @pytest.mark.parametrize(
@@ -98,20 +103,29 @@ def test_a_deny_sees_what_is_written_in_escapes(line):
     ],
 )
 def test_a_deny_does_not_see_what_is_not_there(line):
-    deny = Glob(text="Bash(git push*)")
-    assert not matches(deny, SHELL, {"command": line}, {}, view(line), purpose="deny")
+    deny = PermissionPattern(text="Bash(git push*)")
+    assert not permission_matches(deny, SHELL, {"command": line}, {}, view_command(line), purpose="deny")
 
 
 def test_the_words_that_two_readers_agree_on_are_always_tried():
-    assert "git push origin" in view("git $'\\x70ush' origin").reach
+    assert "git push origin" in view_command("git $'\\x70ush' origin").deny_texts
 
 
 @pytest.mark.parametrize("line", ["sh -c push", "bash -c push x", "bash -ec push", "python -c push"])
 def test_a_single_word_behind_an_option_that_takes_code_is_a_command(line):
-    assert matches(Glob(text="Bash(push *)"), SHELL, {"command": line}, {}, view(line), purpose="deny")
+    assert permission_matches(
+        PermissionPattern(text="Bash(push *)"),
+        SHELL,
+        {"command": line},
+        {},
+        view_command(line),
+        purpose="deny",
+    )
 
 
 def test_a_scan_has_the_decoded_words_and_what_the_stricter_readers_found_besides():
-    assert scan("git $'\\x70ush' $x").segments[0].bare == ("git", "push")
-    more = shell._with_agreed(Scan(segments=(), is_certain=True), [Simple(words=("git", "push"), written=())])
+    assert scan_commands("git $'\\x70ush' $x").segments[0].bare == ("git", "push")
+    more = analysis._with_agreed_commands(
+        ShellScan(segments=(), is_certain=True), [SimpleCommand(words=("git", "push"), written=())]
+    )
     assert [segment.words for segment in more.segments] == [("git", "push")]

@@ -8,7 +8,7 @@ from tests.unit.policy.denied_commands import DENIED, DENY, SPOKEN
 from tests.unit.policy.harmless_commands import ALLOWED
 from tests.unit.policy.hostile_commands import EVERYWHERE
 from tests.unit.policy.more_commands import HARMLESS, HOSTILE
-from workbench.cli.check.kinds import command
+from workbench.cli.check import check_command
 
 WIDE = sorted(
     {f"Bash({word} *)" for line in EVERYWHERE for word in re.findall(r"[\w./-]+", line)}
@@ -22,7 +22,7 @@ def _short(line: str) -> str:
 
 
 def verdict(line, allow=(), deny=()):
-    return command({"command": line, "allow": list(allow), "deny": list(deny)})["verdict"]
+    return check_command({"command": line, "allow": list(allow), "deny": list(deny)})["verdict"]
 
 
 @pytest.mark.parametrize("line", EVERYWHERE, ids=_short)

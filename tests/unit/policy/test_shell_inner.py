@@ -7,19 +7,22 @@ from pathlib import Path
 import pytest
 
 from tests.unit.policy.gate_cases import context, rule
-from workbench.policy import shell_inner
-from workbench.policy.gate import GateCall, Passed, after_hooks, before_hooks
-from workbench.policy.globs import Glob
-from workbench.policy.shell import view
-from workbench.policy.shell_inner import DATA_TAKERS, inner_view, takes_data
+from workbench.policy.gate import GateCall, ScreenedCall, judge_screened_call, screen_call
+from workbench.policy.permissions import PermissionPattern
+from workbench.policy.shell import analysis
+from workbench.policy.shell.analysis import inner_command_view, takes_only_data, view_command
+from workbench.policy.shell.risk_lists import DATA_TAKERS
 
 
 def verdict(line, tmp_path, deny=("Bash(rm *)",), **changed):
-    allow = (Glob(text="*"), *(Glob(text=f"Bash({simple.source})") for simple in view(line).commands))
-    patterns = {"deny": tuple(Glob(text=text) for text in deny), "allow": allow}
+    allow = (
+        PermissionPattern(text="*"),
+        *(PermissionPattern(text=f"Bash({simple.source})") for simple in view_command(line).commands),
+    )
+    patterns = {"deny": tuple(PermissionPattern(text=text) for text in deny), "allow": allow}
     where = context(tmp_path, **patterns | changed)
-    passed = before_hooks(GateCall(tool="run_in_terminal", parameters={"command": line}), where)
-    return after_hooks(passed, where) if isinstance(passed, Passed) else passed
+    passed = screen_call(GateCall(tool="run_in_terminal", parameters={"command": line}), where)
+    return judge_screened_call(passed, where) if isinstance(passed, ScreenedCall) else passed
 
 
 WRAPPED = [
@@ -34,13 +37,15 @@ WRAPPED = [
 def test_a_denied_program_behind_one_that_nobody_listed_asks(line, tmp_path):
     said = verdict(line, tmp_path)
     assert said.outcome == "ask"
-    if view(line).plain:
+    if view_command(line).plain:
         assert said.step == "grants"
-        assert said.reason == "a deny on Bash(rm *) may concern this: a later word of it may be run"
+        assert said.reason == "the denial Bash(rm *) may apply: a later word of it may run as a command"
     assert verdict(line, tmp_path, can_ask=False).outcome == "denied"
 
 
-@pytest.mark.parametrize("line", [line for line in WRAPPED if view(line).plain and "/bin" not in line])
+@pytest.mark.parametrize(
+    "line", [line for line in WRAPPED if view_command(line).plain and "/bin" not in line]
+)
 def test_without_a_deny_that_matches_nothing_changes(line, tmp_path):
     for deny in ((), ("Bash(shutdown *)",), ("Read(other)",)):
         assert verdict(line, tmp_path, deny=deny).outcome == "allowed", deny
@@ -76,32 +81,32 @@ def test_a_link_to_a_denied_program_counts_as_that_program(tmp_path):
 
 
 def test_a_word_that_is_known_to_be_text_is_none(monkeypatch):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
-    seen = view("somewrap -m rm")
+    seen = view_command("somewrap -m rm")
     known = replace(seen, commands=tuple(replace(simple, text=frozenset({2})) for simple in seen.commands))
-    assert "rm" in inner_view(seen).reach
-    assert inner_view(known) is None
+    assert "rm" in inner_command_view(seen).deny_texts
+    assert inner_command_view(known) is None
 
 
 def test_of_a_line_with_too_much_only_a_loose_search_is_made():
     line = "somewrap " + " ".join(f"word{number}" for number in range(900)) + " rm a"
-    seen = inner_view(view(line))
-    assert not seen.is_reach_whole
-    several = inner_view(
-        view("; ".join(f"somewrap{number} " + f"word{number} " * 60 for number in range(20)))
+    seen = inner_command_view(view_command(line))
+    assert not seen.has_all_deny_texts
+    several = inner_command_view(
+        view_command("; ".join(f"somewrap{number} " + f"word{number} " * 60 for number in range(20)))
     )
-    assert not several.is_reach_whole
+    assert not several.has_all_deny_texts
 
 
 def test_a_line_of_programs_that_take_data_has_no_inner_commands():
-    assert inner_view(view("echo a; ls | cat")) is None
+    assert inner_command_view(view_command("echo a; ls | cat")) is None
 
 
 def test_a_program_with_a_folder_is_not_the_one_that_is_listed():
-    assert takes_data("echo")
-    assert not takes_data("./echo")
-    assert not takes_data("yarn")
+    assert takes_only_data("echo")
+    assert not takes_only_data("./echo")
+    assert not takes_only_data("yarn")
 
 
 def installed(name):
@@ -131,8 +136,8 @@ def test_what_is_listed_runs_nothing_that_its_words_name(name, tmp_path):
 
 
 def test_no_program_that_runs_others_is_listed():
-    from workbench.policy.shell_lists import EVALUATORS, INTERPRETERS, SHELL_LIKE, WRAPPERS
+    from workbench.policy.shell.risk_lists import EVALUATORS, INTERPRETERS, SHELL_LIKE_PROGRAMS, WRAPPERS
 
-    assert not DATA_TAKERS & (WRAPPERS | SHELL_LIKE | INTERPRETERS.keys() | EVALUATORS)
+    assert not DATA_TAKERS & (WRAPPERS | SHELL_LIKE_PROGRAMS | INTERPRETERS.keys() | EVALUATORS)
     assert not any(re.search("exec|wrap", name) for name in DATA_TAKERS)
-    assert shell_inner.takes_data("git")
+    assert analysis.takes_only_data("git")

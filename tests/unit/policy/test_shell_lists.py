@@ -2,42 +2,40 @@
 
 import pytest
 
-from workbench.cli.check.kinds import command
-from workbench.policy.shell import view
-from workbench.policy.shell_lists import (
-    ALIASES,
+from workbench.cli.check import check_command
+from workbench.policy.shell.analysis import view_command
+from workbench.policy.shell.risk_lists import (
+    CODE_MODULES,
     EVALUATORS,
+    HARMLESS_VARIABLES,
+    INPUT_DEVICES,
     INTERPRETERS,
-    MODULES,
-    OPTIONS,
-    REMOTE,
-    RESERVED,
+    OPERAND_WRITERS,
+    OUTPUT_SINKS,
+    PROGRAM_ALIASES,
+    REMOTE_RUNNERS,
+    RESERVED_WORDS,
+    RISKY_OPTIONS,
+    RISKY_SUBCOMMANDS,
     RUNNERS,
-    SHELL_LIKE,
-    SINKS,
-    SOURCES,
-    SUBCOMMANDS,
+    SHELL_LIKE_PROGRAMS,
+    STEERING_PREFIXES,
+    STEERING_SUFFIXES,
+    STEERING_VARIABLES,
     WRAPPERS,
-    WRITERS,
-    program,
-)
-from workbench.policy.variables import (
-    HARMLESS,
-    VARIABLE_BEGINNINGS,
-    VARIABLE_ENDINGS,
-    VARIABLES,
-    is_harmless,
-    unspelled_reason,
-    variable_reason,
+    assignment_risk,
+    is_harmless_assignment,
+    program_name,
+    variable_risk,
 )
 
 
 def plain(command):
-    return view(command).plain
+    return view_command(command).plain
 
 
 def covered(line, *allow):
-    return command({"command": line, "allow": list(allow), "deny": []})["verdict"] == "allow"
+    return check_command({"command": line, "allow": list(allow), "deny": []})["verdict"] == "allow"
 
 
 @pytest.mark.parametrize("name", sorted(WRAPPERS))
@@ -45,7 +43,7 @@ def test_a_wrapper_is_never_plain_and_a_deny_sees_through_it(name):
     assert not plain(f"{name} rm x")
     assert not plain(f"/usr/bin/{name} rm x")
     assert not plain(f"ls | {name} rm x")
-    assert "rm x" in view(f"{name} rm x").reach
+    assert "rm x" in view_command(f"{name} rm x").deny_texts
 
 
 @pytest.mark.parametrize("name", sorted(EVALUATORS))
@@ -53,7 +51,7 @@ def test_a_builtin_that_changes_the_shell_is_never_plain(name):
     assert not plain(f"{name} x")
 
 
-@pytest.mark.parametrize("name", sorted(SHELL_LIKE))
+@pytest.mark.parametrize("name", sorted(SHELL_LIKE_PROGRAMS))
 def test_a_program_with_a_language_of_its_own_is_never_plain(name):
     assert not plain(f"{name} x")
     assert not plain(f"echo x | {name}")
@@ -66,7 +64,7 @@ def test_an_interpreter_needs_its_script_spelled_out_and_runs_no_text(name):
     assert not plain(f"{name} -")
     for letter in INTERPRETERS[name]:
         assert not plain(f"{name} -{letter} x")
-    (simple,) = view(f"{name} script x").commands
+    (simple,) = view_command(f"{name} script x").commands
     assert simple.words[: simple.spelled] == (name, "script")
 
 
@@ -75,18 +73,20 @@ def test_a_runner_needs_what_it_runs_spelled_out(name):
     for word in RUNNERS[name] or ("",):
         words = f"{name} {word}".strip()
         assert not plain(words)
-        found = view(f"{words} prog x")
+        found = view_command(f"{words} prog x")
         assert not found.plain or found.commands[0].spelled == len(words.split()) + 1
-        assert "rm x" in view(f"{words} rm x").reach
+        assert "rm x" in view_command(f"{words} rm x").deny_texts
 
 
-@pytest.mark.parametrize(("name", "word"), [(name, word) for name in REMOTE for word in sorted(REMOTE[name])])
+@pytest.mark.parametrize(
+    ("name", "word"), [(name, word) for name in REMOTE_RUNNERS for word in sorted(REMOTE_RUNNERS[name])]
+)
 def test_a_subcommand_that_runs_programs_elsewhere_is_never_plain(name, word):
     assert not plain(f"{name} {word} x")
     assert plain(f"{name} qvx7kd") or name in INTERPRETERS
 
 
-ROWS = [(table, option) for table in OPTIONS for option in OPTIONS[table]]
+ROWS = [(table, option) for table in RISKY_OPTIONS for option in RISKY_OPTIONS[table]]
 
 
 @pytest.mark.parametrize(("table", "option"), ROWS)
@@ -100,17 +100,17 @@ def test_an_option_that_writes_or_runs_is_never_plain(table, option):
 
 
 def test_a_module_that_runs_text_is_never_plain():
-    assert [name for name in MODULES if plain(f"python -m {name} x")] == []
+    assert [name for name in CODE_MODULES if plain(f"python -m {name} x")] == []
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [(name, words) for name in SUBCOMMANDS for words in SUBCOMMANDS[name]]
+    ("name", "words"), [(name, words) for name in RISKY_SUBCOMMANDS for words in RISKY_SUBCOMMANDS[name]]
 )
 def test_a_subcommand_that_runs_programs_is_never_plain(name, words):
     assert not plain(f"{name} {words} x")
 
 
-@pytest.mark.parametrize("name", sorted(VARIABLES))
+@pytest.mark.parametrize("name", sorted(STEERING_VARIABLES))
 def test_a_variable_that_steers_programs_is_never_set_unasked(name):
     for line in (
         f"{name}=x ls",
@@ -123,14 +123,14 @@ def test_a_variable_that_steers_programs_is_never_set_unasked(name):
 
 
 @pytest.mark.parametrize(
-    "name", [f"{text}QVX" for text in VARIABLE_BEGINNINGS] + [f"QVX{text}" for text in VARIABLE_ENDINGS]
+    "name", [f"{text}QVX" for text in STEERING_PREFIXES] + [f"QVX{text}" for text in STEERING_SUFFIXES]
 )
 def test_a_variable_is_known_by_its_beginning_or_end(name):
-    assert variable_reason(name)
+    assert variable_risk(name)
     assert not plain(f"{name}=x ls")
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS))
+@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
 def test_a_harmless_variable_may_be_set(name):
     assert plain(f"{name}=1 ls")
     assert covered(f"{name}=1 ls", "Bash(ls *)")
@@ -139,7 +139,7 @@ def test_a_harmless_variable_may_be_set(name):
     assert plain(f"{name}=1; ls")
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS))
+@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
 def test_no_value_of_a_harmless_variable_is_a_path(name):
     for value in ("/x/y/z/a", "./x", "../x", "'a b'", "~/x", "x/../y", "a;b"):
         assert not covered(f"{name}={value} ls", "Bash(ls *)")
@@ -183,37 +183,37 @@ def test_a_variable_of_one_program_is_asked_for_always(name):
 
 
 def test_what_stands_alone_is_harmless_or_a_letter_of_a_loop():
-    assert unspelled_reason("i") is None
-    assert unspelled_reason("CI=1") is None
-    assert unspelled_reason("i=1")
-    assert unspelled_reason("PATH")
-    assert unspelled_reason("CI")
-    assert not is_harmless("CI")
+    assert assignment_risk("i") is None
+    assert assignment_risk("CI=1") is None
+    assert assignment_risk("i=1")
+    assert assignment_risk("PATH")
+    assert assignment_risk("CI")
+    assert not is_harmless_assignment("CI")
 
 
-@pytest.mark.parametrize("name", sorted(WRITERS))
+@pytest.mark.parametrize("name", sorted(OPERAND_WRITERS))
 def test_a_writer_asks_for_the_operand_that_it_writes(name):
-    assert not plain(f"{name} {'in ' * WRITERS[name]}out")
-    assert plain(f"{name} {'in ' * WRITERS[name]}/dev/null")
+    assert not plain(f"{name} {'in ' * OPERAND_WRITERS[name]}out")
+    assert plain(f"{name} {'in ' * OPERAND_WRITERS[name]}/dev/null")
 
 
-@pytest.mark.parametrize("name", sorted(SINKS))
+@pytest.mark.parametrize("name", sorted(OUTPUT_SINKS))
 def test_output_may_go_where_output_goes_anyway(name):
     assert plain(f"ls > {name}")
     assert not plain(f"ls > {name}x")
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
+@pytest.mark.parametrize("name", sorted(INPUT_DEVICES))
 def test_input_may_come_from_nowhere(name):
     assert plain(f"cat < {name}")
     assert not plain(f"cat < {name}x") or not name.startswith("/dev/")
 
 
-@pytest.mark.parametrize(("other", "name"), sorted(ALIASES.items()))
+@pytest.mark.parametrize(("other", "name"), sorted(PROGRAM_ALIASES.items()))
 def test_another_name_is_the_same_program(other, name):
-    assert program(other) == program(f"/usr/bin/{other}") == name
+    assert program_name(other) == program_name(f"/usr/bin/{other}") == name
 
 
-@pytest.mark.parametrize("word", sorted(RESERVED - {"!"}))
+@pytest.mark.parametrize("word", sorted(RESERVED_WORDS - {"!"}))
 def test_a_word_of_the_grammar_is_no_program(word):
     assert not plain(f"{word} x")

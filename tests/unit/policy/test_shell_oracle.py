@@ -16,9 +16,9 @@ from tests.support.throwaway import Throwaway
 from tests.unit.policy import fuzzed_lines
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.test_shell import PLAIN
-from workbench.policy.globs import Glob, matches
-from workbench.policy.shell import view
-from workbench.policy.shell_scripts import awk_reason, sed_reason
+from workbench.policy.permissions import PermissionPattern, permission_matches
+from workbench.policy.shell.analysis import view_command
+from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 
 BASH = shutil.which("bash")
 RUNS = size("WORKBENCH_SHELL_RUNS", 500, 20_000)
@@ -28,7 +28,9 @@ SHARE = RUNS // 4
 
 MOST_MADE = 60 * SHARE
 ALLOWED = ("git", "ls", "cat")
-PATTERNS = [Glob(text=text) for text in ("Bash(git log *)", "Bash(ls *)", "Bash(cat)", "Bash([ *)")]
+PATTERNS = [
+    PermissionPattern(text=text) for text in ("Bash(git log *)", "Bash(ls *)", "Bash(cat)", "Bash([ *)")
+]
 PROGRAMS = (*ALLOWED, "evil", "sh", "env", "xargs", "sudo", "python", "find", "tee")
 
 PIECES = [
@@ -46,7 +48,10 @@ PIECES = [
 def shims(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shims")
     heads = {
-        simple.words[0] for line in PLAIN for simple in view(line).commands if "/" not in simple.words[0]
+        simple.words[0]
+        for line in PLAIN
+        for simple in view_command(line).commands
+        if "/" not in simple.words[0]
     }
     for name in (*PROGRAMS, *heads):
         if name in ("[", ":"):
@@ -70,16 +75,17 @@ def ran(line, shims, work):
 
 
 def is_allowed(line):
-    seen = view(line)
+    seen = view_command(line)
     return (
-        bool(line) and any(matches(pattern, SHELL, {"command": line}, {}, seen) for pattern in PATTERNS)
+        bool(line)
+        and any(permission_matches(pattern, SHELL, {"command": line}, {}, seen) for pattern in PATTERNS)
     ) or _covered(seen)
 
 
 def _covered(seen):
-    from workbench.policy.globs import covering
+    from workbench.policy.permissions import first_permission_covering
 
-    return seen.plain and all(covering(PATTERNS, SHELL, simple) for simple in seen.commands)
+    return seen.plain and all(first_permission_covering(PATTERNS, SHELL, simple) for simple in seen.commands)
 
 
 def executed(make, may_run, seed=SEED):
@@ -109,7 +115,9 @@ def test_what_grants_cover_runs_nothing_else_in_any_shell(tmp_path):
 
 def denies(line, name, word=""):
     text = f"Bash({name} {word}*)" if word else f"Bash({name} *)"
-    return matches(Glob(text=text), SHELL, {"command": line}, {}, view(line), purpose="deny")
+    return permission_matches(
+        PermissionPattern(text=text), SHELL, {"command": line}, {}, view_command(line), purpose="deny"
+    )
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
@@ -133,7 +141,7 @@ AWKS = [found for name in ("mawk", "gawk") if (found := shutil.which(name))]
 @pytest.mark.skipif(not AWKS, reason="there is neither mawk nor gawk")
 def test_what_passes_as_awk_writes_and_runs_nothing(tmp_path):
     bench = Throwaway(tmp_path, ["evil"])
-    for script in executed(fuzzed_lines.awk, lambda script: awk_reason(["awk", script]) is None):
+    for script in executed(fuzzed_lines.awk, lambda script: awk_risk(["awk", script]) is None):
         for awk in AWKS:
             assert bench.run(awk, script) == ([], []), (awk, script)
     assert bench.ended <= SHARE / 20
@@ -145,7 +153,7 @@ SED = shutil.which("sed")
 @pytest.mark.skipif(SED is None, reason="there is no sed")
 def test_what_passes_as_sed_writes_and_runs_nothing(tmp_path):
     bench = Throwaway(tmp_path, ["evil"])
-    for words in executed(fuzzed_lines.sed, lambda words: sed_reason(words) is None):
+    for words in executed(fuzzed_lines.sed, lambda words: sed_risk(words) is None):
         assert bench.run(SED, *words[1:]) == ([], []), words
     assert bench.ended <= SHARE / 20
 
@@ -210,5 +218,5 @@ def test_a_plain_line_runs_what_it_names_and_writes_nothing(line, shims, tmp_pat
     (tmp_path / "src").mkdir()
     (tmp_path / "a.txt").write_text("")
     programs, files = ran(line, shims, tmp_path)
-    assert programs <= {simple.words[0] for simple in view(line).commands}
+    assert programs <= {simple.words[0] for simple in view_command(line).commands}
     assert sorted(files) == ["a.txt", "src"]

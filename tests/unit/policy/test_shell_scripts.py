@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from workbench.policy.shell_scripts import awk_reason, sed_reason
+from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 
 AWKS = [name for name in ("mawk", "gawk") if shutil.which(name)]
 WRITING = [
@@ -39,13 +39,13 @@ HARMLESS = [
 
 @pytest.mark.parametrize("script", WRITING + ONLY_GAWK)
 def test_a_script_of_awk_that_may_write_or_run_something_asks(script):
-    assert awk_reason(["awk", script]) is not None
+    assert awk_risk(["awk", script]) is not None
 
 
 @pytest.mark.parametrize("script", HARMLESS)
 @pytest.mark.parametrize("awk", AWKS)
 def test_a_script_of_awk_that_only_prints_passes_and_writes_nothing(awk, script, tmp_path):
-    assert awk_reason([awk, script]) is None
+    assert awk_risk([awk, script]) is None
     done = subprocess.run(
         [awk, script], cwd=tmp_path, input=b"1 2 3\n", capture_output=True, timeout=20, check=False
     )
@@ -57,7 +57,7 @@ def test_a_script_of_awk_that_only_prints_passes_and_writes_nothing(awk, script,
     "script", ["{if ($1) /x/; else y}", "{x = y++ / 2}", "{print length / 2}", 'BEGIN{print 1 /2;3/1 > "f"}']
 )
 def test_what_awks_read_in_different_ways_passes_where_neither_writes(script):
-    assert awk_reason(["awk", script]) is None
+    assert awk_risk(["awk", script]) is None
 
 
 @pytest.mark.parametrize("awk", AWKS)
@@ -81,7 +81,7 @@ UNSURE = [
 
 @pytest.mark.parametrize("script", UNSURE)
 def test_a_script_of_awk_that_can_be_read_in_two_ways_asks(script):
-    assert awk_reason(["awk", script]) is not None
+    assert awk_risk(["awk", script]) is not None
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_a_script_of_awk_that_can_be_read_in_two_ways_asks(script):
      ["-pF", "1"], ["--source=1"], ["-f-"], ["-vPROCINFO=1", "1"]],
 )  # fmt: skip
 def test_options_of_awk_that_load_code_or_write_ask(words):
-    assert awk_reason(["awk", *words]) is not None
+    assert awk_risk(["awk", *words]) is not None
 
 
 @pytest.mark.parametrize(
     "words", [["-F,", "1"], ["-F", "\\t", "1"], ["-v", 'x=a"b\\n', "1"], ["-vx=1", "--", "1", "f"]]
 )
 def test_options_of_awk_that_only_set_a_value_pass(words):
-    assert awk_reason(["awk", *words]) is None
+    assert awk_risk(["awk", *words]) is None
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_options_of_awk_that_only_set_a_value_pass(words):
      ["p}w f"], ["s,a,b,w f"], ["s/a/[/]w f"], ["s/[/]/b/w f"], ["b x;w f"], [":x w f"], ["{p;p}w f"]],
 )  # fmt: skip
 def test_a_script_of_sed_that_may_write_or_run_something_asks(words):
-    assert sed_reason(["sed", *words]) is not None
+    assert sed_risk(["sed", *words]) is not None
 
 
 @pytest.mark.parametrize(
     "words", [["-n", "1,5p"], ["s/a/b/g"], ["-e", "s|a|b|I", "-e", "$d"], ["-nE", "/x/,+3p"], ["y/ab/ba/"], ["a text; w f"], ["F"], ["-s", "$="]]
 )  # fmt: skip
 def test_a_script_of_sed_that_only_prints_passes(words):
-    assert sed_reason(["sed", *words]) is None
+    assert sed_risk(["sed", *words]) is None

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from tests.support.sizes import size
-from workbench.policy.shell import view
+from workbench.policy.shell.analysis import view_command
 
 BASH = shutil.which("bash")
 LINES = size("WORKBENCH_SHELL_WORDS", 2000, 20_000)
@@ -116,7 +116,7 @@ def spoken(lines: list[str], folder) -> list[set[tuple[str, ...]]]:
 def test_where_the_analysis_is_sure_a_shell_reads_the_same_words(tmp_path):
     some = random.Random(20261122)
     lines = [made(some) for _ in range(LINES)]
-    seen = [view(line) for line in lines]
+    seen = [view_command(line) for line in lines]
     sure = [(line, found) for line, found in zip(lines, seen, strict=True) if found.plain]
     assert len(sure) > LINES / 3
     for (line, found), said in zip(sure, spoken([line for line, _ in sure], tmp_path), strict=True):

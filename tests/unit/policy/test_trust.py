@@ -9,7 +9,7 @@ import pytest
 from tests.unit.policy.gate_cases import context
 from workbench.domain.rows import Trust
 from workbench.policy import trust
-from workbench.policy.gate import GateCall, before_hooks
+from workbench.policy.gate import GateCall, screen_call
 from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS
 
 
@@ -88,7 +88,7 @@ def test_files_that_hooks_name_are_covered(tmp_path):
     )
     named = {"scripts/check.sh": b"1", "tools/lint.py": b"2", "deep/a b.sh": b"3"}
     write(tmp_path, named | {".workbench.json": config, "src/a.py": b"no"})
-    assert trust.named_files(str(tmp_path)) == tuple(sorted(named))
+    assert trust.hook_named_files(str(tmp_path)) == tuple(sorted(named))
     assert trust.governing_hash(str(tmp_path)) == by_hand(named | {".workbench.json": config})
 
 
@@ -110,12 +110,12 @@ def test_a_broken_configuration_is_hashed_and_names_nothing_more(tmp_path, confi
 
 
 def test_what_cannot_be_hashed_is_refused_with_words(tmp_path, monkeypatch):
-    write(tmp_path, {".workbench.json": b"x" * (trust.LARGEST_FILE + 1)})
+    write(tmp_path, {".workbench.json": b"x" * (trust.MAX_GOVERNING_FILE_BYTES + 1)})
     with pytest.raises(trust.TrustRefused, match="larger than"):
         trust.governing_hash(str(tmp_path))
-    (tmp_path / ".workbench.json").write_bytes(b"x" * trust.LARGEST_FILE)
+    (tmp_path / ".workbench.json").write_bytes(b"x" * trust.MAX_GOVERNING_FILE_BYTES)
     trust.governing_hash(str(tmp_path))
-    monkeypatch.setattr(trust, "MOST_FILES", 3)
+    monkeypatch.setattr(trust, "MAX_GOVERNING_FILES", 3)
     write(tmp_path, {f".wave/{n}": b"" for n in range(3)})
     with pytest.raises(trust.TrustRefused, match="more than 3 files"):
         trust.governing_hash(str(tmp_path))
@@ -161,8 +161,8 @@ def test_trust_holds_for_exactly_these_files_until_it_is_revoked():
 
 
 def test_the_question_offers_three_answers_and_names_files():
-    assert [choice.key for choice in trust.CHOICES] == ["trust", "trust_and_read", "not_now"]
-    said = trust.question("/w\u202e", tuple(f".wave/{n}" for n in range(10)))
+    assert [choice.key for choice in trust.TRUST_CHOICES] == ["trust", "trust_and_read", "not_now"]
+    said = trust.trust_question("/w\u202e", tuple(f".wave/{n}" for n in range(10)))
     assert ".wave/7 and 2 more" in said
     assert "\u202e" not in said
 
@@ -181,20 +181,20 @@ def test_whatever_is_hashed_for_trust_may_not_be_written_by_agents(tmp_path):
     where = context(tmp_path)
     for path in governing:
         for tool in ("create_file", "replace_string_in_file", "create_directory"):
-            refused = before_hooks(GateCall(tool=tool, parameters={"path": path}), where)
+            refused = screen_call(GateCall(tool=tool, parameters={"path": path}), where)
             assert (refused.outcome, refused.step) == ("refused", "paths"), path
 
 
 @pytest.mark.parametrize("name", [".agents", ".AGENTS/notes.md", ".agents./x", "sub/../.agents/x"])
 def test_the_folder_of_agents_is_refused_however_it_is_spelled(tmp_path, name):
-    refused = before_hooks(GateCall(tool="create_file", parameters={"path": name}), context(tmp_path))
+    refused = screen_call(GateCall(tool="create_file", parameters={"path": name}), context(tmp_path))
     assert refused.outcome == "refused"
 
 
 def test_ten_thousand_governing_files_are_refused_as_a_whole_and_not_trusted_in_part(tmp_path):
     folder = tmp_path / ".agents"
     folder.mkdir()
-    for number in range(trust.MOST_FILES + 1):
+    for number in range(trust.MAX_GOVERNING_FILES + 1):
         (folder / str(number)).touch()
     for judged in (trust.governing_hash, trust.governing_files):
         with pytest.raises(trust.TrustRefused, match=r"\.agents: more than 2000 files; keep fewer there"):
@@ -211,16 +211,16 @@ def test_ten_thousand_governing_files_are_refused_as_a_whole_and_not_trusted_in_
         ("denials", "h", "its denials were in force"),
         ("none", "h", ""),
         (None, "h", "its hooks were in force"),
-        (None, trust.NOTHING, ""),
+        (None, trust.EMPTY_GOVERNING_HASH, ""),
     ],
 )
 def test_the_end_of_trust_closes_what_stood_in_the_way(guards, content, says):
-    said = trust.ending(guards, content)
+    said = trust.trust_ended_reason(guards, content)
     assert (says in said, bool(said)) == (True, bool(says))
 
 
 def test_the_question_says_what_the_files_do():
-    said = trust.question("/w", ("wave.yaml",), ("Its hooks would run: x.",))
+    said = trust.trust_question("/w", ("wave.yaml",), ("Its hooks would run: x.",))
     assert "It is made of wave.yaml. Its hooks would run: x. You are asked again" in said
 
 
@@ -231,4 +231,4 @@ def test_commands_of_manifests_are_named_and_those_of_pipelines_counted(tmp_path
     write(tmp_path, {"wave.yaml": manifest, ".wave/pipelines/p.yaml": b"- command: make\n  script: |\n"})
     write(tmp_path, {"workbench.yaml": b"adapters:\n  command: no hook\n"})
     assert trust.manifest_commands(str(tmp_path)) == ("./check me",)
-    assert trust.pipeline_commands(str(tmp_path)) == 3
+    assert trust.count_pipeline_commands(str(tmp_path)) == 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.cli.check.kinds import url
+from workbench.cli.check import check_url
 
 DNS = {'example.com': ['93.184.216.34'],
  'a.example.com': ['93.184.216.34'],
@@ -139,18 +139,20 @@ CASES = [({'url': 'http://127.0.0.1:8000/', 'config': {'allow_loopback': True}},
 
 @pytest.mark.parametrize("address", ALLOWED, ids=ascii)
 def test_a_public_address_may_be_fetched(address):
-    assert url({"url": address, "dns": DNS})["verdict"] == "allow"
+    assert check_url({"url": address, "dns": DNS})["verdict"] == "allow"
 
 
 @pytest.mark.parametrize("address", DENIED, ids=lambda address: ascii(address)[:60])
 def test_an_address_that_leads_elsewhere_or_reads_in_two_ways_is_denied(address):
-    assert url({"url": address, "dns": DNS})["verdict"] == "deny"
+    assert check_url({"url": address, "dns": DNS})["verdict"] == "deny"
     assert (
-        url({"url": address, "dns": DNS, "config": {"allowed_hosts": ["example.com", "priv.com"]}})["verdict"]
+        check_url({"url": address, "dns": DNS, "config": {"allowed_hosts": ["example.com", "priv.com"]}})[
+            "verdict"
+        ]
         == "deny"
     )
     assert (
-        url({"url": "https://evil.com/", "redirects": [address], "dns": DNS})["verdict"] == "deny"
+        check_url({"url": "https://evil.com/", "redirects": [address], "dns": DNS})["verdict"] == "deny"
         or "/" in address[:1]
         or "//" not in address
     )
@@ -158,17 +160,17 @@ def test_an_address_that_leads_elsewhere_or_reads_in_two_ways_is_denied(address)
 
 @pytest.mark.parametrize(("case", "verdict"), CASES)
 def test_every_hop_and_the_configuration_count(case, verdict):
-    assert url({"dns": DNS, **case})["verdict"] == verdict
+    assert check_url({"dns": DNS, **case})["verdict"] == verdict
 
 
 @pytest.mark.parametrize("name", ["EXAMPLE.COM", "example.com.", "Example.Com."])
 def test_names_are_compared_without_case_and_without_the_last_dot(name):
-    assert url({"url": "https://example.com/", "dns": {name: ["93.184.216.34"]}})["verdict"] == "allow"
+    assert check_url({"url": "https://example.com/", "dns": {name: ["93.184.216.34"]}})["verdict"] == "allow"
     assert (
-        url({"url": f"https://{name}/", "dns": DNS, "config": {"allowed_hosts": [name]}})["verdict"]
+        check_url({"url": f"https://{name}/", "dns": DNS, "config": {"allowed_hosts": [name]}})["verdict"]
         == "allow"
     )
 
 
 def test_a_name_without_an_answer_is_denied():
-    assert url({"url": "https://example.com/"})["verdict"] == "deny"
+    assert check_url({"url": "https://example.com/"})["verdict"] == "deny"

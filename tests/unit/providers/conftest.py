@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.chat_server import ChatServer
 from workbench.domain.messages import Message, ModelRequest
-from workbench.providers.endpoint import Endpoint
+from workbench.providers.base import Endpoint
 from workbench.providers.openai_compatible import OpenAICompatible
 
 

@@ -30,9 +30,9 @@ from workbench.domain.messages import (
 )
 from workbench.domain.values import Usage
 from workbench.providers import openai_compatible
-from workbench.providers.endpoint import Endpoint, NoKey, Sampling
+from workbench.providers.base import Endpoint, KeyMissing, Sampling
 from workbench.providers.openai_compatible import OpenAICompatible
-from workbench.tools.registry import catalogue
+from workbench.tools.registry import tool_registry
 
 
 def text_of(parts):
@@ -70,7 +70,7 @@ def tool(index, call_id=None, name=None, arguments=None):
 
 def test_a_request_says_everything_in_the_words_of_the_protocol(serving, ask):
     server = serving(said("ok"))
-    create = catalogue().get("create_file").descriptor
+    create = tool_registry().get("create_file").descriptor
     request = ModelRequest(
         session_id="s", model="tiny", tools=(create,),
         messages=(
@@ -117,7 +117,7 @@ def test_the_key_goes_into_one_header_and_into_no_words(serving, ask):
 
 def test_a_key_that_is_not_there_is_not_sent_for(serving, ask):
     def missing():
-        raise NoKey("the variable FAKE is not set", "export it")
+        raise KeyMissing("the variable FAKE is not set", "export it")
 
     server = serving(said("never"))
     failure = failed(ask(server.base_url, key=missing, key_place="$FAKE"))
@@ -373,7 +373,7 @@ def test_when_to_come_back(serving, ask, headers, wanted):
 
 
 def test_a_reply_without_end_is_closed(serving, ask, monkeypatch):
-    monkeypatch.setattr(openai_compatible, "MOST_REPLY_BYTES", 50_000)
+    monkeypatch.setattr(openai_compatible, "MAX_REPLY_BYTES", 50_000)
     server = serving(Answer([*(event(chunk({"content": "x" * 1_000})) for _ in range(200)), Stall()]))
     parts = ask(server.base_url)
     assert (text_of(parts)[:1_000], parts[-1]) == ("x" * 1_000, StopPart(reason="size"))

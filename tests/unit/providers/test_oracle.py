@@ -17,7 +17,7 @@ from workbench.domain.messages import (
     ToolCallPart,
     UsagePart,
 )
-from workbench.providers.endpoint import Endpoint
+from workbench.providers.base import Endpoint
 from workbench.providers.openai_compatible import OpenAICompatible
 
 openai = pytest.importorskip("openai")

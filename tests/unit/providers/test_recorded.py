@@ -5,23 +5,21 @@ import json
 
 import pytest
 
-from workbench.domain.messages import (
-    ExchangePart,
-    FailurePart,
-    Message,
-    ModelRequest,
-    TextPart,
-    ToolCallPart,
+from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE, PROVIDER_KINDS
+from workbench.domain.messages import ExchangePart, FailurePart, Message, ModelRequest, TextPart, ToolCallPart
+from workbench.providers.recording import (
+    ExchangeCondition,
+    RecordedProvider,
+    is_condition_met,
+    load_recording,
 )
-from workbench.providers.recorded import RecordedProvider, holds, load
-from workbench.providers.recording import Match
-from workbench.providers.registry import ProviderError, make
+from workbench.providers.registry import ProviderError, ProviderSource, create_provider, provider_kinds
 
 
 def provider(tmp_path, *exchanges, sleep=asyncio.sleep):
     path = tmp_path / "recording.json"
     path.write_text(json.dumps({"recording": 1, "exchanges": list(exchanges)}))
-    return RecordedProvider(load(path), sleep)
+    return RecordedProvider(load_recording(path), sleep)
 
 
 def says(text, **more):
@@ -93,24 +91,24 @@ FRESH = (
 )
 
 MATCHES = [
-    (Match(has_tool_result=True), True),
-    (Match(has_tool_result=True, tool_result_id="c1", outcome="partial"), True),
-    (Match(has_tool_result=True, tool_result_id="c2", outcome="partial"), False),
-    (Match(has_tool_result=True, tool_result_id="c3"), False),
-    (Match(has_tool_result=True, outcome="failed"), True),
-    (Match(has_tool_result=True, contains="2 refused"), True),
-    (Match(has_tool_result=True, tool_result_id="c2", contains="2 refused"), False),
-    (Match(has_tool_result=True, contains="quick"), False),
-    (Match(prompt_contains="quick"), True),
-    (Match(prompt_contains="refused"), False),
-    (Match(has_tool_result=True, outcome="failed", prompt_contains="slow"), False),
-    (Match(has_tool_result=True, outcome="rejected", prompt_contains="quick"), False),
+    (ExchangeCondition(has_tool_result=True), True),
+    (ExchangeCondition(has_tool_result=True, tool_result_id="c1", outcome="partial"), True),
+    (ExchangeCondition(has_tool_result=True, tool_result_id="c2", outcome="partial"), False),
+    (ExchangeCondition(has_tool_result=True, tool_result_id="c3"), False),
+    (ExchangeCondition(has_tool_result=True, outcome="failed"), True),
+    (ExchangeCondition(has_tool_result=True, contains="2 refused"), True),
+    (ExchangeCondition(has_tool_result=True, tool_result_id="c2", contains="2 refused"), False),
+    (ExchangeCondition(has_tool_result=True, contains="quick"), False),
+    (ExchangeCondition(prompt_contains="quick"), True),
+    (ExchangeCondition(prompt_contains="refused"), False),
+    (ExchangeCondition(has_tool_result=True, outcome="failed", prompt_contains="slow"), False),
+    (ExchangeCondition(has_tool_result=True, outcome="rejected", prompt_contains="quick"), False),
 ]
 
 
 @pytest.mark.parametrize(("match", "expected"), MATCHES)
 def test_conditions_look_at_what_was_sent_since_the_last_reply(match, expected):
-    assert holds(match, FRESH) is expected
+    assert is_condition_met(match, FRESH) is expected
 
 
 @pytest.mark.parametrize(
@@ -207,9 +205,36 @@ def test_closing_the_reply_while_it_waits_ends_the_wait(tmp_path):
 
 def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
     path = provider(tmp_path, says("a")).recording.path
-    for source in (path, str(path), load(path)):
-        assert play(make("recorded", {"recording": source}), request())[1] == TextPart(text="a")
-    with pytest.raises(ProviderError, match=r'"olama"; known: openai-compatible, recorded'):
-        make("olama", {})
+    for source in (path, str(path), load_recording(path)):
+        assert play(create_provider("recorded", ProviderSource(recording=source)), request())[1] == TextPart(
+            text="a"
+        )
+    with pytest.raises(ProviderError, match=r'"olama"; known: ollama, openai-compatible, recorded'):
+        create_provider("olama", ProviderSource())
     with pytest.raises(ProviderError, match="--recording"):
-        make("recorded", {})
+        create_provider("recorded", ProviderSource())
+
+
+def test_every_kind_that_the_configuration_accepts_can_be_made():
+    assert provider_kinds() == tuple(sorted(PROVIDER_KINDS))
+
+
+def test_a_recording_lists_its_own_model_and_is_no_model_to_probe(tmp_path):
+    recorded = provider(tmp_path, says("a"))
+    assert recorded.endpoint is None
+    assert [model.id for model in asyncio.run(recorded.list_models(1))] == [recorded.recording.model]
+    probed = asyncio.run(recorded.probe("m", 1))
+    assert "plays a recording" in probed.failure.message
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("http://localhost:11434", "http://localhost:11434/v1"),
+        ("http://localhost:11434/", "http://localhost:11434/v1"),
+        ("http://gateway/ollama/v1/", "http://gateway/ollama/v1"),
+    ],
+)
+def test_ollama_is_asked_by_its_openai_interface(address, asked):
+    assert OLLAMA.server_url(address) == asked
+    assert OPENAI_COMPATIBLE.server_url(address) == address.rstrip("/")

@@ -7,7 +7,13 @@ import pytest
 
 from workbench.domain.messages import FailurePart, TextPart, ThinkingPart, ToolCallPart, UsagePart
 from workbench.domain.values import Usage
-from workbench.providers.recording import Exchange, Match, RecordingBroken, TimedPart, load
+from workbench.providers.recording import (
+    Exchange,
+    ExchangeCondition,
+    RecordingBroken,
+    TimedPart,
+    load_recording,
+)
 
 DESIGN_EXAMPLE = """{"recording": 1, "model": "recorded-demo", "exchanges": [
   {"reply": [{"thinking": "…"}, {"text": "I'll look ", "after_ms": 30}, {"text": "first."},
@@ -28,7 +34,7 @@ def written(tmp_path, text):
 def broken(tmp_path, text):
     path = written(tmp_path, text)
     with pytest.raises(RecordingBroken) as caught:
-        load(path)
+        load_recording(path)
     error = caught.value
     assert str(path) in str(error)
     assert error.why in str(error)
@@ -37,7 +43,7 @@ def broken(tmp_path, text):
 
 @pytest.mark.spec(165)
 def test_the_example_of_the_design_is_read_whole(tmp_path):
-    recording = load(written(tmp_path, DESIGN_EXAMPLE))
+    recording = load_recording(written(tmp_path, DESIGN_EXAMPLE))
     assert recording.model == "recorded-demo"
     assert recording.sha256 == hashlib.sha256(DESIGN_EXAMPLE.encode()).hexdigest()
     assert recording.exchanges == (
@@ -56,13 +62,13 @@ def test_the_example_of_the_design_is_read_whole(tmp_path):
             index=1,
             line=5,
             reply=(TimedPart(part=TextPart(text="Then I leave it.")),),
-            when=Match(has_tool_result=True, tool_result_id="c1", outcome="rejected"),
+            when=ExchangeCondition(has_tool_result=True, tool_result_id="c1", outcome="rejected"),
         ),
         Exchange(
             index=2,
             line=6,
             reply=(TimedPart(part=TextPart(text="Done.")),),
-            expect=Match(has_tool_result=True, tool_result_id="c1", outcome="succeeded"),
+            expect=ExchangeCondition(has_tool_result=True, tool_result_id="c1", outcome="succeeded"),
         ),
         Exchange(
             index=3,
@@ -80,7 +86,7 @@ def test_the_example_of_the_design_is_read_whole(tmp_path):
 
 def test_arguments_as_a_text_are_kept_malformed(tmp_path):
     call = '{"tool_call": {"id": "c", "name": "t", "arguments": "{\\"path\\": "}}'
-    recording = load(written(tmp_path, f'{{"recording": 1, "exchanges": [{{"reply": [{call}]}}]}}'))
+    recording = load_recording(written(tmp_path, f'{{"recording": 1, "exchanges": [{{"reply": [{call}]}}]}}'))
     assert recording.exchanges[0].reply[0].part == ToolCallPart(id="c", name="t", arguments='{"path": ')
 
 
@@ -159,7 +165,7 @@ def test_a_broken_recording_is_refused_with_line_and_key(tmp_path, text, line, k
 def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
     for path, why in ((tmp_path / "none.json", "no such file"), (tmp_path, "no file")):
         with pytest.raises(RecordingBroken, match=why) as caught:
-            load(path)
+            load_recording(path)
         assert caught.value.line == 0
 
 
@@ -169,6 +175,6 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
 def test_which_recorded_errors_may_be_tried_again(tmp_path, status, recoverable):
     error = {"message": "m"} | ({} if status is None else {"status": status})
     text = json.dumps({"recording": 1, "exchanges": [{"reply": [{"error": error}]}]})
-    failure = load(written(tmp_path, text)).exchanges[0].reply[0].part
+    failure = load_recording(written(tmp_path, text)).exchanges[0].reply[0].part
     assert failure.recoverable is recoverable
     assert failure.code == ("provider_error" if status is None else f"http_{status}")

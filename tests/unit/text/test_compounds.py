@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.text.compounds import with_parts
+from workbench.journal.database import with_word_parts
 
 
 @pytest.mark.parametrize(
@@ -24,12 +24,12 @@ from workbench.text.compounds import with_parts
     ],
 )
 def test_ends_of_compound_words_follow_the_text(text, ends):
-    assert with_parts(text) == f"{text} {ends}".rstrip() if ends else with_parts(text) == text
+    assert with_word_parts(text) == f"{text} {ends}".rstrip() if ends else with_word_parts(text) == text
 
 
 @given(st.text())
 def test_the_text_stays_and_every_end_is_one_of_a_word_of_it(text):
-    found = with_parts(text)
+    found = with_word_parts(text)
     assert found.startswith(text)
     assert all(end in text for end in found[len(text) :].split())
 
@@ -37,5 +37,5 @@ def test_the_text_stays_and_every_end_is_one_of_a_word_of_it(text):
 def test_no_text_takes_long():
     begin = time.process_time()
     for text in ("aB" * 32_000, "a" * 65_536, "A" * 65_536, "aB " * 21_000, "é" * 65_536):
-        with_parts(text)
+        with_word_parts(text)
     assert time.process_time() - begin < 2

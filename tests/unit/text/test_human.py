@@ -28,7 +28,7 @@ from workbench.text import human
     ],
 )
 def test_duration(seconds: float, expected: str):
-    assert human.duration(seconds) == expected
+    assert human.duration_text(seconds) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_duration(seconds: float, expected: str):
     ],
 )
 def test_size(n: int, expected: str):
-    assert human.size(n) == expected
+    assert human.size_text(n) == expected
 
 
 @pytest.mark.parametrize(
     ("n", "expected"), [(812, "812"), (41_200, "41.2k"), (999_960, "1M"), (1_260_000, "1.3M")]
 )
 def test_tokens(n: int, expected: str):
-    assert human.tokens(n) == expected
+    assert human.token_text(n) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_tokens(n: int, expected: str):
     [(292, "4:52"), (291.1, "4:52"), (0.01, "0:01"), (0, "0:00"), (-5, "0:00"), (3723, "1:02:03")],
 )
 def test_countdown(seconds: float, expected: str):
-    assert human.countdown(seconds) == expected
+    assert human.countdown_text(seconds) == expected
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_countdown(seconds: float, expected: str):
     ],
 )
 def test_spoken(seconds: float, expected: str):
-    assert human.spoken(seconds) == expected
+    assert human.spoken_duration(seconds) == expected
 
 
 NOON = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
@@ -99,7 +99,7 @@ NOON = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
     ],
 )
 def test_parse_iso(text: str, micros: int):
-    assert human.parse_iso(text) == micros
+    assert human.parse_iso_time(text) == micros
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_parse_iso(text: str, micros: int):
 )
 def test_parse_iso_refuses(text: str):
     with pytest.raises(ValueError, match="time"):
-        human.parse_iso(text)
+        human.parse_iso_time(text)
 
 
 @given(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999))
 def test_iso_is_read_back(micros: int):
-    assert human.parse_iso(human.iso(micros)) == micros
+    assert human.parse_iso_time(human.iso_time(micros)) == micros
 
 
 def test_iso_form_and_range():
-    assert human.iso(NOON + 5) == "2026-11-21T12:00:00.000005Z"
+    assert human.iso_time(NOON + 5) == "2026-11-21T12:00:00.000005Z"
     with pytest.raises(ValueError, match="years"):
-        human.iso(10**18)
+        human.iso_time(10**18)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from workbench.text.scrub import scrub, scrub_value
+from workbench.secrets.scrubber import scrub, scrub_value
 
 RUN = "aB3dE5fG7hI9kL2mN4pQ6rS8tU0v"
 HEXED = "0123456789abcdef"

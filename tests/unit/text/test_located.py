@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.text.located import JsonError, Node, node_of, parse
+from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
 
 TEXT = """{
   "a": 1,
@@ -18,7 +18,7 @@ TEXT = """{
 
 
 def test_values_and_keys_know_their_place():
-    root = parse(TEXT)
+    root = parse_json_nodes(TEXT)
     assert root.value == json.loads(TEXT)
     assert root.members is not None
     b = root.members["b"]
@@ -40,16 +40,16 @@ def test_values_and_keys_know_their_place():
     st.sampled_from([None, 0, 3]),
 )
 def test_reads_what_json_reads(value: object, indent: int | None):
-    assert parse(json.dumps(value, indent=indent)).value == value
-    assert node_of(value).value == value
+    assert parse_json_nodes(json.dumps(value, indent=indent)).value == value
+    assert node_of_value(value).value == value
 
 
 def test_error_has_its_parts():
     with pytest.raises(JsonError) as caught:
-        parse('{"a": 1,\n"a": 2}')
+        parse_json_nodes('{"a": 1,\n"a": 2}')
     assert (caught.value.line, caught.value.column) == (2, 1)
     assert caught.value.reason == 'the key "a" is there twice, first in line 1'
 
 
 def test_a_plain_value_has_no_place():
-    assert node_of(5) == Node(value=5, line=0, column=0)
+    assert node_of_value(5) == LocatedNode(value=5, line=0, column=0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.text.safe import has_hidden, one_line, safe
-from workbench.text.width import cells
+from workbench.text.safe import has_hidden_characters, one_line, safe_text
+from workbench.text.width import cell_width
 
 hostile = st.text(
     st.one_of(
@@ -50,27 +50,28 @@ hostile = st.text(
     ],
 )
 def test_hidden_characters_become_marks(text: str, expected: str):
-    assert safe(text) == expected
+    assert safe_text(text) == expected
 
 
 def test_every_format_and_control_character_is_hidden():
     left = {
         character
         for character in map(chr, range(0x110000))
-        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and safe(character) == character
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        and safe_text(character) == character
     }
     assert left == set("\t\n")
 
 
 def test_without_newlines_even_tabs_are_marked():
-    assert safe("a\nb\tc", keep_newlines=False) == "a⟨U+000A⟩b⟨U+0009⟩c"
+    assert safe_text("a\nb\tc", keep_newlines=False) == "a⟨U+000A⟩b⟨U+0009⟩c"
 
 
 @given(hostile, st.booleans())
 def test_safe_again_changes_nothing(text: str, keep: bool):
-    once = safe(text, keep_newlines=keep)
-    assert safe(once, keep_newlines=keep) == once
-    assert not has_hidden(once)
+    once = safe_text(text, keep_newlines=keep)
+    assert safe_text(once, keep_newlines=keep) == once
+    assert not has_hidden_characters(once)
     assert once.encode().decode() == once
 
 
@@ -78,7 +79,7 @@ def test_safe_again_changes_nothing(text: str, keep: bool):
     ("text", "hidden"), [("a\n\tb", False), ("a\rb", True), ("\u200d", True), ("⚠\ufe0f", False)]
 )
 def test_has_hidden_leaves_out_newlines_and_tabs(text: str, hidden: bool):
-    assert has_hidden(text) is hidden
+    assert has_hidden_characters(text) is hidden
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_one_line_fits(text: str, limit: int, expected: str):
 @given(hostile, st.integers(0, 30))
 def test_one_line_is_one_safe_line_within_its_limit(text: str, limit: int):
     line = one_line(text, limit)
-    assert cells(line) <= limit
+    assert cell_width(line) <= limit
     assert "\n" not in line
     assert "\t" not in line
-    assert not has_hidden(line)
+    assert not has_hidden_characters(line)

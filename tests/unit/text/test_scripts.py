@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from workbench.text.scripts import has_mixed_scripts, is_mixed_host
-from workbench.text.shown import oddities
+from workbench.text.display import has_mixed_script_host, has_mixed_scripts, text_warnings
 
 MIXED = [
     "g\u0456t status", "p\u0430ypal", "\u0441url x", "ls && \u0433it push", "npm run t\u0435st", "g\u03bfogle",
@@ -21,14 +20,14 @@ PLAIN = [
 @pytest.mark.parametrize("text", MIXED)
 def test_a_word_of_two_alphabets_is_named_in_a_command(text):
     assert has_mixed_scripts(text)
-    assert oddities(text, "approval_command") == ("mixed scripts",)
-    assert "mixed scripts" not in oddities(text, "diff_preview")
+    assert text_warnings(text, "approval_command") == ("mixed scripts",)
+    assert "mixed scripts" not in text_warnings(text, "diff_preview")
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_text_of_several_languages_is_an_ordinary_text(text):
     assert not has_mixed_scripts(text)
-    assert "mixed scripts" not in oddities(text, "approval_command")
+    assert "mixed scripts" not in text_warnings(text, "approval_command")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_a_text_of_several_languages_is_an_ordinary_text(text):
     ],
 )  # fmt: skip
 def test_a_host_is_judged_as_a_whole(address, expected):
-    assert is_mixed_host(address) is expected
+    assert has_mixed_script_host(address) is expected
 
 
 @pytest.mark.parametrize("unit", ["a", "\u0430", "a1", "_", "a "])

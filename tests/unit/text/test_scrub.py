@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.text.scrub import Scrubbed, mark, scrub, scrub_value
+from workbench.secrets.scrubber import Scrubbed, scrub, scrub_value, secret_mark
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nFAKEfakeFAKEfake0000\nFAKEfakeFAKE+/==\n-----END RSA PRIVATE KEY-----"
 
@@ -121,7 +121,7 @@ ORDINARY = [
 @pytest.mark.spec(202)
 @pytest.mark.parametrize(("kind", "text", "expected"), SECRETS)
 def test_secrets_are_replaced(kind: str, text: str, expected: str):
-    assert scrub(text) == Scrubbed(text=expected.replace("⟨⟩", mark(kind)), found=(kind,))
+    assert scrub(text) == Scrubbed(text=expected.replace("⟨⟩", secret_mark(kind)), found=(kind,))
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -182,8 +182,8 @@ def test_scrubbing_any_text_again_changes_nothing(text: str):
 @given(st.sampled_from(SECRETS), st.text(st.sampled_from("xyz .,;\n"), max_size=20))
 def test_a_secret_is_found_wherever_it_stands(secret: tuple[str, str, str], around: str):
     kind, text, expected = secret
-    assert mark(kind) in scrub(f"{around}\n {text} \n{around}").text
-    assert expected.replace("⟨⟩", mark(kind)) in scrub(f"{around}\n {text} \n{around}").text
+    assert secret_mark(kind) in scrub(f"{around}\n {text} \n{around}").text
+    assert expected.replace("⟨⟩", secret_mark(kind)) in scrub(f"{around}\n {text} \n{around}").text
 
 
 @pytest.mark.parametrize(
@@ -225,20 +225,28 @@ def best_of_three(text: str) -> float:
 @pytest.mark.parametrize(
     ("value", "expected", "kinds"),
     [
-        ({"password": "x"}, {"password": mark("password")}, ("password",)),
+        ({"password": "x"}, {"password": secret_mark("password")}, ("password",)),
         (
             {"api_token": "x", "apiKey": "y"},
-            {"api_token": mark("token"), "apiKey": mark("key")},
+            {"api_token": secret_mark("token"), "apiKey": secret_mark("key")},
             ("token", "key"),
         ),
-        ({"clientSecret": "x"}, {"clientSecret": mark("secret")}, ("secret",)),
-        ({"X-Api-Key": "x", "key": "y"}, {"X-Api-Key": mark("key"), "key": mark("key")}, ("key",)),
-        ({"apikey": "x"}, {"apikey": mark("key")}, ("key",)),
-        ({"tokens": ["a", ["b"], 3]}, {"tokens": [mark("token"), [mark("token")], 3]}, ("token",)),
+        ({"clientSecret": "x"}, {"clientSecret": secret_mark("secret")}, ("secret",)),
+        (
+            {"X-Api-Key": "x", "key": "y"},
+            {"X-Api-Key": secret_mark("key"), "key": secret_mark("key")},
+            ("key",),
+        ),
+        ({"apikey": "x"}, {"apikey": secret_mark("key")}, ("key",)),
+        (
+            {"tokens": ["a", ["b"], 3]},
+            {"tokens": [secret_mark("token"), [secret_mark("token")], 3]},
+            ("token",),
+        ),
         ({"secret": {"type": "string"}, "token": 5, "pwd": ""}, ..., ()),
         ({"monkey": "a", "keymap": "b", "token_count": "c", "public_key": "d", "key_env": "E"}, ..., ()),
-        ({"a": ["AKIAFAKEFAKEFAKEFAKE"]}, {"a": [mark("aws-key")]}, ("aws-key",)),
-        ({"AKIAFAKEFAKEFAKEFAKE": 1}, {mark("aws-key"): 1}, ("aws-key",)),
+        ({"a": ["AKIAFAKEFAKEFAKEFAKE"]}, {"a": [secret_mark("aws-key")]}, ("aws-key",)),
+        ({"AKIAFAKEFAKEFAKEFAKE": 1}, {secret_mark("aws-key"): 1}, ("aws-key",)),
         ([1, None, True, 2.5, "x"], ..., ()),
     ],
 )
@@ -257,8 +265,8 @@ def test_keys_that_become_the_same_are_all_kept():
 
 def test_importing_compiles_nothing():
     program = (
-        "import re, workbench.text.scrub, workbench.text.safe, workbench.text.human, workbench.text.canonical\n"
-        "from workbench.text.lookalikes import compiled\n"
-        "assert compiled.cache_info().currsize == 0"
+        "import re, workbench.secrets.scrubber, workbench.text.safe, workbench.text.human, workbench.text.canonical\n"
+        "from workbench.secrets.false_positives import compiled_pattern\n"
+        "assert compiled_pattern.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

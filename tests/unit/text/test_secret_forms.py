@@ -11,7 +11,7 @@ from tests.unit.text.secret_forms import (
     SERVICES,
     VALUE,
 )
-from workbench.text.scrub import scrub, scrub_value
+from workbench.secrets.scrubber import scrub, scrub_value
 
 KEYS = [(name, key) for name, keys in SERVICES.items() for key in keys]
 

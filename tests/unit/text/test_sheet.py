@@ -5,9 +5,8 @@ import pytest
 from tests.unit.text import given_secrets as given
 from tests.unit.text.secret_forms import CONTEXTS, SERVICES, VALUE
 from tests.unit.text.test_scrub import SECRETS
-from workbench.text.patterns import PATTERNS, Pattern
-from workbench.text.scrub import scrub
-from workbench.text.sheet import Sheet
+from workbench.secrets.rules import SECRET_RULES, SecretRule
+from workbench.secrets.scrubber import TextScrubber, scrub
 
 FORMS = "\n".join(
     [key for keys in SERVICES.values() for key in keys]
@@ -20,20 +19,20 @@ FORMS = "\n".join(
 )
 
 
-def taken(text: str, *patterns: Pattern) -> str:
-    sheet = Sheet(text)
+def taken(text: str, *patterns: SecretRule) -> str:
+    sheet = TextScrubber(text)
     sheet.take(list(patterns))
     return sheet.text
 
 
 @pytest.mark.spec(202)
 def test_an_anchor_stands_where_every_match_begins():
-    for pattern in PATTERNS:
+    for pattern in SECRET_RULES:
         assert taken(FORMS, pattern) == taken(FORMS, pattern._replace(anchors=())), pattern.source
 
 
 def test_most_patterns_are_tried_only_where_a_match_can_begin():
-    assert sum(not pattern.anchors for pattern in PATTERNS) <= 2
+    assert sum(not pattern.anchors for pattern in SECRET_RULES) <= 2
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_most_patterns_are_tried_only_where_a_match_can_begin():
     ],
 )
 def test_spans_that_overlap_by_a_part_are_taken_one_kind_after_the_other(sources, expected):
-    patterns = [Pattern(f"k{number}", source, ("x",)) for number, source in enumerate(sources)]
+    patterns = [SecretRule(f"k{number}", source, ("x",)) for number, source in enumerate(sources)]
     assert taken("aabbxaa", *patterns) == expected
 
 
@@ -62,11 +61,11 @@ def test_what_changes_its_length_when_folded_is_scrubbed_as_well():
 
 @pytest.mark.spec(202)
 def test_a_flood_of_places_costs_a_plain_search_and_hides_no_key():
-    pattern = next(pattern for pattern in PATTERNS if pattern.kind == "twitter-token")
+    pattern = next(pattern for pattern in SECRET_RULES if pattern.kind == "twitter-token")
     flood, key = "a" * 60_000, "A" * 22 + "made%UpOnly" * 8
     text = f"{flood} {key} {flood}"
-    assert Sheet(text)._starts(pattern) is None
-    assert Sheet(key)._starts(pattern) == [0, 1, 2]
+    assert TextScrubber(text)._starts(pattern) is None
+    assert TextScrubber(key)._starts(pattern) == [0, 1, 2]
     assert scrub(text).text == f"{flood} ⟨secret: twitter-token⟩ {flood}"
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.text.safe import has_hidden
-from workbench.text.shown import PLACES, oddities, show
+from workbench.text.display import DISPLAY_PLACES, displayed_text, text_warnings
+from workbench.text.safe import has_hidden_characters
 
 HARMLESS = [
     ("approval_command", "git commit -m 'one\n\ntwo'\n\tls  -l"),
@@ -42,20 +42,20 @@ ODD = [
 
 @pytest.mark.parametrize(("where", "text"), HARMLESS)
 def test_ordinary_text_is_shown_as_it_is(where, text):
-    shown = show(text, where)
+    shown = displayed_text(text, where)
     assert shown.text == text.replace("\r\n", "\n")
     assert not shown.warn
 
 
 @pytest.mark.parametrize(("where", "text", "expected"), ODD)
 def test_what_cannot_be_seen_is_shown_and_warned_of(where, text, expected):
-    shown = show(text, where)
+    shown = displayed_text(text, where)
     assert shown.text == expected
     assert shown.warn
 
 
 def test_a_long_line_of_output_is_cut_without_a_warning():
-    shown = show("x" * 9000, "tool_output")
+    shown = displayed_text("x" * 9000, "tool_output")
     assert shown.text == "x" * 4000 + "…⟨5000 more characters⟩"
     assert not shown.warn
 
@@ -65,12 +65,12 @@ ANY = st.text(
 )
 
 
-@given(ANY, st.integers(1, 60), st.sampled_from(PLACES))
+@given(ANY, st.integers(1, 60), st.sampled_from(DISPLAY_PLACES))
 def test_showing_twice_changes_nothing(text, times, where):
     for some in (text, text * times, text.replace("a", " " * 50)):
-        once = show(some, where).text
-        assert show(once, where).text == once
-        assert not has_hidden(once)
+        once = displayed_text(some, where).text
+        assert displayed_text(once, where).text == once
+        assert not has_hidden_characters(once)
         once.encode()
 
 
@@ -78,8 +78,8 @@ def test_showing_twice_changes_nothing(text, times, where):
 def test_showing_takes_linear_time(piece):
     hostile = "\x1b[" + piece * 100_000
     started = time.process_time()
-    for where in PLACES:
-        show(hostile, where)
+    for where in DISPLAY_PLACES:
+        displayed_text(hostile, where)
     assert time.process_time() - started < 3
 
 
@@ -93,11 +93,13 @@ def test_showing_takes_linear_time(piece):
     ],
 )  # fmt: skip
 def test_lines_of_a_file_that_all_end_in_crlf_hide_nothing(text, expected):
-    assert oddities(text, "diff_preview") == expected
-    assert show(text, "diff_preview").oddities == expected
-    assert not expected or expected == ("padding",) or "⟨U+" in show(text, "diff_preview").text
+    assert text_warnings(text, "diff_preview") == expected
+    assert displayed_text(text, "diff_preview").oddities == expected
+    assert not expected or expected == ("padding",) or "⟨U+" in displayed_text(text, "diff_preview").text
 
 
-@pytest.mark.parametrize("where", [place for place in PLACES if place not in ("diff_preview", "tool_output")])
+@pytest.mark.parametrize(
+    "where", [place for place in DISPLAY_PLACES if place not in ("diff_preview", "tool_output")]
+)
 def test_elsewhere_a_carriage_return_is_hidden(where):
-    assert "hidden" in oddities("a\r\nb\r\n", where)
+    assert "hidden" in text_warnings("a\r\nb\r\n", where)

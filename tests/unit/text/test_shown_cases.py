@@ -5,8 +5,8 @@ import unicodedata
 
 import pytest
 
-from workbench.cli.check.kinds import text
-from workbench.text.shown import PLACES
+from workbench.cli.check import check_text
+from workbench.text.display import DISPLAY_PLACES
 
 SHOWN = [
     ('a\xa0b', 'a\xa0b', False),
@@ -83,10 +83,10 @@ SHOWN = [
 
 @pytest.mark.parametrize(("given", "shown", "warn"), SHOWN, ids=lambda value: ascii(value)[:24])
 def test_an_odd_text_is_shown_and_warned_of(given, shown, warn):
-    assert text({"text": given, "where": "approval_command"}) == {"shown": shown, "warn": warn}
-    for where in PLACES:
-        once = text({"text": given, "where": where})["shown"]
-        assert text({"text": once, "where": where})["shown"] == once
+    assert check_text({"text": given, "where": "approval_command"}) == {"shown": shown, "warn": warn}
+    for where in DISPLAY_PLACES:
+        once = check_text({"text": given, "where": where})["shown"]
+        assert check_text({"text": once, "where": where})["shown"] == once
 
 
 def _is_unseen(code):
@@ -94,12 +94,12 @@ def _is_unseen(code):
     return is_listed or code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
-@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("where", DISPLAY_PLACES)
 def test_no_control_format_or_noncharacter_of_unicode_is_shown_as_it_is(where):
     unseen = [chr(code) for code in range(sys.maxunicode + 1) if _is_unseen(code) and code not in (9, 10)]
-    shown = text({"text": "a" + "b".join(unseen[:1500]) + "c", "where": "diff_preview"})
+    shown = check_text({"text": "a" + "b".join(unseen[:1500]) + "c", "where": "diff_preview"})
     assert shown["warn"]
     for sign in unseen:
-        found = text({"text": f"a{sign}b", "where": where})
+        found = check_text({"text": f"a{sign}b", "where": where})
         assert sign not in found["shown"]
         assert found["warn"]

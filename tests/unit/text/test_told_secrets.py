@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.text.told_secrets import HARMLESS, SHORT, WHOLE
-from workbench.formats import cleaning
-from workbench.text.scrub import scrub
+from workbench.formats import sanitize
+from workbench.secrets.scrubber import scrub
 
 PUT = [(way, value) for way in SHORT for value in ("hunter2", "Tr0ub4dor&3")] + WHOLE
 
@@ -29,4 +29,4 @@ def test_what_is_written_like_a_secret_stays():
 def test_the_quick_look_of_an_import_misses_none_of_them():
     for way, value in PUT:
         text = way.replace("@@", value)
-        assert cleaning.clean(f"{text}\n{'.' * 121}") == scrub(f"{text}\n{'.' * 121}").text, way
+        assert sanitize.sanitize_text(f"{text}\n{'.' * 121}") == scrub(f"{text}\n{'.' * 121}").text, way

@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.text import given_secrets, secret_forms, test_late_forms, told_secrets
 from tests.unit.text.test_scrub import SECRETS
-from workbench.text.patterns import PATTERNS
-from workbench.text.scrub import scrub, scrub_value
+from workbench.secrets.rules import SECRET_RULES
+from workbench.secrets.scrubber import scrub, scrub_value
 
 LETTERS = string.ascii_letters + string.digits
 SOME = random.Random(7)
@@ -145,5 +145,5 @@ def test_every_row_of_the_table_has_an_example():
     texts += [way.replace("@@", value) for way, value in told_secrets.WHOLE]
     texts += [*test_late_forms.KEYS, *(way.format("hunter2") for way in test_late_forms.TYPED)]
     texts.append("password: aHVudGVyMg==")
-    used = {id(row) for row in PATTERNS if any(row.regex().search(text) for text in texts)}
-    assert [row.kind for row in PATTERNS if id(row) not in used] == []
+    used = {id(row) for row in SECRET_RULES if any(row.regex().search(text) for text in texts)}
+    assert [row.kind for row in SECRET_RULES if id(row) not in used] == []

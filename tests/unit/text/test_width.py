@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.text.width import cells, cut, cut_middle
+from workbench.text.width import cell_width, cut_path_to_width, cut_to_width
 
 printable = st.text(st.sampled_from("ab/e\u0301日本🎉⚠\ufe0fé한"), max_size=40)
 
@@ -27,7 +27,7 @@ printable = st.text(st.sampled_from("ab/e\u0301日本🎉⚠\ufe0fé한"), max_s
     ],
 )
 def test_cells(text: str, expected: int):
-    assert cells(text) == expected
+    assert cell_width(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_cells(text: str, expected: int):
     ],
 )
 def test_cut(text: str, room: int, expected: str):
-    assert cut(text, room) == expected
+    assert cut_to_width(text, room) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_cut(text: str, room: int, expected: str):
     ],
 )
 def test_cut_middle_keeps_the_end(path: str, room: int, expected: str):
-    assert cut_middle(path, room) == expected
+    assert cut_path_to_width(path, room) == expected
 
 
 @given(printable, st.integers(0, 20))
 def test_cuts_fit_and_leave_what_fits_alone(text: str, room: int):
-    for shortened in (cut(text, room), cut_middle(text, room)):
-        assert cells(shortened) <= room
-        assert (shortened == text) == (cells(text) <= room)
+    for shortened in (cut_to_width(text, room), cut_path_to_width(text, room)):
+        assert cell_width(shortened) <= room
+        assert (shortened == text) == (cell_width(text) <= room)

@@ -8,8 +8,8 @@ import sys
 WATCHED = r"""
 import json, os, sys
 sys.path.insert(0, os.getcwd())
-from workbench.tools.registry import catalogue
-from workbench.tools.base import Place, ReadTool, RunTool, WriteTool, Limits
+from workbench.tools.registry import tool_registry
+from workbench.tools.base import ToolContext, ReadTool, RunTool, WriteTool, ToolLimits
 from workbench.effects.files import Root
 
 found, seen = [], []
@@ -35,10 +35,10 @@ def watch(event, arguments):
         frame = frame.f_back
 
 work = sys.argv[1]
-tools = {tool.id: catalogue().get(tool.id) for tool in catalogue().descriptors().values()}
+tools = {tool.id: tool_registry().get(tool.id) for tool in tool_registry().descriptors().values()}
 doors = 0
 with Root(work) as root:
-    place = Place(root=root)
+    place = ToolContext(root=root)
     sys.addaudithook(watch)
     for name, tool in tools.items():
         for example in tool.descriptor.examples:
@@ -52,7 +52,7 @@ with Root(work) as root:
                 if call is None:
                     continue
                 doors += 1
-                for last in ((place,), (root.image,), (Limits(),), ()):
+                for last in ((place,), (root.image,), (ToolLimits(),), ()):
                     try:
                         call(given, *last)
                         break

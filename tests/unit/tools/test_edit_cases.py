@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.cli.check.kinds import edit
+from workbench.cli.check import check_edit
 
 CODES = {"ambiguous", "not_found", "empty_old", "no_change", "not_text"}
 
@@ -61,6 +61,6 @@ EDITS = [
 
 @pytest.mark.parametrize(("before", "old", "new", "result"), EDITS, ids=lambda text: ascii(text)[:20])
 def test_an_edit_replaces_one_place_or_says_why_not(before, old, new, result):
-    found = edit({"before": before, "old_string": old, "new_string": new})
+    found = check_edit({"before": before, "old_string": old, "new_string": new})
     is_error = result in CODES
     assert found == ({"result": "error", "code": result} if is_error else {"result": "ok", "after": result})

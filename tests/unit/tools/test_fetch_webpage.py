@@ -9,11 +9,11 @@ import zlib
 import pytest
 
 from tests.support.web import Web
-from workbench.effects import net
+from workbench.effects import web_fetch
 from workbench.effects.files import Root
 from workbench.policy.urls import UrlRules
 from workbench.tools import fetch_webpage
-from workbench.tools.base import Limits, Place, ToolRefused
+from workbench.tools.base import ToolContext, ToolLimits, ToolRefused
 from workbench.tools.fetch_webpage import FetchWebpage
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
@@ -28,9 +28,11 @@ def web():
 
 @pytest.fixture
 def fetch(tmp_path):
-    def fetching(url, rules=UrlRules(allow_loopback=True), limits=Limits(), **more):  # noqa: B008 -- frozen
+    def fetching(url, rules=UrlRules(allow_loopback=True), limits=ToolLimits(), **more):  # noqa: B008 -- frozen
         with Root(tmp_path) as root:
-            return FetchWebpage().read({"url": url}, Place(root=root, limits=limits, urls=rules, **more))
+            return FetchWebpage().read(
+                {"url": url}, ToolContext(root=root, limits=limits, urls=rules, **more)
+            )
 
     return fetching
 
@@ -116,15 +118,15 @@ def test_a_bomb_does_not_go_off(web, fetch):
     web.page("/x", bomb, kind="text/plain", Content_Encoding="gzip")
     begun = time.monotonic()
     found = fetch(web.url("/x"))
-    assert (found.metadata["bytes"], found.metadata["truncated"]) == (fetch_webpage.MOST_BYTES, True)
+    assert (found.metadata["bytes"], found.metadata["truncated"]) == (fetch_webpage.MAX_PAGE_BYTES, True)
     assert time.monotonic() - begun < 5
 
 
 def test_an_endless_answer_is_cut_at_its_limit(web, fetch):
     web.endless("/x", HEAD + b"\r\n", b"x" * 65536)
     found = fetch(web.url("/x"))
-    assert found.metadata["bytes"] == fetch_webpage.MOST_BYTES
-    assert len(found.text.encode()) <= Limits().context_file_bytes
+    assert found.metadata["bytes"] == fetch_webpage.MAX_PAGE_BYTES
+    assert len(found.text.encode()) <= ToolLimits().context_file_bytes
     assert "cut: " in found.text
 
 
@@ -163,7 +165,7 @@ def test_an_answer_that_is_none_is_said(web, fetch, raw, words):
 
 @pytest.mark.parametrize("head", [b"", HEAD, HEAD + b"\r\n"])
 def test_a_slow_server_is_given_up(web, fetch, monkeypatch, head):
-    monkeypatch.setattr(fetch_webpage, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(fetch_webpage, "MAX_FETCH_SECONDS", 0.5)
     web.endless("/x", head, b"x", pause=0.05)
     begun = time.monotonic()
     with pytest.raises(ToolRefused, match="took too long"):
@@ -216,7 +218,7 @@ def test_an_endless_redirect_ends(web, fetch):
         ("http://169.254.169.254/latest/", "the local link"),
         ("http://10.0.0.1/", "private network"),
         ("file:///etc/passwd", "file addresses"),
-        ("http://0x7f000001/", "another way"),
+        ("http://0x7f000001/", "unusual way to write"),
         ("http://private.example/", "private.example leads to 192.168.0.1"),
         ("http://user:word@127.0.0.1/", "names a user"),
     ],
@@ -280,7 +282,7 @@ def test_the_second_address_of_a_name_is_tried(web, fetch):
 def test_tls_is_begun_with_the_name_and_not_with_the_address():
     import httpcore
 
-    from workbench.effects.pinned import Pinned
+    from workbench.effects.pinned_connection import PinnedBackend
 
     class Stream(httpcore.NetworkStream):
         def start_tls(self, ssl_context, server_hostname=None, timeout=None):
@@ -294,7 +296,7 @@ def test_tls_is_begun_with_the_name_and_not_with_the_address():
             assert host == "192.0.2.7"
             return Stream()
 
-    pinned = Pinned(("192.0.2.7",), lambda: 1.0, 1.0, 0.1)
+    pinned = PinnedBackend(("192.0.2.7",), lambda: 1.0, 1.0, 0.1)
     pinned._backend = Backend()
     with (
         httpcore.ConnectionPool(network_backend=pinned) as pool,
@@ -306,8 +308,10 @@ def test_tls_is_begun_with_the_name_and_not_with_the_address():
 def test_a_slow_name_server_is_given_up(monkeypatch):
     release = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *more, **named: release.wait(10) and [])
-    with pytest.raises(net.NetFailed, match="took too long"):
-        net.lookup("slow.example", net.Patience(until=time.monotonic() + 0.3, is_stopped=lambda: False))
+    with pytest.raises(web_fetch.FetchFailed, match="took too long"):
+        web_fetch.resolve_host(
+            "slow.example", web_fetch.FetchDeadline(until=time.monotonic() + 0.3, is_stopped=lambda: False)
+        )
     release.set()
 
 

@@ -4,14 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.tools.preview import LIMIT, preview
+from workbench.tools.output import PREVIEW_BYTES, preview_output
 
 
 @pytest.mark.spec(32)
 def test_exactly_the_limit_is_not_cut_and_one_more_byte_is():
-    whole = preview("a" * 10_240)
-    assert (LIMIT, whole.truncated, whole.text, whole.total_bytes) == (10_240, False, "a" * 10_240, 10_240)
-    cut = preview("a" * 10_241)
+    whole = preview_output("a" * 10_240)
+    assert (PREVIEW_BYTES, whole.truncated, whole.text, whole.total_bytes) == (
+        10_240,
+        False,
+        "a" * 10_240,
+        10_240,
+    )
+    cut = preview_output("a" * 10_241)
     assert cut.truncated
     assert "10241 bytes in all" in cut.text
     assert len(cut.text.encode()) <= 10_240
@@ -19,7 +24,7 @@ def test_exactly_the_limit_is_not_cut_and_one_more_byte_is():
 
 @pytest.mark.spec(32)
 def test_both_ends_are_kept():
-    cut = preview(b"first line\n" + b"x" * 200_000 + b"\nlast line")
+    cut = preview_output(b"first line\n" + b"x" * 200_000 + b"\nlast line")
     assert cut.text.startswith("first line\n")
     assert cut.text.endswith("\nlast line")
     assert cut.total_bytes == 200_021
@@ -30,7 +35,7 @@ def test_both_ends_are_kept():
 @pytest.mark.parametrize("shift", range(4))
 def test_no_character_is_cut_in_half(character, shift):
     for data in ("a" * shift + character * 5000, ("a" * shift + character * 5000).encode()):
-        cut = preview(data, 1000)
+        cut = preview_output(data, 1000)
         head, _, tail = cut.text.partition("\n[")
         assert set(head) | set(tail.partition("]\n")[2]) <= {"a", character}
         assert len(cut.text.encode()) <= 1000
@@ -38,7 +43,7 @@ def test_no_character_is_cut_in_half(character, shift):
 
 @given(st.binary(max_size=3000), st.integers(200, 1000))
 def test_any_bytes_become_text_within_the_limit(data, limit):
-    cut = preview(data, limit)
+    cut = preview_output(data, limit)
     assert cut.total_bytes == len(data)
     assert len(cut.text.encode()) <= limit
     assert cut.truncated or cut.text == data.decode("utf-8", "replace")
@@ -46,11 +51,11 @@ def test_any_bytes_become_text_within_the_limit(data, limit):
 
 @given(st.text(max_size=400), st.integers(120, 300))
 def test_text_that_fits_is_returned_as_it_is(text, limit):
-    cut = preview(text, limit)
+    cut = preview_output(text, limit)
     if len(text.encode()) <= limit:
         assert cut.text == text
         assert not cut.truncated
 
 
 def test_half_a_surrogate_pair_does_no_harm():
-    assert preview("a\ud800b").text == "a?b"
+    assert preview_output("a\ud800b").text == "a?b"

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.effects.files import Root
-from workbench.tools.base import Limits, Place, ReadTool, ToolRefused
-from workbench.tools.read_file import ReadFile
+from workbench.tools.base import ReadTool, ToolContext, ToolLimits, ToolRefused
+from workbench.tools.file_read import ReadFile
 
 
 @pytest.fixture
 def read(tmp_path):
-    def reading(data=None, limits=Limits(), **parameters):  # noqa: B008 -- frozen
+    def reading(data=None, limits=ToolLimits(), **parameters):  # noqa: B008 -- frozen
         if data is not None:
             (tmp_path / "f").write_bytes(data)
         with Root(tmp_path) as root:
-            return ReadFile().read({"path": "f", **parameters}, Place(root=root, limits=limits))
+            return ReadFile().read({"path": "f", **parameters}, ToolContext(root=root, limits=limits))
 
     return reading
 
@@ -89,7 +89,7 @@ def test_a_file_over_the_limit_is_cut_at_a_line_and_says_how_to_go_on(read):
 
 
 def test_exactly_the_limit_is_not_cut(read):
-    limits = Limits(context_file_bytes=10)
+    limits = ToolLimits(context_file_bytes=10)
     assert read(b"a" * 10, limits).text == "a" * 10
     cut = read(b"a" * 11, limits).text
     assert cut.startswith("a" * 10 + "\n[… cut")
@@ -98,7 +98,9 @@ def test_exactly_the_limit_is_not_cut(read):
 
 @pytest.mark.spec(33)
 def test_a_cut_never_halves_a_character(read):
-    assert read("\u6f22".encode() * 5, Limits(context_file_bytes=10)).text.startswith("\u6f22" * 3 + "\n[")
+    assert read("\u6f22".encode() * 5, ToolLimits(context_file_bytes=10)).text.startswith(
+        "\u6f22" * 3 + "\n["
+    )
 
 
 def test_a_binary_file_is_shown_as_the_hex_of_its_first_kilobyte(read):
@@ -152,9 +154,9 @@ def test_a_range_is_what_splitting_lines_gives(tmp_path_factory, lines, is_ended
         given_range = {"path": "f", "start_line": start, "end_line": start + more}
         if start > 1 and start > len(expected):
             with pytest.raises(ToolRefused, match=f"has {len(expected)} lines"):
-                ReadFile().read(given_range, Place(root=root))
+                ReadFile().read(given_range, ToolContext(root=root))
         else:
-            output = ReadFile().read(given_range, Place(root=root))
+            output = ReadFile().read(given_range, ToolContext(root=root))
             assert output.text == "".join(expected[start - 1 : start + more])
             assert output.metadata["end_line"] == min(len(expected), start + more)
 

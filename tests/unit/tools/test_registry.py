@@ -1,14 +1,13 @@
 """The registry: checked when it is made, fixed from then on."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from workbench.domain.values import Example
+from workbench.domain.values import ToolExample
 from workbench.policy import schemas
-from workbench.policy.gate import GateCall, GateContext, Passed, before_hooks
-from workbench.tools.read_file import ReadFile
-from workbench.tools.registry import BadTool, Registry, catalogue
+from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
+from workbench.tools.file_read import ReadFile
+from workbench.tools.registry import InvalidTool, ToolRegistry, tool_registry
 
 
 class Fake:
@@ -21,7 +20,9 @@ class Fake:
 
 @pytest.mark.spec(61)
 def test_the_catalogue_has_its_tools_with_their_risks():
-    found = {d.id: (d.capability, d.risk_level, d.requires_approval) for d in catalogue().visible("recorded")}
+    found = {
+        d.id: (d.capability, d.risk_level, d.requires_approval) for d in tool_registry().visible("recorded")
+    }
     assert found == {
         "create_file": ("write", "safe_write", True),
         "read_file": ("read", "read_only", True),
@@ -41,14 +42,14 @@ def test_the_catalogue_has_its_tools_with_their_risks():
 
 @pytest.mark.spec(60)
 def test_every_tool_needs_approval_by_default():
-    assert all(descriptor.requires_approval for descriptor in catalogue().visible("x"))
+    assert all(descriptor.requires_approval for descriptor in tool_registry().visible("x"))
 
 
 @pytest.mark.spec(58)
 def test_a_name_may_be_there_once():
     for second in (Fake(), Fake(id="other"), Fake(wire_name="other")):
-        with pytest.raises(BadTool, match="read_file: registered twice"):
-            Registry((Fake(), second))
+        with pytest.raises(InvalidTool, match="read_file: registered twice"):
+            ToolRegistry((Fake(), second))
 
 
 @pytest.mark.parametrize(
@@ -66,28 +67,28 @@ def test_a_name_may_be_there_once():
         ({"risk_level": "harmless"}, "risk_level"),
         ({"path_parameters": ("file",)}, "file: not a parameter"),
         (
-            {"examples": (Example(description="bad", parameters={"paht": "a"}),)},
+            {"examples": (ToolExample(description="bad", parameters={"paht": "a"}),)},
             "example 'bad': path: missing",
         ),
     ],
 )
 @pytest.mark.spec(59, 61, 193, 194, 222)
 def test_a_tool_that_is_not_right_is_not_registered(changed, words):
-    with pytest.raises(BadTool, match=words):
-        Registry((Fake(**changed),))
+    with pytest.raises(InvalidTool, match=words):
+        ToolRegistry((Fake(**changed),))
 
 
 @pytest.mark.spec(222)
 def test_every_tool_has_examples_that_satisfy_its_schema():
-    for descriptor in catalogue().visible("x"):
+    for descriptor in tool_registry().visible("x"):
         assert descriptor.examples
         for example in descriptor.examples:
-            assert schemas.check(descriptor.input_schema, example.parameters) == ()
+            assert schemas.parameter_problems(descriptor.input_schema, example.parameters) == ()
 
 
 @pytest.mark.spec(193)
 def test_a_provider_sees_what_it_may_and_a_session_what_is_active():
-    registry = Registry((Fake(), Fake(id="b.c", wire_name="b_c", allowed_providers=("ollama",))))
+    registry = ToolRegistry((Fake(), Fake(id="b.c", wire_name="b_c", allowed_providers=("ollama",))))
     assert [d.id for d in registry.visible("ollama")] == ["read_file", "b.c"]
     assert [d.id for d in registry.visible("recorded")] == ["read_file"]
     assert [d.id for d in registry.visible("ollama", ["b.c"])] == ["b.c"]
@@ -95,7 +96,7 @@ def test_a_provider_sees_what_it_may_and_a_session_what_is_active():
 
 def test_a_tool_is_found_by_id_and_wire_name():
     tool = Fake(id="b.c", wire_name="b_c")
-    registry = Registry((tool,))
+    registry = ToolRegistry((tool,))
     assert registry.get("b.c") is registry.get("b_c") is tool
     assert registry.get("nothing") is None
     assert set(registry.descriptors()) == {"b.c", "b_c"}
@@ -103,7 +104,7 @@ def test_a_tool_is_found_by_id_and_wire_name():
 
 @pytest.mark.spec(63)
 def test_a_registry_cannot_be_changed():
-    registry = catalogue()
+    registry = tool_registry()
     registry.descriptors().clear()
     assert registry.get("read_file") is not None
     with pytest.raises(TypeError):
@@ -122,10 +123,14 @@ def test_a_registry_cannot_be_changed():
 )
 def test_the_gate_holds_a_command_to_its_bounds(tmp_path, parameters, words):
     where = GateContext(
-        descriptors=catalogue().descriptors(), provider="x", workspace=str(tmp_path), session_id="s", now=0
+        descriptors=tool_registry().descriptors(),
+        provider="x",
+        workspace=str(tmp_path),
+        session_id="s",
+        now=0,
     )
-    found = before_hooks(GateCall(tool="run_in_terminal", parameters=parameters), where)
+    found = screen_call(GateCall(tool="run_in_terminal", parameters=parameters), where)
     if words:
         assert words in found.reason
     else:
-        assert isinstance(found, Passed)
+        assert isinstance(found, ScreenedCall)

@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
-from workbench.tools.base import Limits, RunTool, ToolRefused
-from workbench.tools.run_in_terminal import RunInTerminal
+from workbench.tools.base import RunTool, ToolLimits, ToolRefused
+from workbench.tools.execution import RunInTerminal
 
-LIMITS = Limits(command_seconds=7)
+LIMITS = ToolLimits(command_seconds=7)
 
 
 def spec(command="ls -l", **parameters):
@@ -44,7 +44,7 @@ def test_the_time_is_what_was_asked_or_the_limit_of_the_configuration(given, sec
 
 
 def test_a_configured_limit_is_bounded_too():
-    assert RunInTerminal().command({"command": "x"}, Limits(command_seconds=9000)).timeout_seconds == 300
+    assert RunInTerminal().command({"command": "x"}, ToolLimits(command_seconds=9000)).timeout_seconds == 300
 
 
 @pytest.mark.parametrize("command", ["", "  \n", "a\0b"])

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.effects import walk as walking
+from workbench.effects import folders
 from workbench.effects.files import Root
-from workbench.policy.regex import Finder
-from workbench.tools import matching
-from workbench.tools.base import Limits, Place, ToolRefused
-from workbench.tools.file_search import FileSearch, compiled_glob
-from workbench.tools.grep_search import GrepSearch
-from workbench.tools.list_dir import ListDir
-from workbench.tools.matching import lines
+from workbench.policy.regex import LineFinder
+from workbench.tools import grep_search
+from workbench.tools.base import ToolContext, ToolLimits, ToolRefused
+from workbench.tools.file_read import ListDir
+from workbench.tools.file_search import FileSearch, compile_glob
+from workbench.tools.grep_search import GrepSearch, matching_lines
 
 
 @pytest.fixture
@@ -36,10 +35,10 @@ def tree(tmp_path):
             path.write_bytes(content.encode() if isinstance(content, str) else content)
             return self
 
-        def run(self, tool, limits=Limits(), **parameters):  # noqa: B008 -- frozen
+        def run(self, tool, limits=ToolLimits(), **parameters):  # noqa: B008 -- frozen
             more = {key: parameters.pop(key) for key in ("is_stopped", "is_closed") if key in parameters}
             with Root(tmp_path) as root:
-                return tool.read(parameters, Place(root=root, limits=limits, **more))
+                return tool.read(parameters, ToolContext(root=root, limits=limits, **more))
 
         def files(self, pattern, **more):
             found = self.run(FileSearch(), pattern=pattern, **more)
@@ -67,10 +66,10 @@ def test_a_folder_is_listed_with_folders_first_and_links_as_links(tree):
 def test_a_listing_says_what_it_leaves_out(tree):
     for number in range(1003):
         tree.put(f"f{number:04}")
-    found = tree.run(ListDir(), Limits(tool_output_bytes=1_000_000), path=".")
+    found = tree.run(ListDir(), ToolLimits(tool_output_bytes=1_000_000), path=".")
     assert "3 of 1003 names are not shown" in found.text
     assert found.metadata["truncated"] is True
-    small = tree.run(ListDir(), Limits(tool_output_bytes=1000), path=".")
+    small = tree.run(ListDir(), ToolLimits(tool_output_bytes=1000), path=".")
     assert len(small.text.encode()) <= 1000
 
 
@@ -112,7 +111,7 @@ def test_an_empty_folder_is_said_to_be_empty(tree):
     ],
 )
 def test_globs_mean_what_users_expect(glob, yes, no):
-    wanted = compiled_glob(glob)
+    wanted = compile_glob(glob)
     assert [path for path in yes if not wanted.is_in(path)] == []
     assert [path for path in no if wanted.is_in(path)] == []
 
@@ -126,7 +125,7 @@ def test_a_glob_that_leads_out_is_refused(tree, glob):
 @given(st.text(max_size=40))
 def test_no_glob_crashes(glob):
     try:
-        compiled_glob(glob or "x").is_in("a/b")
+        compile_glob(glob or "x").is_in("a/b")
     except ToolRefused as error:
         assert "Not searched" in str(error)
 
@@ -178,7 +177,7 @@ def test_a_file_that_becomes_a_link_while_it_is_searched_is_not_followed(tree, t
     outside = tmp_path_factory.mktemp("outside") / "secret"
     outside.write_text("needle\n")
     tree.put("a", "x\n").put("d/b", "x\n")
-    listed = walking._listed
+    listed = folders._list_folder
 
     def swapping(here, path):
         found = listed(here, path)
@@ -187,7 +186,7 @@ def test_a_file_that_becomes_a_link_while_it_is_searched_is_not_followed(tree, t
             os.symlink(outside, name, dir_fd=here)
         return found
 
-    monkeypatch.setattr(walking, "_listed", swapping)
+    monkeypatch.setattr(folders, "_list_folder", swapping)
     found = tree.run(GrepSearch(), pattern="needle")
     assert found.metadata["matches"] == 0
     assert "not readable: a, d/b" in found.text
@@ -197,7 +196,7 @@ def test_a_folder_that_becomes_a_link_is_not_entered(tree, tmp_path_factory, mon
     outside = tmp_path_factory.mktemp("outside")
     (outside / "f").write_text("needle\n")
     tree.put("d/f", "x\n")
-    listed = walking._listed
+    listed = folders._list_folder
 
     def swapping(here, path):
         found = listed(here, path)
@@ -206,19 +205,19 @@ def test_a_folder_that_becomes_a_link_is_not_entered(tree, tmp_path_factory, mon
             os.symlink(outside, "d", dir_fd=here)
         return found
 
-    monkeypatch.setattr(walking, "_listed", swapping)
+    monkeypatch.setattr(folders, "_list_folder", swapping)
     assert tree.grep("needle") == []
 
 
 def test_too_deep_is_said(tree, monkeypatch):
-    monkeypatch.setattr(walking, "DEEPEST", 3)
+    monkeypatch.setattr(folders, "DEEPEST", 3)
     tree.put("a/b/c/d", "needle")
     found = tree.run(GrepSearch(), pattern="needle")
     assert (found.metadata["matches"], "too deep" in found.text) == (0, True)
 
 
 def test_too_many_names_in_a_folder_are_said(tree, monkeypatch):
-    monkeypatch.setattr(walking, "MOST_NAMES", 5)
+    monkeypatch.setattr(folders, "MOST_NAMES", 5)
     for number in range(9):
         tree.put(f"f{number}")
     found = tree.run(FileSearch(), pattern="*")
@@ -234,7 +233,7 @@ def test_a_search_that_is_stopped_ends_early_and_says_so(tree):
 def test_more_than_a_thousand_files_are_cut(tree):
     for number in range(1100):
         tree.put(f"d{number // 100}/f{number}")
-    found = tree.run(FileSearch(), Limits(tool_output_bytes=100_000), pattern="f*")
+    found = tree.run(FileSearch(), ToolLimits(tool_output_bytes=100_000), pattern="f*")
     assert "more than 1000 files match" in found.text
     assert found.metadata["truncated"] is True
 
@@ -285,10 +284,10 @@ def test_a_runaway_pattern_does_not_run_away(tree):
 
 def test_results_are_bounded_and_say_so(tree):
     tree.put("f", "x\n" * 5000)
-    found = tree.run(GrepSearch(), Limits(tool_output_bytes=100_000), pattern="x", max_results=7)
+    found = tree.run(GrepSearch(), ToolLimits(tool_output_bytes=100_000), pattern="x", max_results=7)
     assert (found.metadata["matches"], found.metadata["truncated"]) == (7, True)
     assert "more than 7 matches" in found.text
-    small = tree.run(GrepSearch(), Limits(tool_output_bytes=1000), pattern="x", max_results=1000)
+    small = tree.run(GrepSearch(), ToolLimits(tool_output_bytes=1000), pattern="x", max_results=1000)
     assert len(small.text.encode()) <= 1000
     assert "more lines are not shown" in small.text
 
@@ -303,7 +302,7 @@ def test_binary_files_are_passed_over_and_counted_and_broken_text_is_not(tree):
 
 @pytest.mark.spec(220)
 def test_a_line_without_end_costs_no_memory_and_is_found_across_blocks(tree):
-    size = matching.BLOCK
+    size = grep_search.BLOCK_BYTES
     tree.put("f", b"first\n" + b"." * (size - 3) + b"needle" + b"." * (6 * size) + b"needle\nlast needle\n")
     tracemalloc.start()
     found = tree.grep("needle")
@@ -364,7 +363,7 @@ def test_lines_and_what_is_around_them_are_what_a_simple_search_finds(
         parts.pop()
     hits = {n for n, line in enumerate(parts, 1) if re.search(pattern, line.removesuffix("\r"))}
     near = {n for hit in hits for n in range(hit - around, hit + around + 1) if 1 <= n <= len(parts)}
-    wanted = Finder(pattern, is_literal=False, ignore_case=False)
-    found = [line for line in lines(_Bytes(text.encode(), step), wanted, around) if line is not None]
+    wanted = LineFinder(pattern, is_literal=False, ignore_case=False)
+    found = [line for line in matching_lines(_Bytes(text.encode(), step), wanted, around) if line is not None]
     assert [(line.number, line.is_match) for line in found] == [(n, n in hits) for n in sorted(near)]
     assert [line.text for line in found] == [parts[n - 1].rstrip("\r") for n in sorted(near)]

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.changes.model import FileChange
-from workbench.effects.files import FileImage, FileRefused
+from workbench.changes.diff import FileChange
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import FileImage
 from workbench.tools.base import ToolRefused, WriteTool
-from workbench.tools.create_file import CreateFile
-from workbench.tools.replace_string import ReplaceString
+from workbench.tools.file_edit import CreateFile, ReplaceString
 
 
 def base(data, mode=0o755):

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.views.making import hunk
-from workbench.views.carried import carried
-from workbench.views.selection import TakenState
+from workbench.views.approvals import HunkSelection, carried_selection
 
 ONE = hunk(1, lines=((" ", "a"), ("-", "b"), ("+", "c"), ("+", "d"), (" ", "e")))
 TWO = hunk(2, lines=((" ", "k"), ("-", "l"), ("+", "m"), (" ", "n")))
@@ -18,12 +17,12 @@ def moved(lines, index):
 
 
 def left_out(old, state, new):
-    taken, gone = carried(old, state, new)
-    assert taken.sizes == TakenState.of(new).sizes
+    taken, gone = carried_selection(old, state, new)
+    assert taken.sizes == HunkSelection.of(new).sizes
     return {index: sorted(lines) for index, lines in taken.left.items()}, gone
 
 
-ALL = TakenState.of([ONE, TWO])
+ALL = HunkSelection.of([ONE, TWO])
 
 
 @pytest.mark.parametrize(
@@ -55,13 +54,13 @@ def test_what_was_left_is_left(state, new, left, gone):
 def test_of_equal_lines_the_one_with_the_same_neighbours_is_left():
     old = [hunk(1, lines=((" ", "def a"), ("+", "pass"), (" ", "def b"), ("+", "pass"), (" ", "end")))]
     new = [hunk(1, lines=(("+", "top"), *old[0].lines))]
-    assert left_out(old, TakenState.of(old).toggle_line(1, 2), new) == ({1: [3]}, 0)
+    assert left_out(old, HunkSelection.of(old).toggle_line(1, 2), new) == ({1: [3]}, 0)
 
 
 def test_of_equal_lines_nobody_can_tell_apart_none_is_taken():
     old = [hunk(1, lines=((" ", "a"), ("+", "pass"), (" ", "b")))]
     new = [hunk(1, lines=((" ", "q"), ("+", "pass"), (" ", "r"), ("+", "pass"), (" ", "s")))]
-    assert left_out(old, TakenState.of(old).toggle_line(1, 1), new) == ({1: [1, 2]}, 0)
+    assert left_out(old, HunkSelection.of(old).toggle_line(1, 1), new) == ({1: [1, 2]}, 0)
 
 
 LINE = st.tuples(st.sampled_from(" +-"), st.sampled_from("abc"))
@@ -70,11 +69,11 @@ LINE = st.tuples(st.sampled_from(" +-"), st.sampled_from("abc"))
 @given(st.lists(LINE, min_size=1, max_size=12), st.lists(LINE, min_size=1, max_size=12), st.data())
 def test_a_line_that_was_left_is_never_taken_where_it_stands_once(before, after, data):
     old, new = [hunk(1, lines=tuple(before))], [hunk(1, lines=tuple(after))]
-    size = TakenState.of(old).sizes[0]
-    state = TakenState.of(old)
+    size = HunkSelection.of(old).sizes[0]
+    state = HunkSelection.of(old)
     for line in data.draw(st.sets(st.integers(1, max(1, size)))):
         state = state.toggle_line(1, line)
-    taken, _ = carried(old, state, new)
+    taken, _ = carried_selection(old, state, new)
     changed = [line for line in before if line[0] != " "]
     fresh = [line for line in after if line[0] != " "]
     for number, line in enumerate(changed, 1):

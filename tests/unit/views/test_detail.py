@@ -2,9 +2,9 @@ import pytest
 
 from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
 from workbench.domain.events import ActionOpened, CallFinished
-from workbench.domain.values import Choice, FilePlan, Taken
-from workbench.views import detail
-from workbench.views.detail import FileDetail, Risk
+from workbench.domain.values import Choice, FilePlan, SelectedHunk
+from workbench.views import action_detail
+from workbench.views.action_detail import ActionWarning, FileDetail
 
 
 def proposal(**more):
@@ -25,11 +25,11 @@ def plan(path, base="1", after="2"):
 
 
 def made(row=None, opened=None, hunks=(), **more):
-    return detail.detail(row or action(), opened or proposal(), hunks, NOW, **more)
+    return action_detail.action_detail(row or action(), opened or proposal(), hunks, NOW, **more)
 
 
 def test_what_was_left_of_a_decided_one_is_known():
-    row = action(state="approved", decided_at=NOW, decided_by="user", selection=(Taken(hunk=2),))
+    row = action(state="approved", decided_at=NOW, decided_by="user", selection=(SelectedHunk(hunk=2),))
     found = made(row, proposal(files=(plan("a"),)), (hunk(1, "a"), hunk(2, "a")))
     assert found.was_taken is not None
     assert [found.was_taken.state_of(n) for n in (1, 2)] == ["left", "taken"]
@@ -121,8 +121,8 @@ def test_questions():
 def test_warnings_in_words():
     found = made(action(warnings=("deletes", "odd\x1b", "stale"), stale_paths=("a",)))
     assert found.warnings == (
-        Risk(word="deletes", sentence="It deletes a file."),
-        Risk(word="odd⟨U+001B⟩", sentence="Look twice."),
+        ActionWarning(word="deletes", sentence="It deletes a file."),
+        ActionWarning(word="odd⟨U+001B⟩", sentence="Look twice."),
     )
 
 
@@ -189,7 +189,7 @@ FILE = proposal(files=(plan("a"),))
     ],
 )
 def test_why_not(row, opened, verdict, why):
-    assert detail.why_not(made(row, opened), verdict) == why
+    assert action_detail.why_not_answerable(made(row, opened), verdict) == why
 
 
 def test_time_left():

@@ -3,14 +3,13 @@
 import pytest
 
 from tests.support import golden
-from workbench.domain import events as e
-from workbench.domain import runs as r
-from workbench.domain.codec import BY_KIND
+from workbench.domain import events
+from workbench.domain.codec import BODY_BY_KIND
 from workbench.domain.events import Event, Unknown
 from workbench.domain.values import SYSTEM_SESSION, Actor
-from workbench.tui.replay_source import ReplaySource
-from workbench.views import eventwords
-from workbench.views.eventwords import words
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.views import event_text
+from workbench.views.event_text import event_line
 
 HOST = Actor(kind="host")
 
@@ -20,8 +19,13 @@ def event(body, **about):
 
 
 def test_every_kind_has_words_of_its_own():
-    known = (eventwords._PLAIN, eventwords._OF_ACTION, eventwords._OF_CALL, eventwords._OF_STEP)
-    assert set().union(*known) == {cls for cls in BY_KIND.values() if cls is not Unknown}
+    known = (
+        event_text._TEXT_OF_EVENT,
+        event_text._TEXT_OF_ACTION_EVENT,
+        event_text._TEXT_OF_CALL_EVENT,
+        event_text._TEXT_OF_STEP_EVENT,
+    )
+    assert set().union(*known) == {cls for cls in BODY_BY_KIND.values() if cls is not Unknown}
 
 
 @pytest.mark.spec(140)
@@ -42,20 +46,20 @@ def test_no_line_of_a_recording_is_the_name_of_a_kind(name, tmp_path):
 @pytest.mark.parametrize(
     ("body", "about", "said"),
     [
-        (e.SessionStatusChanged(status="processing"), {}, "the session is at work"),
-        (e.SessionStatusChanged(status="paused", reason="host lost"), {}, "the session is paused (host lost)"),
-        (e.SessionChanged(title="x", archived=True), {}, "renamed: x, archived"),
-        (e.CallFinished(state="failed", exit_code=2, duration_ms=1200), {"call_id": "c"}, "a call: failed, exit 2, 1.2 s"),
-        (e.ActionExpired(), {"action_id": "a"}, "expired"),
-        (e.ErrorRaised(code="x", message="no\x1b[2J route"), {}, "no⟨ESC[2J⟩ route"),
-        (r.StepChanged(state="failed", detail="exit 1"), {"step": "plan"}, "plan failed: exit 1"),
-        (r.RunChanged(status="completed"), {}, "the run is completed"),
+        (events.SessionStatusChanged(status="processing"), {}, "the session is at work"),
+        (events.SessionStatusChanged(status="paused", reason="host lost"), {}, "the session is paused (host lost)"),
+        (events.SessionChanged(title="x", archived=True), {}, "renamed: x, archived"),
+        (events.CallFinished(state="failed", exit_code=2, duration_ms=1200), {"call_id": "c"}, "a call: failed, exit 2, 1.2 s"),
+        (events.ActionExpired(), {"action_id": "a"}, "expired"),
+        (events.ErrorRaised(code="x", message="no\x1b[2J route"), {}, "no⟨ESC[2J⟩ route"),
+        (events.StepChanged(state="failed", detail="exit 1"), {"step": "plan"}, "plan failed: exit 1"),
+        (events.RunChanged(status="completed"), {}, "the run is completed"),
         (Unknown(original_kind="future.kind"), {}, "future kind"),
     ],
 )  # fmt: skip
 def test_words(body, about, said):
-    assert words(event(body, **about), None, None) == said
+    assert event_line(event(body, **about), None, None) == said
 
 
 def test_an_event_that_is_gone_has_no_words():
-    assert words(None, None, None) == ""
+    assert event_line(None, None, None) == ""

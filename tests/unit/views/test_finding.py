@@ -13,14 +13,13 @@ from workbench.domain.events import (
     ReplyCompleted,
     TurnStarted,
 )
-from workbench.domain.values import ReplyCall, Verdict
-from workbench.views.finding import Finding, Hit, hits_of
-from workbench.views.transcript import Transcript
+from workbench.domain.values import GateVerdict, ReplyCall
+from workbench.views.conversation import BlockHit, ConversationSearch, Transcript, block_hits
 
 READ = ReplyCall(call_id="c1", provider_call_id="p1", tool="read_file", arguments={"path": "src/Ärger.py"})
 REPLY = ReplyCompleted(text="I rename it.", thinking="Which one?", calls=(READ,))
 ASKED = CallProposed(
-    tool="read_file", verdict=Verdict(outcome="ask", step="ask", by="default"), target="src/x.py"
+    tool="read_file", verdict=GateVerdict(outcome="ask", step="ask", by="default"), target="src/x.py"
 )
 
 
@@ -43,7 +42,7 @@ ASKED = CallProposed(
 )
 def test_blocks_that_hold_the_words(body, wanted, blocks):
     made = event(body, turn_id="t1", call_id="c1")
-    found = hits_of(made, wanted)
+    found = block_hits(made, wanted)
     assert [hit.block_id for hit in found] == [block.replace(":E", f":{made.id}") for block in blocks]
     assert {(hit.number, hit.at) for hit in found} <= {(made.sequence_number, made.at)}
 
@@ -56,17 +55,17 @@ def test_what_is_found_is_in_the_transcript():
     ]
     transcript = Transcript("s1")
     transcript.apply_all(events)
-    found = [hit.block_id for one in events for hit in hits_of(one, "i")]
+    found = [hit.block_id for one in events for hit in block_hits(one, "i")]
     assert len(found) == 5
     assert all(transcript.block(key) is not None for key in found)
 
 
 def hit(number, key=None, at=None):
-    return Hit(number=number, at=number if at is None else at, block_id=key or f"b{number}")
+    return BlockHit(number=number, at=number if at is None else at, block_id=key or f"b{number}")
 
 
 def test_a_search_begins_at_the_last_hit_above_the_reader():
-    finding = Finding("x", place=5)
+    finding = ConversationSearch("x", place=5)
     finding.add([hit(7), hit(9)])
     assert finding.first() is None, "what is above was not read yet"
     finding.add([hit(3), hit(4)])
@@ -74,14 +73,14 @@ def test_a_search_begins_at_the_last_hit_above_the_reader():
 
 
 def test_with_nothing_above_it_begins_at_the_first_below():
-    finding = Finding("x", place=5)
+    finding = ConversationSearch("x", place=5)
     finding.add([hit(7), hit(9)])
     finding.add([], is_whole=True)
     assert finding.first() == hit(7)
 
 
 def test_next_and_previous_end_at_the_ends():
-    finding = Finding("x", place=9)
+    finding = ConversationSearch("x", place=9)
     finding.add([hit(3), hit(4), hit(7)], is_whole=True)
     assert (finding.words, finding.next(1)) == ("3", hit(7))
     seen = []
@@ -94,7 +93,7 @@ def test_next_and_previous_end_at_the_ends():
 
 
 def test_a_block_counts_once_and_keeps_its_place_when_it_is_found_earlier():
-    finding = Finding("x", place=9)
+    finding = ConversationSearch("x", place=9)
     finding.add([hit(5, "call:c"), hit(8)])
     finding.current = finding.next(-1)
     finding.add([hit(2, "call:c"), hit(1)])
@@ -104,7 +103,7 @@ def test_a_block_counts_once_and_keeps_its_place_when_it_is_found_earlier():
 
 
 def test_hits_of_one_event_are_told_apart():
-    finding = Finding("x", place=9)
+    finding = ConversationSearch("x", place=9)
     finding.add([hit(4, "thought"), hit(4, "text")], is_whole=True)
     finding.current = finding.first()
     assert finding.current.block_id == "text"
@@ -116,6 +115,6 @@ def test_hits_of_one_event_are_told_apart():
     [([], False, "looking"), ([], True, "nothing"), ([1, 2], False, "2+"), (range(1200), True, "1,200")],
 )
 def test_words(hits, is_whole, words):
-    finding = Finding("x")
+    finding = ConversationSearch("x")
     finding.add([hit(number) for number in hits], is_whole=is_whole)
     assert finding.words == words

@@ -3,29 +3,35 @@
 import pytest
 
 from tests.support import golden
-from workbench.views.blocks import CallLine, CallRun, Output, Prompt, Text
-from workbench.views.folding import Folding
-from workbench.views.transcript import Transcript
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_blocks import (
+    CallBlock,
+    CallGroupBlock,
+    CompactView,
+    OutputBlock,
+    PromptBlock,
+    TextBlock,
+)
 
 
 def call(number, sign="ok", **more):
-    return CallLine(
+    return CallBlock(
         id=f"call:{number}", at=number, call_id=str(number), action_id=None, sign=sign, tool="read_file",
         target="a.py", ran_ms=100, **more,
     )  # fmt: skip
 
 
 def output(number):
-    return Output(id=f"output:{number}", at=number, call_id=str(number), text="x")
+    return OutputBlock(id=f"output:{number}", at=number, call_id=str(number), text="x")
 
 
-TEXT = Text(id="text:t:1", at=0, text="Done.")
-PROMPT = Prompt(id="prompt:1", at=0, text="Go.")
+TEXT = TextBlock(id="text:t:1", at=0, text="Done.")
+PROMPT = PromptBlock(id="prompt:1", at=0, text="Go.")
 
 
 def run(*numbers, is_folded=True):
     keys = tuple(str(number) for number in numbers)
-    return CallRun(
+    return CallGroupBlock(
         id=f"run:{numbers[0]}", at=numbers[-1], call_ids=keys, seconds=len(keys) / 10, is_folded=is_folded
     )
 
@@ -46,11 +52,11 @@ def run(*numbers, is_folded=True):
     ],
 )
 def test_what_is_taken_together(blocks, shown):
-    assert Folding().fold(blocks, None) == (shown, None)
+    assert CompactView().fold(blocks, None) == (shown, None)
 
 
 def test_a_run_opens_and_folds_again():
-    blocks, folding = [call(1), output(1), call(2)], Folding()
+    blocks, folding = [call(1), output(1), call(2)], CompactView()
     folding.fold(blocks, None)
     folding.toggle("call:1")
     assert folding.fold(blocks, ()) == ((run(1, 2),), set())
@@ -63,14 +69,14 @@ def test_a_run_opens_and_folds_again():
 
 
 def test_calls_of_an_open_run_stand_where_they_stood():
-    blocks, folding = [call(1), TEXT, call(2)], Folding()
+    blocks, folding = [call(1), TEXT, call(2)], CompactView()
     folding.fold(blocks, None)
     folding.toggle("run:1")
     assert folding.fold(blocks, ())[0] == (run(1, 2, is_folded=False), *blocks)
 
 
 def test_a_run_opens_for_what_is_in_it():
-    folding = Folding()
+    folding = CompactView()
     blocks = [call(1), output(1), call(2), call(3, "failed")]
     folding.fold(blocks, None)
     assert not folding.open_for("call:3")
@@ -80,7 +86,7 @@ def test_a_run_opens_for_what_is_in_it():
 
 
 def test_another_conversation_begins_folded():
-    folding = Folding()
+    folding = CompactView()
     blocks = [call(1), call(2)]
     folding.fold(blocks, None)
     folding.toggle("run:1")
@@ -91,7 +97,7 @@ def test_another_conversation_begins_folded():
 def test_everything_that_is_another_object_is_said(name):
     events = list(golden.events(name))
     for session in dict.fromkeys(event.session_id for event in events):
-        transcript, folding = Transcript(session), Folding()
+        transcript, folding = Transcript(session), CompactView()
         shown, _ = folding.fold((), None)
         for event in events:
             changed = transcript.apply(event)

@@ -2,21 +2,20 @@
 
 import pytest
 
-from workbench.domain.counting import Glance, Spans
-from workbench.domain.rows import Session
+from workbench.domain.rows import ActivitySpans, Session, SessionCounts
 from workbench.domain.values import Usage
-from workbench.views import query
-from workbench.views.completing import offer
+from workbench.views import library
 from workbench.views.library import (
-    ORDERS,
-    SPLIT,
-    Sieve,
-    is_typeable,
-    row,
-    seen_of,
-    worked_and_waited,
+    LIBRARY_ORDERS,
+    SEPARATOR_ID,
+    SessionFilter,
+    complete_filter,
+    is_typeable_title,
+    library_row,
+    sort_sessions,
+    title_and_tags,
 )
-from workbench.views.ranking import ranked
+from workbench.views.statistics import worked_and_waited
 
 
 def session(key="s", **more):
@@ -38,19 +37,19 @@ BUSY, ASKS = session("busy", status="processing", updated_at=2), session("asks",
 @pytest.mark.parametrize(
     ("order", "expected"),
     [
-        (0, ("asks", "busy", SPLIT, "new", "old")),
-        (1, ("busy", "asks", SPLIT, "old", "new")),
-        (3, ("asks", "busy", SPLIT, "new", "old")),
-        (4, ("asks", "busy", SPLIT, "new", "old")),
+        (0, ("asks", "busy", SEPARATOR_ID, "new", "old")),
+        (1, ("busy", "asks", SEPARATOR_ID, "old", "new")),
+        (3, ("asks", "busy", SEPARATOR_ID, "new", "old")),
+        (4, ("asks", "busy", SEPARATOR_ID, "new", "old")),
     ],
 )
 def test_live_sessions_come_first_in_every_order(order, expected):
-    assert ranked([OLD, BUSY, NEW, ASKS], {"asks"}, ORDERS[order]).ids == expected
+    assert sort_sessions([OLD, BUSY, NEW, ASKS], {"asks"}, LIBRARY_ORDERS[order]).ids == expected
 
 
 def test_without_live_ones_there_is_no_line():
-    assert ranked([OLD, NEW], (), ORDERS[0]).ids == ("new", "old")
-    assert ranked([BUSY], (), ORDERS[0]).ids == ("busy",)
+    assert sort_sessions([OLD, NEW], (), LIBRARY_ORDERS[0]).ids == ("new", "old")
+    assert sort_sessions([BUSY], (), LIBRARY_ORDERS[0]).ids == ("busy",)
 
 
 @pytest.mark.parametrize(
@@ -64,19 +63,21 @@ def test_without_live_ones_there_is_no_line():
 def test_words_are_looked_for_in_titles_tags_and_conversations(typed, is_there):
     one = session("s", title="Rename handler", tags=("release",))
     holders = {"s": 2} if "found" in typed else {}
-    assert Sieve(query.parse(typed), holders, None).passes(one, seen_of(one)) is is_there
+    assert (
+        SessionFilter(library.parse_query(typed), holders, None).passes(one, title_and_tags(one)) is is_there
+    )
 
 
 def test_archived_ones_are_shown_when_they_are_asked_for():
     one = session("s", archived=True)
-    assert not Sieve(query.parse(""), {}, None).passes(one, "s")
-    assert Sieve(query.parse("is:archived"), {}, None).passes(one, "s")
+    assert not SessionFilter(library.parse_query(""), {}, None).passes(one, "s")
+    assert SessionFilter(library.parse_query("is:archived"), {}, None).passes(one, "s")
 
 
 def test_tools_and_answers_narrow_to_what_the_journal_found():
-    asked = query.parse("tool:read_file")
-    assert Sieve(asked, {}, frozenset({"s"})).passes(session("s"), "s")
-    assert not Sieve(asked, {}, frozenset()).passes(session("s"), "s")
+    asked = library.parse_query("tool:read_file")
+    assert SessionFilter(asked, {}, frozenset({"s"})).passes(session("s"), "s")
+    assert not SessionFilter(asked, {}, frozenset()).passes(session("s"), "s")
 
 
 @pytest.mark.parametrize(
@@ -84,26 +85,34 @@ def test_tools_and_answers_narrow_to_what_the_journal_found():
     [
         (session(), 1, None, ("waiting", "1 waits")),
         (session(), 3, None, ("waiting", "3 wait")),
-        (session(status="processing"), 0, Glance(turns=2), ("running", "turn 3")),
-        (session(status="failed"), 0, Glance(added=1), ("failed", "failed")),
-        (session(status="paused", reason="unattended"), 0, Glance(expired=2), ("expired", "2 expired")),
-        (session(), 0, Glance(rejected=5), ("rejected", "5 rejected")),
-        (session(), 0, Glance(rejected=5, files=1, added=2), ("ok", "")),
-        (session(), 0, Glance(turns=1, failed=2), ("ok", "2 failed")),
-        (session(status="terminated"), 0, Glance(), ("cancelled", "stopped")),
-        (session(origin="claude-code"), 0, Glance(turns=1), ("ok", "claude-code")),
-        (session(), 0, Glance(turns=1), ("ok", "no edits")),
+        (session(status="processing"), 0, SessionCounts(turns=2), ("running", "turn 3")),
+        (session(status="failed"), 0, SessionCounts(added=1), ("failed", "failed")),
+        (
+            session(status="paused", reason="unattended"),
+            0,
+            SessionCounts(expired=2),
+            ("expired", "2 expired"),
+        ),
+        (session(), 0, SessionCounts(rejected=5), ("rejected", "5 rejected")),
+        (session(), 0, SessionCounts(rejected=5, files=1, added=2), ("ok", "")),
+        (session(), 0, SessionCounts(turns=1, failed=2), ("ok", "2 failed")),
+        (session(status="terminated"), 0, SessionCounts(), ("cancelled", "stopped")),
+        (session(origin="claude-code"), 0, SessionCounts(turns=1), ("ok", "claude-code")),
+        (session(), 0, SessionCounts(turns=1), ("ok", "no edits")),
         (session(), 0, None, ("ok", "")),
     ],
 )
 def test_what_is_said_beside_a_title(one, waiting, glance, said):
-    found = row(one, waiting, glance)
+    found = library_row(one, waiting, glance)
     assert (found.sign, found.note) == said
 
 
 def test_hits_are_marked_in_the_title_and_sizes_are_said():
-    found = row(
-        session(title="rename handler"), 0, Glance(turns=1, files=2, added=3), query.parse("hand").terms
+    found = library_row(
+        session(title="rename handler"),
+        0,
+        SessionCounts(turns=1, files=2, added=3),
+        library.parse_query("hand").terms,
     )
     assert (found.hits, found.added, found.removed, found.note) == (((7, 11),), 3, 0, "")
 
@@ -120,7 +129,7 @@ def test_hits_are_marked_in_the_title_and_sizes_are_said():
     ],
 )
 def test_time_that_waited_is_no_working_time(turns, waits, expected):
-    assert worked_and_waited(Spans(turns=turns, waits=waits)) == expected
+    assert worked_and_waited(ActivitySpans(turns=turns, waits=waits)) == expected
 
 
 @pytest.mark.parametrize(
@@ -133,11 +142,11 @@ def test_time_that_waited_is_no_working_time(turns, waits, expected):
 )  # fmt: skip
 def test_what_is_half_typed_is_completed(typed, words):
     there = [session("a"), session("b", model="two words")]
-    assert offer(typed, len(typed), there, ("read_file", "run_in_terminal")).words == words
+    assert complete_filter(typed, len(typed), there, ("read_file", "run_in_terminal")).words == words
 
 
 def test_a_completion_replaces_the_half_typed_word_only():
-    found = offer("rename stat -x", 11, [])
+    found = complete_filter("rename stat -x", 11, [])
     assert found.taken("rename stat -x", 11) == ("rename status:-x", 14)
 
 
@@ -153,4 +162,4 @@ def test_a_completion_replaces_the_half_typed_word_only():
     ],
 )
 def test_only_plain_titles_are_asked_to_be_typed(title, can):
-    assert is_typeable(title) is can
+    assert is_typeable_title(title) is can

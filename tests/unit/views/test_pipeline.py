@@ -1,25 +1,20 @@
 """A run as the screen shows it, folded from events and rows."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.views.making import call, event
 from workbench.domain.events import CallProposed
-from workbench.domain.rows import Action, PipelineState, StepState
-from workbench.domain.runs import StepPlan
-from workbench.domain.values import Usage, Verdict
-from workbench.draw.run_graph import RunPaint, steps_of
-from workbench.graph.facts import standing_slot
-from workbench.graph.fit import fit, labels
-from workbench.graph.fold import fold
-from workbench.graph.layout import arrange
-from workbench.graph.mermaid import mermaid
-from workbench.graph.model import build
-from workbench.graph.overview import overview
-from workbench.graph.svg import svg
-from workbench.views.pipeline import MatrixCounts, pipeline, run_title
-from workbench.views.step import step_detail, step_sign, step_word
+from workbench.domain.rows import Action, PipelineState, StepState, run_title
+from workbench.domain.values import GateVerdict, StepPlan, Usage
+from workbench.graph.export import mermaid_text, svg_document
+from workbench.graph.fit import fit_picture, step_labels
+from workbench.graph.layout import compute_layout
+from workbench.graph.model import build_graph, static_badge_width
+from workbench.graph.navigation import fold_steps, overview_lines
+from workbench.render.pipeline import RunFacts, graph_steps
+from workbench.views.detail_pages import step_detail, step_icon, step_word
+from workbench.views.pipeline import MatrixCounts, pipeline_run
 
 RUN = PipelineState(
     pipeline_id="r", pipeline_name="nightly", status="running", created_at=0, updated_at=0, number=41,
@@ -37,7 +32,7 @@ def row(step, state, **more):
 
 
 def shown(*rows, now=12_000_000, actions=()):
-    found = pipeline(RUN, PLANS, rows, actions, now)
+    found = pipeline_run(RUN, PLANS, rows, actions, now)
     return found, {step.id: step for step in found.steps}
 
 
@@ -134,7 +129,7 @@ def test_items_that_have_not_begun_are_counted_in_the_order_of_their_list():
         row("tests[a]", "failed", matrix="tests"),
     ]
     listed = {"tests": ("tests[a]", "tests[b]", "tests[c\x1b]", "tests[d]")}
-    found = pipeline(RUN, PLANS, begun, (), 12_000_000, listed=listed)
+    found = pipeline_run(RUN, PLANS, begun, (), 12_000_000, listed=listed)
     tests = found.steps[-1]
     assert [(item.id, item.state) for item in tests.items] == [
         ("tests[a]", "failed"), ("tests[b]", "running"), ("tests[c\x1b]", "pending"), ("tests[d]", "pending"),
@@ -159,7 +154,7 @@ def test_a_call_in_the_log_of_a_step_has_the_sign_of_how_it_stands():
                 tool="create_file",
                 parameters={},
                 target=one.id,
-                verdict=Verdict(outcome="ask", step="ask", by="default"),
+                verdict=GateVerdict(outcome="ask", step="ask", by="default"),
             ),
             call_id=one.id,
         )
@@ -176,7 +171,7 @@ def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
         for item in "abc"
     ]
     run, steps = shown(*rows)
-    assert (run.failed, run.warned, step_word(steps["plan"]), step_sign(steps["plan"])) == (
+    assert (run.failed, run.warned, step_word(steps["plan"]), step_icon(steps["plan"])) == (
         1,
         1,
         "failed, goes on",
@@ -191,28 +186,30 @@ def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
 
 def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
     run, _ = shown(row("plan", "completed", is_warned=True), row("api", "completed"))
-    folded = fold(steps_of(run), alike=False)
-    paint, layout = RunPaint(run), arrange(build(folded.steps))
+    folded = fold_steps(graph_steps(run), alike=False)
+    paint, layout = RunFacts(run), compute_layout(build_graph(folded.steps))
     facts = {at: paint.of(step.id, folded) for at, step in enumerate(folded.steps)}
     by_id = {step.id: facts[at] for at, step in enumerate(folded.steps)}
 
     def slots(step):
-        return standing_slot(step, by_id[step.id])
+        return static_badge_width(step, by_id[step.id])
 
-    text = "\n".join(fit(layout, 120, slots=slots).lines(facts))
-    drawn = mermaid(layout, facts)
-    picture = svg(layout, labels(layout.graph, 40, slots), facts)
+    text = "\n".join(fit_picture(layout, 120, slots=slots).lines(facts))
+    drawn = mermaid_text(layout, facts)
+    picture = svg_document(layout, step_labels(layout.graph, 40, slots), facts)
     assert "✗ plan" in text and "failed, goes on" in text and "✓ plan" not in text
     assert "<br/>failed, goes on" in drawn
     assert "classDef warned stroke:#c62828" in drawn
     assert '<g class="warned"><title>failed, goes on; ' in picture
     assert "✗ plan 0s failed, goes on" in picture
-    assert overview(layout, facts, rows=1)[0].startswith("✗")
+    assert overview_lines(layout, facts, rows=1)[0].startswith("✗")
 
 
 def test_a_row_of_the_command_line_says_so_too():
-    from workbench.cli.pipeline.facts import step_row
-    from workbench.cli.signs import signs_for
+    from workbench.cli.console import status_icons_for
+    from workbench.cli.pipeline_output import step_line
 
-    said = step_row(row("plan", "completed", is_warned=True, error_message="exit 1"), signs_for("utf-8"))
+    said = step_line(
+        row("plan", "completed", is_warned=True, error_message="exit 1"), status_icons_for("utf-8")
+    )
     assert said.split() == ["✗", "plan", "failed,", "goes", "on", "exit", "1"]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.views.making import event
 from workbench.domain.events import PromptSubmitted
-from workbench.views import places, query
+from workbench.views import library
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ from workbench.views import places, query
     ],
 )
 def test_words_are_marked_where_they_begin(text, typed, marked):
-    found = places.place(event(PromptSubmitted(text=text)), query.parse(typed).terms)
+    found = library.search_hit(event(PromptSubmitted(text=text)), library.parse_query(typed).terms)
     assert [found.text[start:end] for start, end in found.hits] == marked

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.views.player import SPEEDS, Player, moment
-from workbench.views.reel import Reel
+from workbench.views.replay import SPEEDS, Player, parse_replay_moment
+from workbench.views.timeline import Timeline
 
 SECOND = 1_000_000
 NOON = 1_795_262_400 * SECOND
@@ -25,7 +25,7 @@ def utc(monkeypatch):
 
 def reel(*seconds, kinds=()):
     kinds = [*kinds, *["reply.completed"] * len(seconds)]
-    return Reel((n + 1, NOON + int(at * SECOND), kinds[n], None) for n, at in enumerate(seconds))
+    return Timeline((n + 1, NOON + int(at * SECOND), kinds[n], None) for n, at in enumerate(seconds))
 
 
 times = st.lists(st.floats(0, 500), max_size=30)
@@ -127,7 +127,7 @@ def test_jumps_go_to_marks_of_their_kind():
     ],
 )  # fmt: skip
 def test_moments_as_people_write_them(text, index, utc):
-    assert moment(text, reel(0, 1, 2, 3)) == index
+    assert parse_replay_moment(text, reel(0, 1, 2, 3)) == index
 
 
 @pytest.mark.parametrize("at", [(), (0,), (5, 5, 5), (9, 3, 1)])

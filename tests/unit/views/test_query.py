@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from workbench.domain.rows import Session
-from workbench.views import query
+from workbench.views import library
 
 NOW = int(datetime(2026, 11, 21, 12).astimezone().timestamp() * 1_000_000)
 
@@ -39,7 +39,7 @@ def session(**facts):
     ],
 )
 def test_words_become_an_expression(typed, expression):
-    assert query.match(query.parse(typed)) == expression
+    assert library.fts_expression(library.parse_query(typed)) == expression
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_words_become_an_expression(typed, expression):
     ],
 )
 def test_dates_as_people_write_them(typed, since, until):
-    asked = query.parse(typed, NOW)
+    asked = library.parse_query(typed, NOW)
     assert (asked.since, asked.until, asked.problems) == (since, until, ())
 
 
 def test_what_is_no_date_is_said():
-    assert query.parse("since:whenever", NOW).problems == ("since:whenever is no date",)
+    assert library.parse_query("since:whenever", NOW).problems == ("since:whenever is no date",)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_what_is_no_date_is_said():
 )
 def test_rows_are_narrowed(typed, does_fit):
     row = session(tags=("Release",), workspace="/home/me/shop", origin="claude-code")
-    assert query.fits(row, query.parse(typed, NOW)) is does_fit
+    assert library.session_fits(row, library.parse_query(typed, NOW)) is does_fit
 
 
 def test_a_title_is_matched_inside_words_too():
-    asked = query.parse("NAME -draft")
-    assert query.title_fits(session(title="Rename"), asked)
-    assert not query.title_fits(session(title="Rename", tags=("draft",)), asked)
+    asked = library.parse_query("NAME -draft")
+    assert library.title_fits(session(title="Rename"), asked)
+    assert not library.title_fits(session(title="Rename", tags=("draft",)), asked)

@@ -3,15 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, call, session
-from workbench.domain.values import FilePlan, Taken
-from workbench.views import queue
-from workbench.views.queue import QueueRow, QueueSummary
+from workbench.domain.values import FilePlan, SelectedHunk
+from workbench.views import approvals
+from workbench.views.approvals import QueueRow, QueueSummary
 
 SESSIONS = {"s1": session(), "s2": session("s2", title="a first one")}
 
 
 def shown(actions, **more):
-    return queue.rows(actions, SESSIONS, NOW, **more)
+    return approvals.queue_rows(actions, SESSIONS, NOW, **more)
 
 
 def ids(rows):
@@ -40,7 +40,11 @@ def test_a_row_says_everything():
         ({"warnings": ("hidden",)}, "! hidden", "waiting"),
         ({"warnings": ("hidden", "deletes", "scrubbed")}, "! 3", "waiting"),
         (
-            {"state": "approved", "decided_at": NOW, "selection": (Taken(hunk=1), Taken(hunk=3))},
+            {
+                "state": "approved",
+                "decided_at": NOW,
+                "selection": (SelectedHunk(hunk=1), SelectedHunk(hunk=3)),
+            },
             "2 of 3 hunks",
             "partly",
         ),
@@ -71,7 +75,7 @@ def test_what_was_taken_back_says_so():
 def test_what_became_of_an_approved_one_is_its_sign():
     calls = {"c-a1": call("c-a1", state="interrupted")}
     (row,) = shown([action(state="approved", decided_at=NOW)], calls=calls)
-    assert (row.sign, row.state_word) == ("unknown", "unknown")
+    assert (row.sign, row.state_word) == ("unknown", "outcome unknown")
 
 
 ASKED = [
@@ -174,10 +178,10 @@ def test_only_calm_tools_go_into_a_batch():
 
 
 def test_summary():
-    assert queue.summary(ASKED, NOW) == QueueSummary(
+    assert approvals.queue_summary(ASKED, NOW) == QueueSummary(
         waiting=3, first_left=60.0, first_id="soon", urgency="soon", sessions=2
     )
-    assert queue.summary(ASKED[3:], NOW) == QueueSummary()
+    assert approvals.queue_summary(ASKED[3:], NOW) == QueueSummary()
 
 
 @pytest.mark.parametrize(
@@ -193,12 +197,12 @@ def test_summary():
     ],
 )
 def test_next_waiting(after, step, expected):
-    assert queue.next_waiting(shown(ASKED), after, step=step) == expected
+    assert approvals.next_waiting_id(shown(ASKED), after, step=step) == expected
 
 
 def test_next_waiting_of_nothing():
-    assert queue.next_waiting(shown(ASKED[3:]), None) is None
-    assert queue.next_waiting((), "x") is None
+    assert approvals.next_waiting_id(shown(ASKED[3:]), None) is None
+    assert approvals.next_waiting_id((), "x") is None
 
 
 names = st.lists(st.sampled_from("abcdefgh"), unique=True)
@@ -208,21 +212,21 @@ names = st.lists(st.sampled_from("abcdefgh"), unique=True)
 def test_nothing_on_screen_changes_places(now_there, before, random):
     actions = [action(name, expires_at=NOW + random.randrange(9) * MINUTE) for name in now_there]
     rows = shown(actions)
-    held = queue.hold(rows, before)
+    held = approvals.keep_shown_order(rows, before)
     assert sorted(ids(held)) == sorted(now_there)
     stayed = [key for key in before if key in now_there]
     assert [row.id for row in held if row.id in before] == stayed
-    assert queue.hold(rows, []) == rows
-    assert queue.hold(rows, ids(rows)) == rows
+    assert approvals.keep_shown_order(rows, []) == rows
+    assert approvals.keep_shown_order(rows, ids(rows)) == rows
 
 
 def test_a_new_row_stands_at_its_place():
     actions = [action(name, expires_at=NOW + n * MINUTE) for n, name in enumerate("abcd", 1)]
-    assert ids(queue.hold(shown(actions), ["d", "b"])) == ["a", "d", "b", "c"]
+    assert ids(approvals.keep_shown_order(shown(actions), ["d", "b"])) == ["a", "d", "b", "c"]
 
 
 def test_decided_rows_are_not_held():
-    assert ids(queue.hold(shown(ASKED), ["done-old", "late", "soon"])) == [
+    assert ids(approvals.keep_shown_order(shown(ASKED), ["done-old", "late", "soon"])) == [
         "late",
         "never",
         "soon",
@@ -234,12 +238,12 @@ def test_decided_rows_are_not_held():
 def test_only_rows_of_what_changed_are_made_again():
     one, other = action("a", expires_at=NOW + 20 * MINUTE), action("b", expires_at=NOW + 20 * MINUTE)
     made = {}
-    first = shown([one, other], made=made)
-    again = shown([one, action("b", expires_at=NOW + 20 * MINUTE, target="other.py")], made=made)
+    first = shown([one, other], cache=made)
+    again = shown([one, action("b", expires_at=NOW + 20 * MINUTE, target="other.py")], cache=made)
     assert again[0] is first[0]
     assert [row.target for row in again] == [first[0].target, "other.py"]
-    marked = shown([one, other], made=made, marks={"a"})
+    marked = shown([one, other], cache=made, marks={"a"})
     assert [row.mark for row in marked] == [True, False]
-    later = queue.rows([one], SESSIONS, NOW + MINUTE, made=made)
-    assert later == queue.rows([one], SESSIONS, NOW + MINUTE) and later[0].left_seconds == 19 * 60
+    later = approvals.queue_rows([one], SESSIONS, NOW + MINUTE, cache=made)
+    assert later == approvals.queue_rows([one], SESSIONS, NOW + MINUTE) and later[0].left_seconds == 19 * 60
     assert list(made) == ["a"]

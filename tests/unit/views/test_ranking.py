@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.domain.rows import Session
 from workbench.domain.values import Usage
-from workbench.views.library import ORDERS, SPLIT
-from workbench.views.ranking import Ranking, moved, ranked
+from workbench.views.library import LIBRARY_ORDERS, SEPARATOR_ID, SessionOrder, resort_changed, sort_sessions
 
 KEYS = [f"s{number}" for number in range(8)]
 TITLES = ("Apple", "apple", "Birch", "")
@@ -33,32 +32,35 @@ def sessions(keys=KEYS):
     sessions(),
     st.sets(st.sampled_from(KEYS)),
     st.sets(st.sampled_from(KEYS)),
-    st.sampled_from(ORDERS),
+    st.sampled_from(LIBRARY_ORDERS),
 )
 def test_moving_what_changed_gives_what_sorting_all_would(before, after, waited, waits, order):
     was, now = ({one.id: one for one in some} for some in (before, after))
     changed = {key for key in KEYS if was.get(key) != now.get(key)} | (waited ^ waits)
-    found = moved(ranked(before, waited, order), changed, now, waits, order)
-    assert found == ranked(after, waits, order)
+    found = resort_changed(sort_sessions(before, waited, order), changed, now, waits, order)
+    assert found == sort_sessions(after, waits, order)
 
 
 @given(st.permutations([made(key, number // 2, TITLES[number % 4]) for number, key in enumerate(KEYS)]))
 def test_the_order_in_which_they_are_read_does_not_matter(found):
-    assert all(ranked(found, (), order) == ranked(reversed(found), (), order) for order in ORDERS)
+    assert all(
+        sort_sessions(found, (), order) == sort_sessions(reversed(found), (), order)
+        for order in LIBRARY_ORDERS
+    )
 
 
 def test_the_newest_come_first_and_what_is_live_above_a_line():
     found = [made("a", 1), made("b", 3), made("c", 2, status="processing"), made("d", 0)]
-    assert ranked(found, {"d"}, ORDERS[0]).ids == ("c", "d", SPLIT, "b", "a")
+    assert sort_sessions(found, {"d"}, LIBRARY_ORDERS[0]).ids == ("c", "d", SEPARATOR_ID, "b", "a")
 
 
 @pytest.mark.parametrize(
     ("ranking", "ids"),
     [
-        (Ranking(), ()),
-        (Ranking(live=("a",)), ("a",)),
-        (Ranking(rest=("a", "b")), ("a", "b")),
-        (Ranking(live=("a",), rest=("b",)), ("a", SPLIT, "b")),
+        (SessionOrder(), ()),
+        (SessionOrder(live=("a",)), ("a",)),
+        (SessionOrder(rest=("a", "b")), ("a", "b")),
+        (SessionOrder(live=("a",), rest=("b",)), ("a", SEPARATOR_ID, "b")),
     ],
 )
 def test_a_line_stands_between_both_parts_only(ranking, ids):

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
-from workbench.changes.answer import action_hunks
-from workbench.views import calls, detail, header, queue, sessions, tools
-from workbench.views.transcript import Transcript
+from workbench.changes.decision import action_hunks
+from workbench.views import action_detail, approvals, detail_pages, sessions, tools
+from workbench.views.conversation import Transcript
 
 LINES = "".join(f"line {n}\n" for n in range(30))
 SCRIPT = recording(
@@ -31,19 +31,23 @@ def test_before_the_answers(stage):
     journal = stage.journal
     actions, now = journal.actions(), journal.now()
     known = {row.id: row for row in journal.sessions()}
-    rows = queue.rows(actions, known, now)
+    rows = approvals.queue_rows(actions, known, now)
     assert [(row.verb, row.target, row.added, row.removed, row.left_seconds) for row in rows] == [
         ("edit", "a.py", 2, 1, 900.0), ("run", "echo hi; exit 3", 0, 0, 900.0), ("write", "n.txt", 1, 0, 900.0),
     ]  # fmt: skip
     edit, run, _ = stage.waiting()
-    found = detail.detail(edit, stage.opened(edit), action_hunks(stage.opened(edit), journal.blobs), now)
+    found = action_detail.action_detail(
+        edit, stage.opened(edit), action_hunks(stage.opened(edit), journal.blobs), now
+    )
     assert [(file.path, file.change, file.added, file.removed, len(file.hunks)) for file in found.files] == [
         ("a.py", "modify", 2, 1, 1)
     ]
     assert found.parameters == (("path", "a.py"),)
-    assert detail.detail(run, stage.opened(run), (), now).command == "echo hi; exit 3"
-    assert header.header(journal.sessions(), actions, now, workspace="/w").waiting == 3
-    assert [(row.sign, row.waiting) for row in sessions.rows(journal.sessions(), actions)] == [("waiting", 3)]
+    assert action_detail.action_detail(run, stage.opened(run), (), now).command == "echo hi; exit 3"
+    assert sessions.header_facts(journal.sessions(), actions, now, workspace="/w").waiting == 3
+    assert [(row.sign, row.waiting) for row in sessions.session_rows(journal.sessions(), actions)] == [
+        ("waiting", 3)
+    ]
 
 
 def test_after_the_answers(stage):
@@ -66,12 +70,12 @@ def test_after_the_answers(stage):
     durable = Transcript(stage.session_id)
     durable.apply_all(event for event in events if event.body.DURABLE)
     assert durable.blocks == found.blocks
-    rows = tools.rows(
+    rows = tools.tool_rows(
         journal.calls(stage.session_id), {row.id: row for row in journal.actions()}, journal.now()
     )
     assert [(row.word, row.by) for row in rows] == [("ok", "you"), ("failed", "you"), ("rejected", "you")]
     second = journal.calls(stage.session_id)[1]
-    full = calls.detail(second, journal.action(second.action_id), events)
+    full = detail_pages.call_detail(second, journal.action(second.action_id), events)
     assert full.sections[0].lines == ("hi",)
     assert [words for _, _, words in full.moments][-1] == "exit 3"
     changed = sessions.changed_files(events, {row.id: row for row in journal.actions()})

@@ -3,30 +3,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.views.making import hunk
-from workbench.domain.values import Taken
-from workbench.views.selection import WHOLE, Seen, TakenState
+from workbench.domain.values import SelectedHunk
+from workbench.views.approvals import WHOLE_ACTION, HunkSelection, SeenHunks
 
-FRESH = TakenState(sizes=(3, 2, 4))
+FRESH = HunkSelection(sizes=(3, 2, 4))
 
 
 def test_of_hunks_counts_changed_lines():
     lines = ((" ", "a"), ("-", "b"), ("+", "c"), ("\\", ""))
-    assert TakenState.of([hunk(1), hunk(2, lines=lines)]) == TakenState(sizes=(3, 2))
+    assert HunkSelection.of([hunk(1), hunk(2, lines=lines)]) == HunkSelection(sizes=(3, 2))
 
 
 @pytest.mark.parametrize(
     ("state", "selection", "words", "title"),
     [
         (FRESH, None, "", "3 taken"),
-        (FRESH.toggle_hunk(2), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
+        (FRESH.toggle_hunk(2), (SelectedHunk(hunk=1), SelectedHunk(hunk=3)), "2 of 3", "2 taken, 1 left"),
         (FRESH.toggle_hunk(2).toggle_hunk(2), None, "", "3 taken"),
         (FRESH.toggle_all(), (), "0 of 3", "0 taken, 3 left"),
-        (FRESH.toggle_all().toggle_hunk(3), (Taken(hunk=3),), "1 of 3", "1 taken, 2 left"),
+        (FRESH.toggle_all().toggle_hunk(3), (SelectedHunk(hunk=3),), "1 of 3", "1 taken, 2 left"),
         (
             FRESH.toggle_hunk(2).toggle_line(3, 3).toggle_line(3, 4),
-            (Taken(hunk=1), Taken(hunk=3, lines=(1, 2))), "5 of 9 lines", "2 taken, 1 left",
+            (SelectedHunk(hunk=1), SelectedHunk(hunk=3, lines=(1, 2))), "5 of 9 lines", "2 taken, 1 left",
         ),
-        (FRESH.toggle_line(2, 1).toggle_line(2, 2), (Taken(hunk=1), Taken(hunk=3)), "2 of 3", "2 taken, 1 left"),
+        (FRESH.toggle_line(2, 1).toggle_line(2, 2), (SelectedHunk(hunk=1), SelectedHunk(hunk=3)), "2 of 3", "2 taken, 1 left"),
         (FRESH.toggle_line(1, 1).toggle_hunk(1), None, "", "3 taken"),
         (FRESH.toggle_hunk(9).toggle_line(1, 0).toggle_line(1, 4).toggle_hunk(0), None, "", "3 taken"),
     ],
@@ -43,7 +43,7 @@ def test_what_a_decision_took_is_shown_as_it_was_chosen(data):
     hunks = [HUNKS[size] for size in FRESH.sizes]
     selection = state.to_selection()
     if selection is not None:
-        assert TakenState.decided(hunks, selection) == state
+        assert HunkSelection.decided(hunks, selection) == state
 
 
 HUNKS = {size: hunk(1, lines=tuple(("+", str(n)) for n in range(size))) for size in FRESH.sizes}
@@ -60,7 +60,7 @@ def test_states_of_hunks_and_lines():
         True,
         False,
     )
-    assert not TakenState(sizes=()).is_nothing
+    assert not HunkSelection(sizes=()).is_nothing
 
 
 moves = st.lists(
@@ -100,7 +100,7 @@ def test_a_selection_names_exactly_what_is_taken(steps):
 
 
 def test_receipts():
-    seen = Seen().mark("a1", [1]).mark("a1", [3]).mark("a2", [2])
+    seen = SeenHunks().mark("a1", [1]).mark("a1", [3]).mark("a2", [2])
     assert seen.unseen("a1", FRESH) == (2,)
     assert seen.unseen("a1", FRESH.toggle_hunk(2)) == ()
     assert seen.unseen("a1", FRESH.toggle_hunk(2), every=True) == (2,)
@@ -110,14 +110,14 @@ def test_receipts():
 
 
 def test_what_has_no_hunks_is_seen_as_a_whole():
-    command = TakenState(sizes=())
-    assert Seen().unseen("a1", command) == (WHOLE,)
-    assert Seen().mark("a1", [WHOLE]).unseen("a1", command) == ()
+    command = HunkSelection(sizes=())
+    assert SeenHunks().unseen("a1", command) == (WHOLE_ACTION,)
+    assert SeenHunks().mark("a1", [WHOLE_ACTION]).unseen("a1", command) == ()
 
 
 def test_a_file_without_hunks_has_to_be_seen_beside_those_that_have_some():
-    seen = Seen().mark("a1", [1, 2, 3])
-    assert seen.unseen("a1", FRESH, has_rest=True) == (WHOLE,)
-    assert seen.mark("a1", [WHOLE]).unseen("a1", FRESH, has_rest=True) == ()
+    seen = SeenHunks().mark("a1", [1, 2, 3])
+    assert seen.unseen("a1", FRESH, has_rest=True) == (WHOLE_ACTION,)
+    assert seen.mark("a1", [WHOLE_ACTION]).unseen("a1", FRESH, has_rest=True) == ()
     assert seen.unmark("a1", [2]).unseen("a1", FRESH) == (2,)
     assert seen.unmark("a1", [9]) is seen

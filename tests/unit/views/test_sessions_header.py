@@ -1,11 +1,10 @@
 import pytest
 
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, event, session
-from workbench.domain import events as e
-from workbench.domain.values import Taken, Usage
-from workbench.views import header, sessions
-from workbench.views.header import HeaderFacts
-from workbench.views.sessions import ChangedFile, SessionRow
+from workbench.domain import events
+from workbench.domain.values import SelectedHunk, Usage
+from workbench.views import sessions
+from workbench.views.sessions import ChangedFile, HeaderFacts, SessionRow
 
 ALL = [
     session("old", title="docs pass", updated_at=NOW - 3),
@@ -25,11 +24,11 @@ def ids(rows):
 
 
 def test_what_waits_first_then_what_runs_then_what_moved_last():
-    assert ids(sessions.rows(ALL, ACTIONS)) == ["asks", "busy", "new", "bad", "old"]
+    assert ids(sessions.session_rows(ALL, ACTIONS)) == ["asks", "busy", "new", "bad", "old"]
 
 
 def test_rows():
-    asks, busy, new, *_ = sessions.rows(ALL, ACTIONS, current="busy")
+    asks, busy, new, *_ = sessions.session_rows(ALL, ACTIONS, current="busy")
     assert asks == SessionRow(id="asks", sign="waiting", word="waiting", title="nightly #41", waiting=1)
     assert busy == SessionRow(
         id="busy", sign="running", word="running", title="fix flaky login", is_current=True
@@ -46,18 +45,20 @@ def test_what_a_step_asks_waits_in_its_run():
         session("deep", kind="step", parent_id="inner"),
     ]
     asked = [action(session_id="deep"), action("a2", session_id="asks"), action("a3", session_id="step")]
-    assert [(row.id, row.waiting) for row in sessions.rows(found, asked) if row.waiting] == [("asks", 2)]
+    assert [(row.id, row.waiting) for row in sessions.session_rows(found, asked) if row.waiting] == [
+        ("asks", 2)
+    ]
     loop = [session("one", kind="step", parent_id="two"), session("two", kind="step", parent_id="one")]
-    assert sessions.rows(loop, [action(session_id="one")]) == ()
+    assert sessions.session_rows(loop, [action(session_id="one")]) == ()
 
 
 def test_a_number_is_said_once():
-    assert sessions.title_of(session(title="release #1", number=1)) == "release #1"
-    assert sessions.title_of(session(title="release #1", number=2)) == "release #1 #2"
+    assert sessions.session_title(session(title="release #1", number=1)) == "release #1"
+    assert sessions.session_title(session(title="release #1", number=2)) == "release #1 #2"
 
 
 def test_filter():
-    assert ids(sessions.rows(ALL, [], text_filter="DEPS bump")) == ["bad"]
+    assert ids(sessions.session_rows(ALL, [], text_filter="DEPS bump")) == ["bad"]
 
 
 @pytest.mark.parametrize(
@@ -70,21 +71,21 @@ def test_filter():
     ],
 )
 def test_the_strip_always_has_the_session_on_show(room, current, expected):
-    shown, total = sessions.strip(sessions.rows(ALL, ACTIONS, current=current), room)
+    shown, total = sessions.fitting_strip_rows(sessions.session_rows(ALL, ACTIONS, current=current), room)
     assert (ids(shown), total) == (expected, 5)
 
 
 def test_changed_files():
     change = [
         event(
-            e.FileChanged(path="a", change="modify", before="1", after="2", added=2, removed=1),
+            events.FileChanged(path="a", change="modify", before="1", after="2", added=2, removed=1),
             call_id="c-a1",
         ),
-        event(e.FileChanged(path="b", change="create", before=None, after="2", added=4), call_id="c-a2"),
-        event(e.FileChanged(path="a", change="modify", before="2", after="3", added=1), call_id="c-a3"),
-        event(e.CallExecuting(), call_id="c-a1"),
+        event(events.FileChanged(path="b", change="create", before=None, after="2", added=4), call_id="c-a2"),
+        event(events.FileChanged(path="a", change="modify", before="2", after="3", added=1), call_id="c-a3"),
+        event(events.CallExecuting(), call_id="c-a1"),
     ]
-    actions = {"a1": action("a1"), "a3": action("a3", selection=(Taken(hunk=1),), state="approved")}
+    actions = {"a1": action("a1"), "a3": action("a3", selection=(SelectedHunk(hunk=1),), state="approved")}
     assert sessions.changed_files(change, actions) == (
         ChangedFile(path="a", sign="partly", added=3, removed=1, action_id="a3"),
         ChangedFile(path="b", sign="ok", added=4),
@@ -93,7 +94,9 @@ def test_changed_files():
 
 def test_a_file_that_is_as_it_was_is_no_changed_file():
     steps = [(None, "1"), ("1", "2"), ("2", None)]
-    change = [event(e.FileChanged(path="a", change="modify", before=b, after=a, added=1)) for b, a in steps]
+    change = [
+        event(events.FileChanged(path="a", change="modify", before=b, after=a, added=1)) for b, a in steps
+    ]
     assert sessions.changed_files(change, {}) == ()
     assert [one.path for one in sessions.changed_files(change[:2], {})] == ["a"]
 
@@ -111,7 +114,7 @@ def test_session_facts_leave_out_what_nobody_knows():
 
 
 def test_header():
-    found = header.header(
+    found = sessions.header_facts(
         ALL, [action(expires_at=NOW + MINUTE - SECOND)], NOW, workspace="/home/me/src/shop", home="/home/me/", branch="main",
         current=session(model="m", usage=Usage(input_tokens=5)), money="$0.18",
     )  # fmt: skip
@@ -131,7 +134,7 @@ def test_header():
     ],
 )
 def test_where(workspace, home, short):
-    assert header.header([], [], NOW, workspace=workspace, home=home).workspace == short
+    assert sessions.header_facts([], [], NOW, workspace=workspace, home=home).workspace == short
 
 
 @pytest.mark.parametrize(
@@ -143,4 +146,4 @@ def test_where(workspace, home, short):
     ],
 )
 def test_terminal_title(facts, title):
-    assert header.terminal_title(facts) == title
+    assert sessions.terminal_title(facts) == title

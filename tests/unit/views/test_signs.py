@@ -4,22 +4,29 @@ from wcwidth import wcwidth
 
 from tests.unit.views.making import action, call, session
 from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, SESSION_MOVES
-from workbench.domain.values import Taken
-from workbench.views.signs import FUSE, LINES, SIGNS, action_sign, call_sign, session_sign
+from workbench.domain.values import SelectedHunk
+from workbench.views.status_icons import (
+    ASCII_EQUIVALENTS,
+    COUNTDOWN_BARS,
+    ICONS,
+    action_status,
+    call_status,
+    session_status,
+)
 
 
 def test_every_sign_is_one_cell_everywhere():
-    glyphs = [sign.unicode for sign in SIGNS.values()] + list(FUSE) + list(LINES)
+    glyphs = [sign.unicode for sign in ICONS.values()] + list(COUNTDOWN_BARS) + list(ASCII_EQUIVALENTS)
     assert {(cell_len(glyph), wcwidth(glyph)) for glyph in glyphs} == {(1, 1)}
-    assert {len(sign.ascii) for sign in SIGNS.values()} == {1}
-    assert all(sign.ascii.isascii() for sign in SIGNS.values())
-    assert all(text.isascii() for text in LINES.values())
+    assert {len(sign.ascii) for sign in ICONS.values()} == {1}
+    assert all(sign.ascii.isascii() for sign in ICONS.values())
+    assert all(text.isascii() for text in ASCII_EQUIVALENTS.values())
 
 
 def test_no_two_states_share_a_sign():
     states = [
         name
-        for name in SIGNS
+        for name in ICONS
         if name
         in {
             *[
@@ -39,14 +46,14 @@ def test_no_two_states_share_a_sign():
         }
     ]
     assert (
-        len({SIGNS[name].unicode for name in states})
-        == len({SIGNS[name].ascii for name in states})
+        len({ICONS[name].unicode for name in states})
+        == len({ICONS[name].ascii for name in states})
         == len(states)
         == 12
     )
 
 
-ONE = (Taken(hunk=1),)
+ONE = (SelectedHunk(hunk=1),)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +66,7 @@ ONE = (Taken(hunk=1),)
         (action(state="approved", selection=ONE), None, ("partly", "partly")),
         (action(state="approved", selection=ONE), call(state="succeeded"), ("partly", "partly")),
         (action(state="approved"), call(state="failed"), ("failed", "failed")),
-        (action(state="approved"), call(state="interrupted"), ("unknown", "unknown")),
+        (action(state="approved"), call(state="interrupted"), ("unknown", "outcome unknown")),
         (action(state="approved"), call(state="executing"), ("running", "running")),
         (action(state="approved"), call(state="cancelled"), ("cancelled", "cancelled")),
         (action(state="rejected"), None, ("rejected", "rejected")),
@@ -69,7 +76,7 @@ ONE = (Taken(hunk=1),)
     ],
 )
 def test_action_sign(row, after, expected):
-    assert action_sign(row, after) == expected
+    assert action_status(row, after) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,22 +97,22 @@ def test_action_sign(row, after, expected):
         (call(state="rejected"), None, ("failed", "not allowed")),
         (call(state="rejected", action_id="a1"), action(state="rejected"), ("rejected", "rejected")),
         (call(state="expired", action_id="a1"), None, ("expired", "expired")),
-        (call(state="interrupted"), None, ("unknown", "unknown")),
+        (call(state="interrupted"), None, ("unknown", "outcome unknown")),
         (call(state="cancelled"), None, ("cancelled", "cancelled")),
     ],
 )
 def test_call_sign(row, asked, expected):
-    assert call_sign(row, asked) == expected
+    assert call_status(row, asked) == expected
 
 
 def test_every_state_has_a_sign():
     for state in ACTION_MOVES:
-        assert action_sign(action(state=state))[0] in SIGNS
+        assert action_status(action(state=state))[0] in ICONS
     for state in CALL_MOVES:
-        assert call_sign(call(state=state))[0] in SIGNS
+        assert call_status(call(state=state))[0] in ICONS
     for state in SESSION_MOVES:
-        assert session_sign(session(status=state))[0] in SIGNS
+        assert session_status(session(status=state))[0] in ICONS
 
 
 def test_a_session_that_waits_says_so_whatever_else_it_does():
-    assert session_sign(session(status="processing"), 2) == ("waiting", "waiting")
+    assert session_status(session(status="processing"), 2) == ("waiting", "waiting")

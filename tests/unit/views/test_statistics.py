@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.domain.counting import AnswerFact, CallFact, FileFact, SessionFact
-from workbench.views.statistics import BUCKETS, UNASKED, percentile, statistics, unfinished_words
+from workbench.domain.rows import ActionFact, CallFact, FileFact, SessionFact
+from workbench.views.statistics import (
+    DECISION_BUCKETS,
+    UNASKED_OUTCOMES,
+    percentile,
+    session_statistics,
+    unfinished_text,
+)
 
 
 def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, unasked=""):
@@ -13,7 +19,7 @@ def call(tool="read_file", state="succeeded", run_ms=10, waited_ms=None, unasked
 
 
 def answer(state="approved", took_ms=1000, is_partly=False):
-    return AnswerFact(state=state, is_partly=is_partly, took_ms=took_ms)
+    return ActionFact(state=state, is_partly=is_partly, took_ms=took_ms)
 
 
 def session(**facts):
@@ -38,30 +44,30 @@ def test_percentiles_are_values_that_were_there(values, share, found):
 
 @pytest.mark.spec(210)
 def test_time_run_and_time_waited_stay_apart():
-    counts = statistics(
+    counts = session_statistics(
         [call("run", waited_ms=9_000, run_ms=100), call("run", "failed", run_ms=300),
          call("run", "rejected", run_ms=None, waited_ms=1_000), call("read")],
         [], [], [],
     )  # fmt: skip
     run, read = counts.tools
     assert (run.tool, run.calls, run.ok, run.failed, run.not_run) == ("run", 3, 1, 1, 1)
-    assert unfinished_words(counts.tools) == ""
+    assert unfinished_text(counts.tools) == ""
     assert (run.run_ms, run.waited_ms, run.p50_ms, run.p95_ms, run.success) == (400, 10_000, 100, 300, 0.5)
     assert (read.tool, read.waited_ms) == ("read", 0)
 
 
 @pytest.mark.spec(210)
 def test_a_call_without_a_result_did_not_fail():
-    counts = statistics(
+    counts = session_statistics(
         [call("run"), call("run", "interrupted", run_ms=None), call("run", "cancelled")], [], [], []
     )
     run = counts.tools[0]
     assert (run.ok, run.failed, run.unfinished, run.not_run, run.success) == (1, 0, 1, 1, 1.0)
-    assert unfinished_words(counts.tools) == "1 call has no result: cut off, or not in the file"
+    assert unfinished_text(counts.tools) == "1 call has no result: cut off, or not in the file"
 
 
 def test_every_outcome_has_its_own_count():
-    counts = statistics(
+    counts = session_statistics(
         [call(unasked="rule"), call(unasked="grant"), call(unasked="refused"), call()],
         [answer(), answer(is_partly=True), answer("rejected"), answer("expired", None), answer("cancelled", None),
          answer("superseded", None)],
@@ -84,7 +90,7 @@ def test_every_outcome_has_its_own_count():
     ),
 )
 def test_every_decided_call_and_every_question_that_is_over_is_counted_once(calls, answers):
-    counts = statistics(
+    counts = session_statistics(
         [call(unasked=unasked) for unasked in calls],
         [answer(state, None, is_partly) for state, is_partly in answers],
         [],
@@ -92,23 +98,25 @@ def test_every_decided_call_and_every_question_that_is_over_is_counted_once(call
     )
     outcomes = dict(counts.outcomes)
     assert sum(outcomes.values()) == sum(bool(unasked) for unasked in calls) + len(answers)
-    assert sum(outcomes[name] for name in UNASKED) == sum(bool(unasked) for unasked in calls)
+    assert sum(outcomes[name] for name in UNASKED_OUTCOMES) == sum(bool(unasked) for unasked in calls)
 
 
 def test_a_long_thought_is_in_the_last_bar():
-    counts = statistics([], [answer(took_ms=BUCKETS[-1] * 1000 + 1)], [], [])
-    assert counts.deciding.buckets == (*[0] * len(BUCKETS), 1)
+    counts = session_statistics([], [answer(took_ms=DECISION_BUCKETS[-1] * 1000 + 1)], [], [])
+    assert counts.deciding.buckets == (*[0] * len(DECISION_BUCKETS), 1)
 
 
 def test_tokens_are_summed_and_money_only_where_a_price_is_known():
     sessions = [session(), session(provider="q", status="completed")]
-    assert statistics([], [], sessions, []).cost is None
-    counts = statistics([], [], sessions, [], lambda name, sent, got: sent + got if name == "q" else None)
+    assert session_statistics([], [], sessions, []).cost is None
+    counts = session_statistics(
+        [], [], sessions, [], lambda name, sent, got: sent + got if name == "q" else None
+    )
     assert (counts.cost, counts.input_tokens, counts.output_tokens) == (7, 10, 4)
     assert dict(counts.statuses) == {"paused": 1, "completed": 1}
 
 
 def test_files_are_passed_on_and_nothing_is_nothing():
     file = FileFact(path="a", times=2, added=3, removed=1)
-    assert statistics([], [], [], [file]).files == (file,)
-    assert statistics([], [], [], []).tools == ()
+    assert session_statistics([], [], [], [file]).files == (file,)
+    assert session_statistics([], [], [], []).tools == ()

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import golden
-from workbench.views.blocks import CallLine, StepLine
-from workbench.views.transcript import Transcript
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_blocks import CallBlock, StepBlock
 
 
 def run_events(name):
@@ -20,7 +20,9 @@ def said(name):
     transcript = Transcript(run)
     transcript.apply_all(events)
     return [
-        (one.name, one.sign, one.items or one.right) for one in transcript.blocks if isinstance(one, StepLine)
+        (one.name, one.sign, one.items or one.right)
+        for one in transcript.blocks
+        if isinstance(one, StepBlock)
     ]
 
 
@@ -52,7 +54,7 @@ def test_what_is_said_asked_and_run_is_in_one_order():
     run, events = run_events("release-run")
     transcript = Transcript(run)
     transcript.apply_all(events)
-    lines = [one for one in transcript.blocks if isinstance(one, StepLine | CallLine)]
+    lines = [one for one in transcript.blocks if isinstance(one, StepBlock | CallBlock)]
     assert [one.at for one in lines] == sorted(one.at for one in lines)
 
 
@@ -62,6 +64,6 @@ def test_a_fold_that_begins_in_the_middle_comes_to_the_same_states(start, name):
     late, whole = Transcript(run), Transcript(run)
     late.apply_all(events[start:])
     whole.apply_all(events)
-    known = {one.name: one.sign for one in whole.blocks if isinstance(one, StepLine)}
-    last = {one.name: one.sign for one in late.blocks if isinstance(one, StepLine)}
+    known = {one.name: one.sign for one in whole.blocks if isinstance(one, StepBlock)}
+    last = {one.name: one.sign for one in late.blocks if isinstance(one, StepBlock)}
     assert all(known[name] == sign for name, sign in last.items() if name in known)

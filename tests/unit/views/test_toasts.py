@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.views.making import action, event, session
 from workbench.domain.events import CallFinished, ContinueRequested, ErrorRaised
-from workbench.views.toasts import APPROVALS, CONVERSATION, SESSIONS, Toast, toast_of
+from workbench.views.event_text import APPROVALS_PANE, CONVERSATION_PANE, SESSIONS_PANE, Toast, toast_of
 
 BROKEN = ErrorRaised(code="closed", message="The model stopped.", details="It closed.", remedy="Ask again.")
 NOT_WRITTEN = CallFinished(state="failed", error="The disk is full.")
@@ -13,14 +13,14 @@ NOT_WRITTEN = CallFinished(state="failed", error="The disk is full.")
 @pytest.mark.parametrize(
     ("body", "known", "answered", "is_current", "toast"),
     [
-        (BROKEN, session(), None, True, Toast(what="The model stopped.", why="It closed.", place=CONVERSATION)),
+        (BROKEN, session(), None, True, Toast(what="The model stopped.", why="It closed.", place=CONVERSATION_PANE)),
         (BROKEN, session(title="docs"), None, False,
-         Toast(what="docs: The model stopped.", why="It closed.", place=SESSIONS)),
+         Toast(what="docs: The model stopped.", why="It closed.", place=SESSIONS_PANE)),
         (BROKEN, None, None, False, Toast(what="The model stopped.", why="It closed.")),
         (ErrorRaised(code="x", message="No.", remedy="Wait."), session(), None, True,
-         Toast(what="No.", why="Wait.", place=CONVERSATION)),
+         Toast(what="No.", why="Wait.", place=CONVERSATION_PANE)),
         (NOT_WRITTEN, session(), action(verb="write", target="docs/api.md"), True,
-         Toast(what="Not written: docs/api.md", why="The disk is full.", place=APPROVALS, row_id="a1")),
+         Toast(what="Not written: docs/api.md", why="The disk is full.", place=APPROVALS_PANE, row_id="a1")),
         (NOT_WRITTEN, session(), None, True, None),
         (CallFinished(state="failed", exit_code=1), session(), action(verb="run"), True, None),
         (CallFinished(state="succeeded"), session(), action(), True, None),

@@ -1,10 +1,10 @@
 import pytest
 
 from tests.unit.views.making import NOW, SECOND, action, call, event
-from workbench.domain import events as e
-from workbench.domain.values import Verdict
-from workbench.views import calls, tools
-from workbench.views.tools import Axis, Span, ToolRow
+from workbench.domain import events
+from workbench.domain.values import GateVerdict
+from workbench.views import detail_pages, tools
+from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 START = NOW - 33 * SECOND
 READ = call("c1", rule="R3", requested_at=START, started_at=START, finished_at=START + 12_000, duration_ms=12)
@@ -24,7 +24,7 @@ ALL = [READ, FAILED, RUNNING, WAITING]
 
 
 def rows(**more):
-    return tools.rows(ALL, ACTIONS, NOW, **more)
+    return tools.tool_rows(ALL, ACTIONS, NOW, **more)
 
 
 def test_a_row_says_everything():
@@ -56,7 +56,7 @@ def test_words_at_the_right():
     ],
 )
 def test_who_let_it_pass(row, by):
-    assert tools.by_words(row) == by
+    assert tools.decided_by_text(row) == by
 
 
 @pytest.mark.parametrize(
@@ -74,28 +74,28 @@ def test_what_is_left_out(more, expected):
 
 
 def test_one_axis_for_all():
-    axis = tools.axis(rows(), NOW)
-    assert (axis, axis.seconds) == (Axis(start=START, end=NOW), 33.0)
-    ran, waited = tools.spans(rows(), axis, NOW)[1:4:2]
-    assert ran == Span(waited=(19 / 33, 21 / 33), ran=(21 / 33, 25.1 / 33), sign="failed")
-    assert waited == Span(waited=(23 / 33, 1.0), ran=None, sign="waiting")
+    axis = tools.time_axis(rows(), NOW)
+    assert (axis, axis.seconds) == (TimeAxis(start=START, end=NOW), 33.0)
+    ran, waited = tools.time_spans(rows(), axis, NOW)[1:4:2]
+    assert ran == TimeSpan(waited=(19 / 33, 21 / 33), ran=(21 / 33, 25.1 / 33), sign="failed")
+    assert waited == TimeSpan(waited=(23 / 33, 1.0), ran=None, sign="waiting")
 
 
 def test_the_axis_ends_with_the_last_call_once_all_are_over():
-    over = tools.rows([READ, FAILED], ACTIONS, NOW + 99 * SECOND)
-    assert tools.axis(over, NOW + 99 * SECOND).end == FAILED.finished_at
-    assert tools.axis((), NOW) == Axis()
+    over = tools.tool_rows([READ, FAILED], ACTIONS, NOW + 99 * SECOND)
+    assert tools.time_axis(over, NOW + 99 * SECOND).end == FAILED.finished_at
+    assert tools.time_axis((), NOW) == TimeAxis()
 
 
 def test_a_clock_that_was_set_back_draws_nothing_outside():
-    odd = tools.rows([call(requested_at=NOW, started_at=NOW - 9, finished_at=NOW - 5)], {}, NOW)
-    axis = tools.axis(odd, NOW)
+    odd = tools.tool_rows([call(requested_at=NOW, started_at=NOW - 9, finished_at=NOW - 5)], {}, NOW)
+    axis = tools.time_axis(odd, NOW)
     assert axis.end >= axis.start
-    assert tools.spans(odd, axis, NOW) == (Span(waited=None, ran=None, sign="ok"),)
+    assert tools.time_spans(odd, axis, NOW) == (TimeSpan(waited=None, ran=None, sign="ok"),)
 
 
 def test_facts():
-    facts = tools.facts(rows(), NOW)
+    facts = tools.tool_facts(rows(), NOW)
     assert (facts.total, facts.failed, facts.waiting, facts.running) == (4, 1, 1, 1)
     assert (facts.seconds, facts.run_seconds, facts.wait_seconds) == (33.0, 12 / 1000 + 4.1 + 6.9, 12.0)
 
@@ -103,38 +103,38 @@ def test_facts():
 def test_a_tab_counts_what_the_title_counts():
     denied = call("denied", state="rejected", action_id=None)
     calls = [row.call for row in rows()] + [denied]
-    assert tools.failures(calls) == tools.facts(tools.rows(calls, {}, NOW), NOW).failed >= 2
+    assert tools.failed_calls(calls) == tools.tool_facts(tools.tool_rows(calls, {}, NOW), NOW).failed >= 2
 
 
 def test_waiting_at_the_same_time_is_counted_once():
-    twice = tools.rows(
+    twice = tools.tool_rows(
         [WAITING, call("c5", state="pending", action_id="a4", requested_at=NOW - 10 * SECOND)], ACTIONS, NOW
     )
-    assert tools.facts(twice, NOW).wait_seconds == 10.0
+    assert tools.tool_facts(twice, NOW).wait_seconds == 10.0
 
 
 EVENTS = [
-    event(e.CallProposed(tool="run_in_terminal", verdict=Verdict(outcome="ask", step="ask", by="default")), call_id="c2"),
-    event(e.HookRan(event="PreToolUse", command="check", matcher="*", exit_code=0, output="fine\n"), call_id="c2"),
+    event(events.CallProposed(tool="run_in_terminal", verdict=GateVerdict(outcome="ask", step="ask", by="default")), call_id="c2"),
+    event(events.HookRan(event="PreToolUse", command="check", matcher="*", exit_code=0, output="fine\n"), call_id="c2"),
     event(
-        e.ActionOpened(action_kind="tool", tool="run_in_terminal", target="pytest", digest="d", created_at=START, expires_at=None),
+        events.ActionOpened(action_kind="tool", tool="run_in_terminal", target="pytest", digest="d", created_at=START, expires_at=None),
         action_id="a2", at=START + 19 * SECOND,
     ),
-    event(e.ActionApproved(digest="d", approved_until=NOW, result_digest="d"), action_id="a2", by="user", at=START + 20_900_000),
-    event(e.CallExecuting(), call_id="c2", at=START + 21 * SECOND),
-    event(e.OutputStreamed(offset=0, text="F..\n1 failed"), call_id="c2"),
-    event(e.FileChanged(path="x", change="create", before=None, after="h", added=2), call_id="c2"),
-    event(e.CallExecuting(), call_id="c9"),
+    event(events.ActionApproved(digest="d", approved_until=NOW, result_digest="d"), action_id="a2", by="user", at=START + 20_900_000),
+    event(events.CallExecuting(), call_id="c2", at=START + 21 * SECOND),
+    event(events.OutputStreamed(offset=0, text="F..\n1 failed"), call_id="c2"),
+    event(events.FileChanged(path="x", change="create", before=None, after="h", added=2), call_id="c2"),
+    event(events.CallExecuting(), call_id="c9"),
 ]  # fmt: skip
 END = event(
-    e.CallFinished(state="failed", exit_code=1, preview="F..\n1 failed\n", output_bytes=13),
+    events.CallFinished(state="failed", exit_code=1, preview="F..\n1 failed\n", output_bytes=13),
     call_id="c2",
     at=START + 25 * SECOND,
 )
 
 
 def detail(*events, **more):
-    return calls.detail(FAILED, ACTIONS["a2"], events, **more)
+    return detail_pages.call_detail(FAILED, ACTIONS["a2"], events, **more)
 
 
 def section(found, name):
@@ -172,11 +172,13 @@ def test_the_whole_output_where_it_was_read():
 
 
 def test_a_cut_output_says_so():
-    cut = event(e.CallFinished(state="succeeded", preview="a\nb", output_bytes=9000), call_id="c2")
+    cut = event(events.CallFinished(state="succeeded", preview="a\nb", output_bytes=9000), call_id="c2")
     assert detail(cut).told == "The agent was told: succeeded, 2 lines with the middle left out."
 
 
 def test_parameters_of_many_lines():
-    found = calls.detail(call(parameters={"path": "a", "content": "x\ny", "n": [1], "e": ""}), None, [])
+    found = detail_pages.call_detail(
+        call(parameters={"path": "a", "content": "x\ny", "n": [1], "e": ""}), None, []
+    )
     assert section(found, "Parameters") == ("path: a", "content:", "  x", "  y", "n: [1]", "e: ")
     assert [part.is_empty for part in found.sections] == [True, False, True, True, True]

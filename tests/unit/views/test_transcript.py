@@ -1,18 +1,25 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from strategies_domain import bodies, events
 
 from tests.unit.views.making import NOW, SECOND, event, hunk
 from workbench.domain import events as e
-from workbench.domain.values import ReplyCall, Taken, Verdict
-from workbench.views.blocks import CallLine, ErrorBlock, Notice, Output, Prompt, Text, Thought
-from workbench.views.transcript import Transcript
+from workbench.domain.values import GateVerdict, ReplyCall, SelectedHunk
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_blocks import (
+    CallBlock,
+    ErrorBlock,
+    NoticeBlock,
+    OutputBlock,
+    PromptBlock,
+    TextBlock,
+    ThoughtBlock,
+)
 
-ASK = Verdict(outcome="ask", step="ask", by="default")
-RULED = Verdict(outcome="allowed", step="grants", by="R3", rule="R3")
+ASK = GateVerdict(outcome="ask", step="ask", by="default")
+RULED = GateVerdict(outcome="allowed", step="grants", by="R3", rule="R3")
 
 
 def turn(body, **more):
@@ -79,19 +86,19 @@ def told(*events_):
 
 def plain(block):
     match block:
-        case Prompt(text=words, is_queued=is_queued):
+        case PromptBlock(text=words, is_queued=is_queued):
             return ("prompt, queued" if is_queued else "prompt", words)
-        case Text(text=words, is_open=is_open, was_cut=was_cut):
+        case TextBlock(text=words, is_open=is_open, was_cut=was_cut):
             return ("text" + ", open" * is_open + ", cut" * was_cut, words)
-        case Thought(text=words, seconds=seconds):
+        case ThoughtBlock(text=words, seconds=seconds):
             return ("thought", words, seconds)
-        case CallLine(sign=sign, tool=tool, target=target, right=right):
+        case CallBlock(sign=sign, tool=tool, target=target, right=right):
             return ("call", sign, tool, target, right)
-        case Output(text=words):
+        case OutputBlock(text=words):
             return ("output", words)
         case ErrorBlock(message=words):
             return ("error", words)
-        case Notice(kind=kind):
+        case NoticeBlock(kind=kind):
             return ("notice", kind)
 
 
@@ -150,11 +157,11 @@ CALLED = [started(), reply(EDIT), proposed("c1"), opened()]
         ([approved(), executing()], "running", "running", "", ""),
         ([approved(), executing(), finished(duration_ms=12)], "ok", "12 ms", "", ""),
         (
-            [approved(selection=(Taken(hunk=1), Taken(hunk=3)), reason="keep the order"), executing(), finished()],
+            [approved(selection=(SelectedHunk(hunk=1), SelectedHunk(hunk=3)), reason="keep the order"), executing(), finished()],
             "partly", "2 of 3", "you left hunk 2", "keep the order",
         ),
         (
-            [approved(selection=(Taken(hunk=1, lines=(1,)),)), executing(), finished()],
+            [approved(selection=(SelectedHunk(hunk=1, lines=(1,)),)), executing(), finished()],
             "partly", "1 of 9 lines", "you left hunks 2, 3 and lines of hunk 1", "",
         ),
         ([approved(), executing(), finished(state="failed", exit_code=1)], "failed", "exit 1", "", ""),
@@ -183,7 +190,7 @@ def test_a_rules_decision_is_a_rules():
 
 
 def test_what_the_gate_turned_down_was_not_you():
-    denied = Verdict(outcome="denied", step="deny", by="config", reason="rm is denied")
+    denied = GateVerdict(outcome="denied", step="deny", by="config", reason="rm is denied")
     line = transcript(
         started(),
         reply(("c1", "run", {"command": "rm"})),
@@ -248,7 +255,7 @@ def test_an_open_thought_stays_open_when_it_is_whole():
     found = transcript(started(), thinking(0, "hm"))
     found.toggle("thought:t1:1")
     found.apply(reply(thinking="hm, yes"))
-    assert found.block("thought:t1:1") == Thought(
+    assert found.block("thought:t1:1") == ThoughtBlock(
         id="thought:t1:1", at=NOW, text="hm, yes", seconds=0.0, is_folded=False
     )
 
@@ -309,7 +316,7 @@ def test_any_events_fold_and_say_what_changed(found):
         known = {block.id: block for block in seen.blocks}
         assert len(known) == len(seen.blocks)
         assert {key for key in before.keys() | known.keys() if before.get(key) != known.get(key)} <= changed
-        queued = [isinstance(block, Prompt) and block.is_queued for block in seen.blocks]
+        queued = [isinstance(block, PromptBlock) and block.is_queued for block in seen.blocks]
         assert sorted(queued) == queued
     assert transcript(*found).blocks == seen.blocks
 
@@ -355,4 +362,6 @@ def test_live_deltas_come_to_the_same_as_the_reply_alone(texts, thoughts, others
 
 def settled(found):
     """Return the blocks without how long the model thought: only deltas tell."""
-    return [replace(block, seconds=None) if isinstance(block, Thought) else block for block in found.blocks]
+    return [
+        replace(block, seconds=None) if isinstance(block, ThoughtBlock) else block for block in found.blocks
+    ]

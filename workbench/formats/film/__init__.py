@@ -1,1 +1,480 @@
-"""A recording of the screen as frames, and the files it is written as: SVG, asciicast, HTML."""
+"""Recordings of the screen: frames of styled text, written as SVG, asciicast or a self-playing HTML page.
+
+Pure. A frame is scrubbed before it leaves. The page allows only its own script and style sheet (`player.js`,
+`player.css` beside this file), by their digests.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from html import escape
+from itertools import takewhile
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.values import Json
+from workbench.secrets.scrubber import scrub
+from workbench.text.human import iso_time
+from workbench.text.safe import one_line, safe_text
+from workbench.text.width import cell_width, cut_to_width
+
+MICROSECONDS: Final = 1_000_000
+
+
+class TextStyle(Struct, frozen=True, kw_only=True):
+    """How text is drawn. Colours are `#rrggbb`; both are always there."""
+
+    ink: str
+    paper: str
+    bold: bool = False
+    italic: bool = False
+    underline: bool = False
+    strike: bool = False
+
+
+StyledText = tuple[str, TextStyle]
+ScreenRow = tuple[StyledText, ...]
+
+
+class FilmFrame(Struct, frozen=True, kw_only=True):
+    """The screen at a moment."""
+
+    at: int
+    """When it is shown: microseconds from the beginning of the film."""
+    recorded: int
+    """When it was: microseconds since the epoch."""
+    rows: tuple[ScreenRow, ...]
+
+
+class FilmMark(Struct, frozen=True, kw_only=True):
+    """An event worth going to."""
+
+    at: int
+    """Microseconds from the beginning of the film."""
+    kind: str
+    sign: str
+
+
+class FilmGap(Struct, frozen=True, kw_only=True):
+    """A time without events that the film makes short."""
+
+    at: int
+    """Where it begins: microseconds from the beginning of the film."""
+    saved: int
+    """Microseconds that are left out."""
+
+
+class Film(Struct, frozen=True, kw_only=True):
+    """Frames in the order of their times, and what is said of them."""
+
+    title: str
+    width: int
+    height: int
+    """Cells."""
+    ink: str
+    paper: str
+    length: int
+    """Microseconds; the last frame stands until then."""
+    frames: tuple[FilmFrame, ...] = ()
+    """Those of a short film; a long one is written as it is made."""
+    marks: tuple[FilmMark, ...] = ()
+    gaps: tuple[FilmGap, ...] = ()
+
+
+def screen_row(runs: Sequence[StyledText], width: int) -> ScreenRow:
+    """Return runs as a row of exactly `width` cells that is fit to leave: safe, scrubbed, joined."""
+    joined = _join_runs(runs)
+    text = "".join(part for part, _ in joined)
+    clean = _clean_text(text)
+    if clean != text:
+        joined = _restyled(joined, text, clean)
+    if sum(cell_width(part) for part, _ in joined) > width:
+        joined = _cut_runs(joined, width)
+    left = width - sum(cell_width(part) for part, _ in joined)
+    blank = joined[-1][1] if joined else TextStyle(ink="#808080", paper="#000000")
+    return _join_runs([*joined, (" " * left, blank)])
+
+
+def _join_runs(runs: Sequence[StyledText]) -> ScreenRow:
+    found: list[StyledText] = []
+    for text, look in runs:
+        if not text:
+            continue
+        if found and found[-1][1] == look:
+            found[-1] = (found[-1][0] + text, look)
+        else:
+            found.append((text, look))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _clean_text(text: str) -> str:
+    # Panes stand side by side: what is left of a rule has nothing to do with what is right of it.
+    return "".join(
+        part if index % 2 else scrub(safe_text(part, keep_newlines=False)).text
+        for index, part in enumerate(_BETWEEN_PANES.split(text))
+    )
+
+
+_BETWEEN_PANES: Final = re.compile("([│┃|]+)")
+
+
+def _restyled(runs: ScreenRow, text: str, clean: str) -> ScreenRow:
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, clean, strict=False)))
+    kept: list[StyledText] = []
+    begins = 0
+    for part, look in runs:
+        if begins + len(part) > same:
+            kept.append((part[: same - begins], look))
+            return _join_runs([*kept, (clean[same:], look)])
+        kept.append((part, look))
+        begins += len(part)
+    return _join_runs([*kept, (clean[same:], runs[-1][1])])
+
+
+def _cut_runs(runs: ScreenRow, width: int) -> ScreenRow:
+    found: list[StyledText] = []
+    left = width
+    for text, look in runs:
+        if left <= 0:
+            break
+        shown = cut_to_width(text, left)
+        found.append((shown, look))
+        left -= cell_width(shown)
+    return _join_runs(found)
+
+
+_PLAIN_CHARACTERS: Final = re.compile("[\u0020-\u007e\u00a1-\u024f\u2500\u2501\u2504-\u257f]+")
+"""Characters that every fixed-width font has, one cell wide; `│` and `┃` a picture draws as lines."""
+
+
+def text_pieces(text: str) -> Iterator[tuple[str, int]]:
+    """Yield text in pieces with their cells: plain ones long, every other character (with marks) alone.
+
+    What a font lacks is drawn in another one, of another width: placed alone it moves nothing behind it.
+    """
+    at = 0
+    while at < len(text):
+        match = _PLAIN_CHARACTERS.match(text, at)
+        end = match.end() if match else at + 1
+        while end < len(text) and not _PLAIN_CHARACTERS.match(text, end) and _adds_nothing(text, at, end):
+            end += 1
+        yield text[at:end], cell_width(text[at:end])
+        at = end
+
+
+def _adds_nothing(text: str, begins: int, at: int) -> bool:
+    return cell_width(text[begins : at + 1]) == cell_width(text[begins:at])
+
+
+_CAST_BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[2J"
+_CAST_END: Final = "\x1b[0m\x1b[?7h\x1b[?25h"
+"""Cursor and wrapping off, all cleared; and back."""
+
+
+class CastWriter:
+    """The lines of a cast, made frame by frame: of the frames themselves only the last is kept."""
+
+    def __init__(self, film: Film) -> None:
+        """Begin a cast."""
+        self._film = film
+        self._marks = sorted(film.marks, key=lambda mark: mark.at)
+        self._told = 0
+        self._last: FilmFrame | None = None
+        self.lines: list[str] = []
+
+    def add(self, frame: FilmFrame) -> None:
+        """Paint what a frame shows that the one before did not; the first clears the terminal."""
+        before, self._last = self._last, frame
+        if before is None:
+            self.lines.append(json.dumps(self._head(frame)))
+            text = _CAST_BEGIN + "".join(_cast_row(row, number) for number, row in enumerate(frame.rows))
+        else:
+            pairs = enumerate(zip(before.rows, frame.rows, strict=True))
+            text = "".join(_cast_row(row, number) for number, (old, row) in pairs if old != row)
+        self._mark(frame.at - 1)
+        self._put(frame.at, "o", text)
+
+    def end(self) -> list[str]:
+        """Return all lines, the last of which gives the terminal back."""
+        self._mark(self._film.length)
+        self._put(max(self._film.length, self._last.at if self._last else 0), "o", _CAST_END)
+        return self.lines
+
+    def _head(self, first: FilmFrame) -> dict[str, Json]:
+        film = self._film
+        return {
+            "version": 2, "width": film.width, "height": film.height,
+            "timestamp": first.recorded // MICROSECONDS, "duration": film.length / MICROSECONDS,
+            "title": one_line(film.title, 200), "env": {"TERM": "xterm-256color"},
+        }  # fmt: skip
+
+    def _mark(self, until: int) -> None:
+        while self._told < len(self._marks) and self._marks[self._told].at <= until:
+            mark = self._marks[self._told]
+            self._told += 1
+            self._put(mark.at, "m", f"{mark.kind}: {mark.sign}")
+
+    def _put(self, at: int, code: str, text: str) -> None:
+        self.lines.append(json.dumps([at / MICROSECONDS, code, text]))
+
+
+def _cast_row(row: ScreenRow, number: int) -> str:
+    parts = [f"\x1b[{number + 1};1H"]
+    column = 1
+    for text, look in row:
+        parts.append(_sgr_style(look))
+        for piece, wide in text_pieces(text):
+            parts.append(piece)
+            column += wide
+            # Terminals differ on the width of such a character: what follows is placed.
+            parts.append("" if len(piece) > 1 and wide == len(piece) else f"\x1b[{column}G")
+    return "".join([*parts, "\x1b[0m"])
+
+
+def _sgr_style(look: TextStyle) -> str:
+    flags = (look.bold, "1"), (look.italic, "3"), (look.underline, "4"), (look.strike, "9")
+    codes = ["0", *(code for is_on, code in flags if is_on)]
+    return f"\x1b[{';'.join(codes)};38;2;{_color_channels(look.ink)};48;2;{_color_channels(look.paper)}m"
+
+
+def _color_channels(colour: str) -> str:
+    return ";".join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))
+
+
+_ASSET_FOLDER: Final = Path(__file__).resolve().parent
+_STYLE_FLAGS: Final = ("bold", "italic", "underline", "strike")
+
+
+class HtmlWriter:
+    """A page, made frame by frame: of a row that was seen its encoding and a digest are kept."""
+
+    def __init__(self, film: Film, start: int = 0) -> None:
+        """Begin a page."""
+        self._film, self._start = film, start
+        self._looks = dict[TextStyle, int]()
+        self._rows = dict[bytes, int]()
+        self._numbers: list[int] = []
+        self._shown: FilmFrame | None = None
+        self._frames: list[str] = []
+        self._lines: list[str] = []
+
+    def add(self, frame: FilmFrame) -> None:
+        """Add a frame: which of its rows are others than before."""
+        before, numbers = self._numbers, [self._number(row) for row in frame.rows]
+        changed: list[Json] = []
+        for at, number in enumerate(numbers):
+            if not before or before[at] != number:
+                changed += [at, number]
+        self._frames.append(_compact_json([frame.at, frame.recorded, changed]))
+        self._numbers = numbers
+        if self._shown is None or frame.at <= self._start:
+            self._shown = frame
+
+    def _number(self, row: ScreenRow) -> int:
+        line = _compact_json(_row_pieces(row, self._looks))
+        key = hashlib.blake2b(line.encode(), digest_size=16).digest()
+        number = self._rows.setdefault(key, len(self._rows))
+        if number == len(self._lines):
+            self._lines.append(line)
+        return number
+
+    def end(self) -> list[str]:
+        """Return the document, in parts.
+
+        Raises:
+            ValueError: No frame was added.
+        """
+        if self._shown is None:
+            raise ValueError("a film has at least one frame")
+        film, shown, (script, style) = (
+            self._film,
+            self._shown,
+            (_read_asset("player.js"), _read_asset("player.css")),
+        )
+        style += f":root{{--ink:{film.ink};--paper:{film.paper}}}\n"
+        policy = (
+            f"default-src 'none'; script-src '{_script_digest(script)}'; "
+            f"style-src '{_script_digest(style)}'; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        text = "\n".join("".join(part for part, _ in row).rstrip() for row in shown.rows)
+        head, _, rest = _PAGE_TEMPLATE.partition("{data}")
+        title = escape(one_line(film.title, 200))
+        return [
+            head.format(policy=escape(policy), title=title, style=style, text=escape(text, quote=False),
+                        when=iso_time(shown.recorded)),
+            *self._data(),
+            rest.format(script=script),
+        ]  # fmt: skip
+
+    def _data(self) -> Iterator[str]:
+        film = self._film
+        rest = _compact_json({
+            "width": film.width, "height": film.height, "length": film.length, "start": self._start,
+            "looks": [_style_data(look) for look in self._looks],
+            "marks": [[mark.at, mark.kind, mark.sign] for mark in film.marks],
+            "gaps": [[gap.at, gap.saved] for gap in film.gaps],
+        })  # fmt: skip
+        yield '{"frames":['
+        yield from _joined_by_commas(self._frames)
+        yield '],"rows":['
+        yield from _joined_by_commas(self._lines)
+        yield f"],{rest[1:]}"
+
+
+def _joined_by_commas(parts: Sequence[str]) -> Iterator[str]:
+    for at, part in enumerate(parts):
+        yield f",{part}" if at else part
+
+
+_PAGE_TEMPLATE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<header><h1>{title}</h1><p id="when">{when}</p></header>
+<main><pre id="screen" tabindex="0" aria-label="The recorded screen">{text}</pre></main>
+<div id="bar" hidden>
+<button id="play" type="button">play</button>
+<div id="track"><div id="marks"></div>
+<input id="seek" type="range" min="0" max="1000" step="any" value="0" aria-label="Time"></div>
+<output id="clock"></output>
+<label>speed <select id="speed"></select></label>
+<label>mark <select id="kind"></select></label>
+<button id="back" type="button" aria-label="Previous mark">[</button>
+<button id="forth" type="button" aria-label="Next mark">]</button>
+</div>
+<p id="note"></p>
+<p id="keys">space play, ← → 5 s, , . frame, [ ] mark, - + speed, 0 to 9 tenths, home end</p>
+<noscript><p>One moment is shown. Playing needs the script of this file; it loads nothing.</p></noscript>
+<script type="application/json" id="film">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _read_asset(name: str) -> str:
+    return (_ASSET_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _script_digest(text: str) -> str:
+    found = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(found).decode('ascii')}"
+
+
+# --- the film as data -------------------------------------------------------------------------------
+
+
+def _compact_json(value: Json) -> str:
+    return _inert_json(json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False))
+
+
+def _inert_json(text: str) -> str:
+    """Return JSON that means the same and can end no element and begin no comment."""
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _row_pieces(row: ScreenRow, looks: dict[TextStyle, int]) -> Json:
+    found: list[Json] = []
+    column = 0
+    for text, look in row:
+        number = looks.setdefault(look, len(looks))
+        for piece, wide in text_pieces(text):
+            found += [column, wide, number, piece]
+            column += wide
+    return found
+
+
+def _style_data(look: TextStyle) -> Json:
+    return [look.ink, look.paper, sum(1 << at for at, name in enumerate(_STYLE_FLAGS) if getattr(look, name))]
+
+
+_CELL_WIDTH: Final = 8.4
+_LINE_HEIGHT: Final = 18
+_BASELINE: Final = 13.4
+"""Pixels: the width of a cell, the height of a line, the base line in it."""
+_MARGIN: Final = 12
+_BAR_WIDTHS: Final = {"│": 1.2, "┃": 2.4}
+"""Lines between panes and their width: as text they would have gaps between rows."""
+_FONT_FAMILY: Final = (
+    "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
+)
+
+
+def frame_svg(film: Film, frame: FilmFrame) -> str:
+    """Return a frame of a film as a complete SVG document."""
+    width, height = film.width * _CELL_WIDTH + 2 * _MARGIN, film.height * _LINE_HEIGHT + 2 * _MARGIN
+    name = escape(one_line(film.title, 200))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
+        f' height="{height:g}" role="img" aria-labelledby="name when">',
+        f'<title id="name">{name}</title>',
+        f'<desc id="when">{iso_time(frame.recorded)}</desc>',
+        f'<rect width="100%" height="100%" rx="8" fill="{film.paper}"/>',
+        f'<g transform="translate({_MARGIN} {_MARGIN})" font-family="{_FONT_FAMILY}" font-size="14"'
+        ' xml:space="preserve">',
+    ]
+    for number, row in enumerate(frame.rows):
+        parts += _svg_backgrounds(row, number, film.paper)
+    for number, row in enumerate(frame.rows):
+        parts += _svg_texts(row, number)
+    return "\n".join([*parts, "</g>", "</svg>", ""])
+
+
+def _svg_backgrounds(row: ScreenRow, number: int, paper: str) -> Iterator[str]:
+    begins = 0
+    for text, look in row:
+        wide = sum(count for _, count in text_pieces(text))
+        if look.paper != paper:
+            yield (
+                f'<rect x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT}"'
+                f' width="{wide * _CELL_WIDTH:g}" height="{_LINE_HEIGHT}"'
+                f' fill="{look.paper}" shape-rendering="crispEdges"/>'
+            )
+        begins += wide
+
+
+def _svg_texts(row: ScreenRow, number: int) -> Iterator[str]:
+    begins = 0
+    for text, look in row:
+        for piece, wide in text_pieces(text):
+            shown = piece.strip(" ")
+            if piece in _BAR_WIDTHS:
+                yield _svg_bar(begins, number, look, _BAR_WIDTHS[piece])
+            elif shown or look.underline or look.strike:
+                before = len(piece) - len(piece.lstrip(" ")) if shown else 0
+                shown = shown or piece
+                yield _svg_text(shown, begins + before, wide - len(piece) + len(shown), number, look)
+            begins += wide
+
+
+def _svg_text(text: str, begins: int, wide: int, number: int, look: TextStyle) -> str:
+    how = f' fill="{look.ink}"'
+    how += ' font-weight="bold"' if look.bold else ""
+    how += ' font-style="italic"' if look.italic else ""
+    lines = [name for name, is_on in (("underline", look.underline), ("line-through", look.strike)) if is_on]
+    how += f' text-decoration="{" ".join(lines)}"' if lines else ""
+    # Every text is as wide as its cells, whichever font the reader has.
+    wide_as = f' textLength="{wide * _CELL_WIDTH:g}" lengthAdjust="spacingAndGlyphs"'
+    at = f'x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT + _BASELINE:g}"'
+    return f"<text {at}{wide_as}{how}>{escape(text, quote=False)}</text>"
+
+
+def _svg_bar(begins: int, number: int, look: TextStyle, wide: float) -> str:
+    x, y = (begins + 0.5) * _CELL_WIDTH - wide / 2, number * _LINE_HEIGHT
+    return f'<rect x="{x:g}" y="{y}" width="{wide}" height="{_LINE_HEIGHT}" fill="{look.ink}"/>'

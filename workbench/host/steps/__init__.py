@@ -1,1 +1,1 @@
-"""Steps on this machine: the embedded executor, and the runs that a host or a command drives with it."""
+"""Pipeline steps and runs on this machine: the embedded executor, and the driver of a run."""

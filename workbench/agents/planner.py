@@ -1,0 +1,289 @@
+"""What is due in a state: the complete set of effects, computed from the state alone.
+
+Owns every rule of what may follow what. A model call is never made because a driver came back; no call runs
+twice, out of order, or after its turn ended. An effect is an order to the driver and carries no bytes.
+"""
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.agents.reducer import HUMAN_ENDED_PAUSES, apply_event
+from workbench.agents.state import Turn, TurnCall, TurnState
+from workbench.domain.events import Event
+from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason
+
+
+class TurnLimits(Struct, frozen=True, kw_only=True):
+    """What the configuration says about turns."""
+
+    max_rounds: int
+    """Model calls in one turn."""
+    on_expiry: Literal["pause", "continue"] = "pause"
+    read_only_tools: frozenset[str] = frozenset()
+    """Ids and wire names of tools whose calls may run beside each other."""
+    most_tokens: int = 0
+    """Tokens of one model call after which the turn ends, its conversation being full; 0 is no limit."""
+
+
+CONTEXT_FULL: Final = "the context is full"
+"""How the detail of such an end begins."""
+
+
+class Initialize(Struct, frozen=True, kw_only=True):
+    """Bring a created session up: append `initializing`, then `ready`."""
+
+
+class CallModel(Struct, frozen=True, kw_only=True):
+    """Append `turn.started`, call the model, append what it says."""
+
+    turn_id: str | None
+    """None asks for a new turn."""
+    round: int
+
+
+class Gate(Struct, frozen=True, kw_only=True):
+    """Ask the gate about a call and append `call.proposed`, with its action if it asks."""
+
+    call_id: str
+
+
+class Execute(Struct, frozen=True, kw_only=True):
+    """Check an approved call again, commit `call.executing`, do it."""
+
+    call_id: str
+
+
+class RecoverCall(Struct, frozen=True, kw_only=True):
+    """Find out how a call ended that was executing when its driver died; never run it again."""
+
+    call_id: str
+
+
+class StopCall(Struct, frozen=True, kw_only=True):
+    """End a running call; its end is appended as `call.finished`."""
+
+    call_id: str
+
+
+class StopModel(Struct, frozen=True, kw_only=True):
+    """End the running model call; nothing of it may be appended afterwards."""
+
+
+class Withdraw(Struct, frozen=True, kw_only=True):
+    """Cancel a call that has not begun, and its open action."""
+
+    call_id: str
+
+
+class Restack(Struct, frozen=True, kw_only=True):
+    """Propose a call anew: what it was computed on did not come true as shown."""
+
+    call_id: str
+
+
+class Refresh(Struct, frozen=True, kw_only=True):
+    """Propose the call of a stale action anew, because a human asked."""
+
+    action_id: str
+
+
+class Undo(Struct, frozen=True, kw_only=True):
+    """Propose to take an applied change back; the verdict is spoken by `request_id`."""
+
+    action_id: str
+    request_id: str
+
+
+TurnOutcome = Literal["done", "interrupted", "limit", "error", "unattended"]
+
+
+class EndTurn(Struct, frozen=True, kw_only=True):
+    """Append `turn.ended`, and the status that follows from it, in one transaction."""
+
+    outcome: TurnOutcome
+    detail: str = ""
+
+
+class Pause(Struct, frozen=True, kw_only=True):
+    """Append that the session is paused."""
+
+    reason: PauseReason
+
+
+Effect = (
+    Initialize
+    | CallModel
+    | Gate
+    | Execute
+    | RecoverCall
+    | StopCall
+    | StopModel
+    | Withdraw
+    | Restack
+    | Refresh
+    | Undo
+    | EndTurn
+    | Pause
+)
+
+
+def due_effects(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
+    """Return everything that is due now, in the order in which it is to be started."""
+    if state.status is None or state.status in TERMINAL_SESSION_STATES:
+        return ()
+    if state.status in ("created", "initializing"):
+        return (Initialize(),)
+    due = (
+        *_recovery_effects(state),
+        *_stop_effects(state),
+        *_proposal_effects(state),
+        *_execution_effects(state, limits),
+        *_undo_effects(state),
+        *_turn_effects(state, limits),
+    )
+    # A foreign reply may name one call twice; there is one of it all the same.
+    return tuple(dict.fromkeys(due))
+
+
+def _recovery_effects(state: TurnState) -> Iterator[Effect]:
+    for call in state.every_call():
+        if call.is_orphaned:
+            yield RecoverCall(call_id=call.id)
+
+
+def _stop_effects(state: TurnState) -> Iterator[Effect]:
+    """Yield how to get rid of calls whose turn is interrupted or over."""
+    calls = state.stragglers if state.is_active else (*state.calls, *state.stragglers)
+    for call in calls:
+        if call.is_settled or call.is_orphaned:
+            continue
+        yield StopCall(call_id=call.id) if call.state == "executing" else Withdraw(call_id=call.id)
+
+
+def _proposal_effects(state: TurnState) -> Iterator[Effect]:
+    """Yield one proposal at a time: each is computed on the after-images of the earlier ones."""
+    if not state.is_active:
+        return
+    ungated = next((call for call in state.calls if call.state == "pending" and call.verdict is None), None)
+    unstacked = next((call for call in state.calls if _needs_restack(state, call)), None)
+    if ungated is not None:
+        yield Gate(call_id=ungated.id)
+    elif unstacked is not None:
+        yield Restack(call_id=unstacked.id)
+    for action_id in state.refreshes:
+        call = state.call_of(action_id)
+        if call and call.state == "pending" and call.is_stale and not _needs_restack(state, call):
+            yield Refresh(action_id=action_id)
+
+
+def _needs_restack(state: TurnState, call: TurnCall) -> bool:
+    if call.state not in ("pending", "approved"):
+        return False
+    return any(_is_outdated_base(state.call(base), revision) for base, revision in call.on_top_of)
+
+
+def _is_outdated_base(base: TurnCall | None, revision: int) -> bool:
+    """Return whether a base is not, or will not be, what a later proposal was computed on."""
+    if base is None or base.revision != revision:
+        return True
+    return base.is_settled and not base.was_done_as_shown
+
+
+def _execution_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
+    outside = next((call for call in state.outside if call.state in ("approved", "executing")), None)
+    if outside is not None and outside.state == "approved":
+        yield Execute(call_id=outside.id)
+    if not state.is_active:
+        return
+    is_first = True
+    for call in state.calls:
+        if call.is_settled:
+            continue
+        is_reading = call.tool in limits.read_only_tools
+        may_start = is_reading or (is_first and outside is None)
+        if may_start and _is_ready_to_run(state, call):
+            yield Execute(call_id=call.id)
+        if not is_reading:
+            return
+        is_first = False
+
+
+def _is_ready_to_run(state: TurnState, call: TurnCall) -> bool:
+    return call.state == "approved" and call.verdict is not None and not _needs_restack(state, call)
+
+
+def _undo_effects(state: TurnState) -> Iterator[Effect]:
+    """Yield the first request only: the next is computed on what this one leaves behind."""
+    if state.undos and not state.outside:
+        action_id, request_id = state.undos[0]
+        yield Undo(action_id=action_id, request_id=request_id)
+
+
+def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
+    if any(not call.is_settled for call in (*state.calls, *state.stragglers)):
+        yield from _pause_effects(state)
+    elif state.turn is None:
+        yield from _start_effects(state)
+    else:
+        yield from _advance_effects(state, state.turn, limits)
+
+
+def _pause_effects(state: TurnState) -> Iterator[Effect]:
+    if state.is_lost and state.pause not in HUMAN_ENDED_PAUSES:
+        yield Pause(reason="host lost")
+
+
+def _start_effects(state: TurnState) -> Iterator[Effect]:
+    if not (state.wants_turn and state.has_fresh):
+        return
+    if state.is_held:
+        yield from _pause_effects(state)
+    elif not state.is_undoing:
+        yield CallModel(turn_id=None, round=1)
+
+
+def _advance_effects(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterator[Effect]:
+    ending = _end_of_turn(state, turn, limits)
+    if ending is not None:
+        if turn.phase == "calling":
+            yield StopModel()
+        yield ending
+    elif turn.phase == "calling":
+        return
+    elif state.is_held:
+        yield from _pause_effects(state)
+    elif not state.is_undoing:
+        yield CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
+
+
+def end_of_stopped_turn(turn: Turn) -> EndTurn:
+    """Return how a turn ends that was asked to stop."""
+    return EndTurn(outcome="limit", detail=turn.limit) if turn.limit else EndTurn(outcome="interrupted")
+
+
+def _end_of_turn(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | None:
+    """Return why the turn cannot go on, all its calls being settled."""
+    if turn.is_interrupted:
+        return end_of_stopped_turn(turn)
+    if turn.phase != "answered":
+        return None
+    if not state.calls:
+        return EndTurn(outcome="done")
+    if limits.on_expiry == "pause" and any(call.state == "expired" for call in state.calls):
+        return EndTurn(outcome="unattended", detail="nobody answered in time")
+    if turn.round >= limits.max_rounds:
+        return EndTurn(outcome="limit", detail=f"{turn.round} model calls in one turn")
+    used = state.reply.body.usage.total_tokens if state.reply else 0
+    if limits.most_tokens and used >= limits.most_tokens:
+        return EndTurn(outcome="limit", detail=f"{CONTEXT_FULL}: {used:,} of {limits.most_tokens:,} tokens")
+    return None
+
+
+def apply_and_plan(
+    state: TurnState, event: Event, limits: TurnLimits
+) -> tuple[TurnState, tuple[Effect, ...]]:
+    """Return the state after an event and everything that is due in it."""
+    after = apply_event(state, event)
+    return after, due_effects(after, limits)

@@ -1,0 +1,342 @@
+"""The conversation as a model gets it: system prompt, messages that fit, results of calls in words.
+
+A result says what was and what was not done, and never claims that nothing happened where that is not known.
+Recorded text is used where exact bytes are not kept; nothing outside the window is unsealed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, cast
+
+from msgspec import Struct
+
+from workbench.agents.state import (
+    ConversationHistory,
+    ModelReply,
+    Prompt,
+    ReplyNote,
+    TurnCall,
+    TurnState,
+    UndoneChange,
+    UserItem,
+    UserMessage,
+)
+from workbench.domain.events import CallFinished
+from workbench.domain.messages import Message, MessageCall, ResultOutcome
+from workbench.domain.values import BlobRef, Json, JsonObject, ReplyCall
+from workbench.text import canonical
+from workbench.text.safe import one_line
+
+_SYSTEM_PROMPT: Final = """You are a coding agent in the folder {workspace}. You act through the tools \
+you are given; paths are relative to that folder.
+
+A human supervises you. They see every change and every command before it happens, and may refuse it, take \
+a part of it, or change it. So read each result: build on what it says is there, not on what you asked for. \
+When something was refused, do not ask for the same again; follow the reason, or ask what is wanted.
+
+Read a file before you change it, and keep changes small enough to be read. When the work is done, say in a \
+few sentences what you did and what is left to do."""
+
+
+def system_prompt(workspace: str) -> str:
+    """Return the system prompt of a new session in a workspace."""
+    return _SYSTEM_PROMPT.format(workspace=workspace)
+
+
+Messages = tuple[Message, ...]
+
+
+def model_messages(
+    state: TurnState,
+    unseal: Callable[[BlobRef], bytes | None],
+    limit: int,
+    wire_names: Callable[[str], str],
+) -> tuple[Messages, Messages]:
+    """Return what a model call in this state sends, and the part of it that is new.
+
+    Args:
+        state: The state before or after the `turn.started` of that call: both give the same.
+        unseal: Returns the bytes behind a reference, None where they are gone.
+        limit: How many messages to send besides the system prompt (S0: 100). What is new, and the
+            calls that it answers, is sent whole even where it alone is longer.
+        wire_names: The name of a tool on the wire; returns what it does not know as it came.
+    """
+    writer = _MessageWriter(unseal=unseal, wire_names=wire_names)
+    user = writer.user(state.unsent)
+    calls = writer.reply(state.reply) if state.reply and state.calls else ()
+    past = ConversationHistory(state.reply, state.past) if state.reply and not calls else state.past
+    kept = _newest_that_fit(writer.earlier(past or ()), limit - len(calls) - len(user))
+    return (*writer.system(state), *_merged_user_messages((*kept, *calls, *user))), (*calls[1:], *user)
+
+
+def _newest_that_fit(units: Iterable[Messages], limit: int) -> Messages:
+    """Return the newest units that fit, oldest first; a unit is never cut."""
+    kept: list[Messages] = []
+    for unit in units:
+        limit -= len(unit)
+        if limit < 0:
+            break
+        kept.append(unit)
+    return tuple(message for unit in reversed(kept) for message in unit)
+
+
+def _merged_user_messages(conversation: Messages) -> Iterator[Message]:
+    """Yield messages with neighbouring user messages made one (S4: two in a row are refused)."""
+    last: Message | None = None
+    for message in conversation:
+        if last is not None and last.role == message.role == "user":
+            last = Message(role="user", content=f"{last.content}\n\n{message.content}")
+            continue
+        if last is not None:
+            yield last
+        last = message
+    if last is not None:
+        yield last
+
+
+def group_undone_changes(
+    heard: Iterable[UserItem],
+) -> Iterator[Prompt | ReplyNote | tuple[UndoneChange, ...]]:
+    """Yield prompts one by one, and undone changes that follow one another as one group."""
+    group: list[UndoneChange] = []
+    for item in heard:
+        if isinstance(item, UndoneChange):
+            group.append(item)
+            continue
+        if group:
+            yield tuple(group)
+            group.clear()
+        yield item
+    if group:
+        yield tuple(group)
+
+
+class _MessageWriter(Struct, frozen=True, kw_only=True):
+    unseal: Callable[[BlobRef], bytes | None]
+    wire_names: Callable[[str], str]
+
+    def system(self, state: TurnState) -> Messages:
+        created = state.created
+        text = self.exact(created.system_prompt, created.system_prompt_ref) if created else ""
+        return (Message(role="system", content=text),) if text else ()
+
+    def earlier(self, past: Iterable[UserMessage | ModelReply]) -> Iterator[Messages]:
+        """Yield the messages of what was said, the newest first."""
+        for item in past:
+            yield self.user(item.prompts) if isinstance(item, UserMessage) else self.reply(item)
+
+    def user(self, heard: tuple[UserItem, ...]) -> Messages:
+        texts = map(self.heard, group_undone_changes(heard))
+        content = "\n\n".join(text for text in texts if text)
+        return (Message(role="user", content=content),) if content else ()
+
+    def heard(self, item: Prompt | ReplyNote | tuple[UndoneChange, ...]) -> str:
+        match item:
+            case Prompt(text=text, text_ref=ref):
+                return self.exact(text, ref)
+            case ReplyNote(text=text):
+                return reply_note(text)
+            case _:
+                return undo_note(item, self.wire_names)
+
+    def reply(self, reply: ModelReply) -> Messages:
+        """Return the assistant's message and the results of its calls; nothing where it said nothing."""
+        text = self.exact(reply.body.text, reply.body.text_ref)
+        if not text and not reply.calls:
+            return ()
+        calls = tuple(map(self.call, reply.body.calls))
+        said = Message(role="assistant", content=text, calls=calls)
+        return (said, *(self.result(made, call.id) for made, call in zip(reply.calls, calls, strict=True)))
+
+    def call(self, call: ReplyCall) -> MessageCall:
+        return MessageCall(
+            id=call.provider_call_id or call.call_id,
+            tool=self.wire_names(call.tool),
+            arguments=self.arguments(call),
+        )
+
+    def arguments(self, call: ReplyCall) -> JsonObject:
+        text = self.exact("", call.arguments_ref)
+        try:
+            value: Json = canonical.loads(text) if text else None
+        except ValueError:
+            value = None
+        return cast("JsonObject", value) if isinstance(value, dict) else call.arguments
+
+    def result(self, call: TurnCall, provider_call_id: str) -> Message:
+        finished = call.finished
+        output = self.exact(finished.preview, finished.result_ref) if finished else ""
+        text, outcome = call_result(call, output)
+        return Message(role="tool", content=text, tool_call_id=provider_call_id, outcome=outcome)
+
+    def exact(self, recorded: str, ref: BlobRef | None) -> str:
+        """Return the exact text behind a reference, else the recorded one."""
+        data = self.unseal(ref) if ref else None
+        if data is None:
+            return recorded
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            return recorded
+
+
+CallResult = tuple[str, ResultOutcome]
+NOTHING_DONE = "Nothing was done."
+_MAX_PATH = 4096
+LOOK_FIRST = "Look at the present state before you do it again."
+_CANCELLED_SENTENCES = {
+    "stale": "Cancelled: what it was computed from changed in the meantime (stale).",
+    "lapsed": "Cancelled: it was approved but could not begin in time (lapsed).",
+}
+_INTERRUPTED_SENTENCES = {
+    "nothing written": "Interrupted: the program stopped before anything was written.",
+    "rolled back": "Interrupted: the program stopped midway; what it had written was put back (rolled back).",
+}
+
+
+def call_result(call: TurnCall, output: str = "") -> CallResult:
+    """Return the text for the model and how the call ended.
+
+    Args:
+        call: The call; one that is still open is told as its turn's end leaves it.
+        output: What the tool said, exact where it may be read, else as recorded.
+    """
+    match call.state:
+        case "succeeded":
+            return _success_result(call, output)
+        case "failed":
+            return _joined_lines(_failure_text(call), output), "failed"
+        case "rejected":
+            return _rejection_result(call)
+        case "expired":
+            return "Expired: nobody answered in time; nothing was done.", "expired"
+        case "cancelled":
+            return _joined_lines(_cancellation_text(call), output), "cancelled"
+        case "interrupted":
+            return _joined_lines(_interruption_text(call), output), "interrupted"
+        case "executing":
+            return _unknown_outcome_text(), "interrupted"
+        case "pending" | "approved":
+            return f"Cancelled: the turn ended before it began. {NOTHING_DONE}", "cancelled"
+
+
+def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] = str) -> str:
+    """Return what a model is told of changes of its own that the user took back since.
+
+    Args:
+        undone: The changes, the oldest first.
+        wire_names: The name of a tool on the wire.
+    """
+    lines = [line for change in undone for line in _undone_lines(change, wire_names)]
+    head = "Note of the workbench: the user took back what you had changed."
+    return "\n".join((head, *lines, "Read a file again before you build on it."))
+
+
+def reply_note(why: str) -> str:
+    """Return what a model is told of a reply of its own that was cut."""
+    return f"Note of the workbench: of your last reply not all was taken: {_sentence(why)}"
+
+
+def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:
+    tool = f" ({wire_names(change.tool)})" if change.tool else ""
+    call = f"your call {change.provider_call_id}{tool}" if change.provider_call_id else "an earlier call"
+    for path in change.paths or ("the file",):
+        is_removed = path in change.removed
+        state = "removed again: it was not there before" if is_removed else "as it was before"
+        yield f"- {one_line(path, _MAX_PATH)}: the change of {call} was undone; the file is {state}."
+
+
+def _success_result(call: TurnCall, output: str) -> CallResult:
+    finished = call.finished or CallFinished(state="succeeded")
+    found = (
+        "The program had stopped; the files show that it was done." if finished.detail == "recovered" else ""
+    )
+    if call.is_altered:
+        return _joined_lines(found, _alteration_text(call, finished), output), "partial"
+    return _joined_lines(found, output) or finished.summary or "Done; there was no output.", "succeeded"
+
+
+def _alteration_text(call: TurnCall, finished: CallFinished) -> str:
+    reason = _sentence((call.approval.reason if call.approval else None) or "")
+    told = [_hunks_in_words(finished)] if finished.hunks_left else []
+    told += [
+        f"of hunk {taken.hunk} only {_counted_numbers('changed line', taken.lines)} applied"
+        for taken in call.selection
+        if taken.lines is not None
+    ]
+    if told:
+        return f"Partly applied: {', '.join(told)}{f': {reason}' if reason else '.'}"
+    changed = "Applied in part: the human changed the proposal before approving it"
+    return f"{changed}{f': {reason}' if reason else '.'} Read what is there before you build on it."
+
+
+def _hunks_in_words(finished: CallFinished) -> str:
+    left = _numbers_in_words(finished.hunks_left)
+    if not finished.hunks_taken:
+        return f"{_counted_numbers('hunk', finished.hunks_left)} refused"
+    return f"{_counted_numbers('hunk', finished.hunks_taken)} applied, {left} refused"
+
+
+def _failure_text(call: TurnCall) -> str:
+    finished = call.finished or CallFinished(state="failed")
+    code = "" if finished.exit_code is None else f"exit code {finished.exit_code}"
+    facts = [fact for fact in (finished.detail, code) if fact]
+    head = f"Failed ({', '.join(facts)})" if facts else "Failed"
+    return f"{head}: {_sentence(finished.error)}" if finished.error else f"{head}."
+
+
+def _rejection_result(call: TurnCall) -> CallResult:
+    verdict = call.verdict
+    if call.rejection is None and verdict is not None and verdict.outcome in ("denied", "refused"):
+        is_denied = verdict.outcome == "denied"
+        word = "Denied" if is_denied else "Refused"
+        who = f" by {verdict.by}" if verdict.by else ""
+        said = f"{word}{who}: {_sentence(verdict.reason)}" if verdict.reason else f"{word}{who}."
+        return f"{said} {NOTHING_DONE}", "denied" if is_denied else "refused"
+    reason = call.rejection.reason if call.rejection else None
+    said = (
+        f"Rejected by the human: {_sentence(reason)}"
+        if reason
+        else "Rejected by the human, without a reason."
+    )
+    return f"{said} {NOTHING_DONE}", "rejected"
+
+
+def _cancellation_text(call: TurnCall) -> str:
+    finished = call.finished or CallFinished(state="cancelled")
+    why = finished.detail or finished.error
+    if call.has_begun:
+        return f"Stopped while it ran{f' ({why})' if why else ''}: what it did until then stays. {LOOK_FIRST}"
+    said = _CANCELLED_SENTENCES.get(finished.detail) or (
+        f"Cancelled: {_sentence(why)}" if why else "Cancelled."
+    )
+    more = _sentence(finished.error) if finished.error and finished.error != why else ""
+    return _joined_lines(f"{said} {NOTHING_DONE}", more)
+
+
+def _interruption_text(call: TurnCall) -> str:
+    finished = call.finished or CallFinished(state="interrupted")
+    said = _INTERRUPTED_SENTENCES.get(finished.detail) or _unknown_outcome_text()
+    more = _sentence(finished.error or finished.summary)
+    return _joined_lines(said, more)
+
+
+def _unknown_outcome_text() -> str:
+    return f"Interrupted: the program stopped while it ran, and its outcome is unknown. {LOOK_FIRST}"
+
+
+def _counted_numbers(noun: str, numbers: tuple[int, ...]) -> str:
+    return f"{noun}{'' if len(numbers) == 1 else 's'} {_numbers_in_words(numbers)}"
+
+
+def _numbers_in_words(numbers: tuple[int, ...]) -> str:
+    *first, last = [str(number) for number in numbers] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if not text or text[-1] in ".!?…" else f"{text}."
+
+
+def _joined_lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,451 @@
+"""Apply events to the state of a turn, with the clock of the time in which it worked.
+
+Total and pure: no event in any state raises, and a move that the call machine does not allow leaves the call
+as it was. The time in which nobody drove the session is never counted.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import cast
+
+from msgspec.structs import replace
+
+from workbench.agents.state import (
+    ConversationHistory,
+    ModelReply,
+    Prompt,
+    ReplyNote,
+    Turn,
+    TurnCall,
+    TurnState,
+    UndoneChange,
+    UserMessage,
+)
+from workbench.domain.events import (
+    ActionApproved,
+    ActionBecameStale,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
+    ActionSuperseded,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    ContinueRequested,
+    ErrorRaised,
+    Event,
+    InterruptRequested,
+    LeaseReleased,
+    LeaseTaken,
+    PromptSubmitted,
+    RefreshRequested,
+    ReplyCompleted,
+    SessionCreated,
+    SessionStatusChanged,
+    TurnEnded,
+    TurnStarted,
+    UndoRequested,
+)
+from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, CallState, PauseReason, may_move
+from workbench.domain.values import UNDO_TOOL, Body, ReplyCall
+
+HUMAN_ENDED_PAUSES: frozenset[PauseReason] = frozenset({"user", "host lost", "unattended", "limit reached"})
+"""Pauses that only a human ends."""
+_PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
+    "interrupted": "user",
+    "unattended": "unattended",
+    "limit": "limit reached",
+}
+_STATE_AFTER_VERDICT: dict[str, CallState] = {
+    "allowed": "approved",
+    "ask": "pending",
+    "denied": "rejected",
+    "refused": "rejected",
+}
+_CallChange = Callable[[TurnCall], TurnCall]
+
+
+def apply_event(state: TurnState, event: Event) -> TurnState:
+    """Return the state after an event; events of other sessions and unknown kinds change nothing."""
+    if state.created is not None and event.session_id != state.session_id:
+        return state
+    handler = _HANDLERS.get(type(event.body))
+    state = with_turn_clock(state, handler(state, event), event) if handler else state
+    has_word = _has_human_word(state, event)
+    return state if has_word == state.has_word else replace(state, has_word=has_word)
+
+
+def _has_human_word(state: TurnState, event: Event) -> bool:
+    if isinstance(event.body, PromptSubmitted | ContinueRequested):
+        return True
+    return state.has_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
+
+
+# --- sessions and leases -------------------------------------------------------------------------
+
+
+def _session_created(state: TurnState, event: Event) -> TurnState:
+    if state.created is not None:
+        return state
+    body = cast("SessionCreated", event.body)
+    return replace(state, session_id=event.session_id, created=body, status="created")
+
+
+def _status_changed(state: TurnState, event: Event) -> TurnState:
+    body = cast("SessionStatusChanged", event.body)
+    if state.status is None or not may_move(SESSION_MOVES, state.status, body.status):
+        return state
+    reason = body.reason if body.status == "paused" else None
+    state = replace(state, status=body.status, pause=reason)
+    if reason not in HUMAN_ENDED_PAUSES:
+        return state
+    if reason == state.expected_pause:
+        return replace(state, expected_pause=None)
+    return replace(state, is_held=True)
+
+
+def _lease_taken(state: TurnState, event: Event) -> TurnState:
+    body = cast("LeaseTaken", event.body)
+    in_order = state.is_released and not _is_busy(state)
+    state = _with_every_call(state, lambda c: replace(c, is_orphaned=c.state == "executing"))
+    state = replace(state, lease=(body.host_id, body.epoch), is_released=False)
+    if state.turn is None or in_order:
+        return state
+    phase = "answered" if state.turn.phase == "answered" else "unanswered"
+    turn = replace(state.turn, phase=phase)
+    if state.has_word:
+        # The human spoke to a session whose driver was dead: that word, not the driver, lets it go on.
+        turn = replace(turn, takes_prompts=bool(state.waiting))
+        return replace(state, turn=turn, is_held=False, is_lost=False)
+    return replace(state, turn=turn, is_held=True, is_lost=True, expected_pause="host lost")
+
+
+def _is_busy(state: TurnState) -> bool:
+    """Return whether something of the turn was running: then no release was in order."""
+    is_calling = state.turn is not None and state.turn.phase == "calling"
+    return is_calling or any(call.state == "executing" for call in state.calls)
+
+
+def _lease_released(state: TurnState, event: Event) -> TurnState:
+    body = cast("LeaseReleased", event.body)
+    return replace(state, is_released=True) if state.lease == (body.host_id, body.epoch) else state
+
+
+# --- what a human asks for -----------------------------------------------------------------------
+
+
+def _prompt_submitted(state: TurnState, event: Event) -> TurnState:
+    body = cast("PromptSubmitted", event.body)
+    turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
+    prompt = Prompt(text=body.text, text_ref=body.text_ref)
+    return _human_spoke(replace(state, turn=turn, waiting=(*state.waiting, prompt), wants_turn=True))
+
+
+def _continue_requested(state: TurnState, event: Event) -> TurnState:
+    del event
+    is_over = state.turn is None or state.turn.is_interrupted
+    return _human_spoke(replace(state, wants_turn=state.wants_turn or is_over))
+
+
+def _human_spoke(state: TurnState) -> TurnState:
+    turn = state.turn and replace(state.turn, is_followed=state.turn.is_interrupted)
+    return replace(state, turn=turn, is_held=False, is_lost=False)
+
+
+def _interrupt_requested(state: TurnState, event: Event) -> TurnState:
+    body = cast("InterruptRequested", event.body)
+    if state.turn is None or (body.why and state.turn.is_interrupted):
+        return state
+    turn = replace(state.turn, is_interrupted=True, is_followed=False, limit=body.why)
+    return replace(state, turn=turn)
+
+
+def _refresh_requested(state: TurnState, event: Event) -> TurnState:
+    if event.action_id is None or event.action_id in state.refreshes:
+        return state
+    return replace(state, refreshes=(*state.refreshes, event.action_id))
+
+
+def _undo_requested(state: TurnState, event: Event) -> TurnState:
+    if event.action_id is None:
+        return state
+    return replace(state, undos=(*state.undos, (event.action_id, event.id)))
+
+
+# --- turns ---------------------------------------------------------------------------------------
+
+
+def _turn_started(state: TurnState, event: Event) -> TurnState:
+    body = cast("TurnStarted", event.body)
+    turn_id = event.turn_id or event.id
+    if state.turn is None or state.turn.id != turn_id:
+        state = replace(state, turn=None)
+        turn = Turn(id=turn_id, round=body.round)
+    else:
+        turn = replace(state.turn, round=body.round, phase="calling")
+    takes = state.turn is None or state.turn.takes_prompts
+    state = replace(state, said=(*state.said, *state.notes), notes=())
+    if takes:
+        state = _take_prompts(state)
+    return replace(state, turn=replace(turn, takes_prompts=False), expected_pause=None)
+
+
+def _take_prompts(state: TurnState) -> TurnState:
+    return replace(state, said=(*state.said, *state.waiting), waiting=(), wants_turn=False)
+
+
+def _reply_completed(state: TurnState, event: Event) -> TurnState:
+    body = cast("ReplyCompleted", event.body)
+    if state.turn is None:
+        state = _take_prompts(state)
+    elif event.turn_id in (None, state.turn.id):
+        state = replace(state, turn=replace(state.turn, phase="answered", round=body.round))
+    past = ConversationHistory(state.reply, state.past) if state.reply else state.past
+    if state.said:
+        past = ConversationHistory(UserMessage(prompts=state.said), past)
+    left = (call for call in state.calls if not call.is_settled)
+    return replace(
+        _with_used_exchange(state, body.exchange), past=past, said=(),
+        reply=ModelReply(body=body, calls=tuple(map(_announced_call, body.calls))),
+        stragglers=(*state.stragglers, *left),
+    )  # fmt: skip
+
+
+def _announced_call(call: ReplyCall) -> TurnCall:
+    return TurnCall(id=call.call_id, provider_call_id=call.provider_call_id or call.call_id, tool=call.tool)
+
+
+def _with_used_exchange(state: TurnState, exchange: int | None) -> TurnState:
+    return state if exchange is None else replace(state, used_exchanges=state.used_exchanges | {exchange})
+
+
+def _error_raised(state: TurnState, event: Event) -> TurnState:
+    body = cast("ErrorRaised", event.body)
+    if body.code in _NOTED_ERROR_CODES:
+        state = replace(state, notes=(*state.notes, ReplyNote(text=body.message)))
+    return _with_used_exchange(state, body.exchange)
+
+
+_NOTED_ERROR_CODES: frozenset[str] = frozenset({"reply_calls", "reply_size", "reply_time"})
+"""Bounds of this program that cut a reply: the model reads of them before the next prompt."""
+
+
+def _turn_ended(state: TurnState, event: Event) -> TurnState:
+    body = cast("TurnEnded", event.body)
+    turn = state.turn
+    if turn is None or event.turn_id not in (None, turn.id):
+        return state
+    state = replace(state, turn=None)
+    if body.outcome not in _PAUSE_AFTER_OUTCOME:
+        return state
+    is_answered = body.outcome == "interrupted" and turn.is_followed
+    is_held = state.is_held or not is_answered
+    return replace(state, is_held=is_held, is_lost=False, expected_pause=_PAUSE_AFTER_OUTCOME[body.outcome])
+
+
+# --- calls -----------------------------------------------------------------------------------------
+
+
+def _call_proposed(state: TurnState, event: Event) -> TurnState:
+    body = cast("CallProposed", event.body)
+    undos = tuple(undo for undo in state.undos if undo[1] != body.verdict.by)
+    state = _with_unannounced_call(replace(state, undos=undos), event.call_id, body)
+    undoes = _undone_call_id(state, body) if body.tool == UNDO_TOOL else ""
+    plan = body.files if body.tool == UNDO_TOOL else ()
+
+    def change(call: TurnCall) -> TurnCall:
+        if call.state != "pending":
+            return call
+        after = _STATE_AFTER_VERDICT.get(body.verdict.outcome, "rejected")
+        return replace(
+            call, tool=body.tool, verdict=body.verdict, state=after,
+            revision=call.revision + 1, on_top_of=_base_revisions(state, body.on_top_of), undoes=undoes,
+            plan=plan,
+        )  # fmt: skip
+
+    return _with_call(state, event.call_id, change)
+
+
+def _undone_call_id(state: TurnState, body: CallProposed) -> str:
+    """Return the id of the call that an undo takes back; a fork names it, else its action does."""
+    call_id, action_id = body.parameters.get("call"), body.parameters.get("action")
+    if isinstance(call_id, str) and call_id:
+        return call_id
+    call = state.earlier_call(action_id=action_id) if isinstance(action_id, str) else None
+    return call.id if call else ""
+
+
+def _with_unannounced_call(state: TurnState, call_id: str | None, body: CallProposed) -> TurnState:
+    """Give a call that no reply announced its place: that of the one it replaces, or outside."""
+    if call_id is None or state.call(call_id) is not None:
+        return state
+    replaced = state.call(body.replaces)
+    provider_id = body.provider_call_id or (replaced.provider_call_id if replaced else call_id)
+    newcomer = TurnCall(id=call_id, provider_call_id=provider_id, tool=body.tool)
+    if replaced is None:
+        return replace(state, outside=(*state.outside, newcomer))
+    return _with_call(state, replaced.id, lambda _: newcomer)
+
+
+def _base_revisions(state: TurnState, bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Return the bases with the revision seen; one that is not there any more has revision -1."""
+    found = ((base, state.call(base)) for base in bases)
+    return tuple((base, call.revision if call else -1) for base, call in found)
+
+
+def _call_executing(state: TurnState, event: Event) -> TurnState:
+    return _with_call_state(
+        state, state.call(event.call_id), "executing", lambda c: replace(c, has_begun=True)
+    )
+
+
+def _call_finished(state: TurnState, event: Event) -> TurnState:
+    body = cast("CallFinished", event.body)
+    call = state.call(event.call_id)
+    after = _with_call_state(state, call, body.state, lambda c: replace(c, finished=body))
+    if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
+        return after
+    return replace(after, notes=(*after.notes, _undone_change(after, call, body)))
+
+
+def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:
+    """Return what the model is to be told of an undo that was done."""
+    undone = state.earlier_call(call.undoes) if call.undoes else None
+    return UndoneChange(
+        paths=tuple(plan.path for plan in call.plan) or body.files_affected,
+        removed=tuple(plan.path for plan in call.plan if plan.after is None),
+        provider_call_id=undone.provider_call_id if undone else "", tool=undone.tool if undone else "",
+    )  # fmt: skip
+
+
+def _with_call_state(
+    state: TurnState, call: TurnCall | None, to: CallState, change: _CallChange
+) -> TurnState:
+    if call is None or not may_move(CALL_MOVES, call.state, to):
+        return state
+    return _with_call(state, call.id, lambda c: change(replace(c, state=to, is_orphaned=False)))
+
+
+def _with_call(state: TurnState, call_id: str | None, change: _CallChange) -> TurnState:
+    return _with_every_call(state, lambda call: change(call) if call.id == call_id else call)
+
+
+def _with_every_call(state: TurnState, change: _CallChange) -> TurnState:
+    """Change calls where they stand; the ones outside the reply are forgotten once they are settled."""
+    reply = state.reply and replace(state.reply, calls=tuple(map(change, state.reply.calls)))
+    return replace(
+        state,
+        reply=reply,
+        outside=tuple(c for c in map(change, state.outside) if not c.is_settled),
+        stragglers=tuple(c for c in map(change, state.stragglers) if not c.is_settled),
+    )
+
+
+# --- actions ---------------------------------------------------------------------------------------
+
+
+def _action_opened(state: TurnState, event: Event) -> TurnState:
+    body = cast("ActionOpened", event.body)
+    is_stale = "stale" in body.warnings
+    return _with_call(
+        state, event.call_id, lambda c: replace(c, action_id=event.action_id, is_stale=is_stale)
+    )
+
+
+def _action_approved(state: TurnState, event: Event) -> TurnState:
+    body = cast("ActionApproved", event.body)
+    call = state.call_of(event.action_id)
+    return _with_call_state(state, call, "approved", lambda c: replace(c, approval=body))
+
+
+def _action_rejected(state: TurnState, event: Event) -> TurnState:
+    body = cast("ActionRejected", event.body)
+    call = state.call_of(event.action_id)
+    return _with_call_state(state, call, "rejected", lambda c: replace(c, rejection=body))
+
+
+def _action_expired(state: TurnState, event: Event) -> TurnState:
+    return _with_call_state(state, state.call_of(event.action_id), "expired", lambda c: c)
+
+
+def _action_superseded(state: TurnState, event: Event) -> TurnState:
+    body = cast("ActionSuperseded", event.body)
+    state = replace(state, refreshes=tuple(key for key in state.refreshes if key != event.action_id))
+    call = state.call_of(event.action_id) or state.call(event.call_id)
+    if call is None or body.why == "extended":
+        return state
+    bases = (state.call(base) for base, _ in call.on_top_of)
+    still = tuple((base.id, base.revision) for base in bases if base and not base.is_settled)
+    revision = call.revision + 1
+    return _with_call(state, call.id, lambda c: replace(c, on_top_of=still, revision=revision))
+
+
+def _action_became_stale(state: TurnState, event: Event) -> TurnState:
+    call = state.call_of(event.action_id)
+    return _with_call(state, call.id, lambda c: replace(c, is_stale=True)) if call else state
+
+
+_Handler = Callable[[TurnState, Event], TurnState]
+_HANDLERS: dict[type[Body], _Handler] = {
+    SessionCreated: _session_created,
+    SessionStatusChanged: _status_changed,
+    LeaseTaken: _lease_taken,
+    LeaseReleased: _lease_released,
+    PromptSubmitted: _prompt_submitted,
+    ContinueRequested: _continue_requested,
+    InterruptRequested: _interrupt_requested,
+    RefreshRequested: _refresh_requested,
+    UndoRequested: _undo_requested,
+    TurnStarted: _turn_started,
+    ReplyCompleted: _reply_completed,
+    ErrorRaised: _error_raised,
+    TurnEnded: _turn_ended,
+    CallProposed: _call_proposed,
+    CallExecuting: _call_executing,
+    CallFinished: _call_finished,
+    ActionOpened: _action_opened,
+    ActionApproved: _action_approved,
+    ActionRejected: _action_rejected,
+    ActionExpired: _action_expired,
+    ActionSuperseded: _action_superseded,
+    ActionBecameStale: _action_became_stale,
+}
+
+
+def with_turn_clock(before: TurnState, after: TurnState, event: Event) -> TurnState:
+    """Return the state after an event with the clock of its turn started, stopped or left alone."""
+    turn = after.turn
+    if turn is None:
+        return after
+    since = turn.working_since
+    runs = is_working(after)
+    if runs == (since is not None) and not isinstance(event.body, LeaseTaken):
+        return after
+    # A driver that took over says nothing of when the one before it died, so that time does not count.
+    counted = since is not None and before.turn is not None and not isinstance(event.body, LeaseTaken)
+    worked = turn.worked + max(0, event.at - since) if counted and since is not None else turn.worked
+    return replace(after, turn=replace(turn, worked=worked, working_since=event.at if runs else None))
+
+
+def is_working(state: TurnState) -> bool:
+    """Return whether anything moves: false while all that is left waits for a human, or in a pause."""
+    turn = state.turn
+    if turn is None or state.is_held or state.pause is not None:
+        return False
+    if turn.phase == "calling":
+        return True
+    open_calls = [call for call in state.calls if not call.is_settled]
+    if any(call.state == "executing" or call.verdict is None for call in open_calls):
+        return True
+    return not open_calls or open_calls[0].state == "approved"
+
+
+def worked_microseconds(turn: Turn, now: int) -> int:
+    """Return the microseconds that a turn has worked by a moment."""
+    running = max(0, now - turn.working_since) if turn.working_since is not None else 0
+    return turn.worked + running
+
+
+def fold_turn(events: Iterable[Event], state: TurnState | None = None) -> TurnState:
+    """Return the state after events, starting from nothing or from an earlier state."""
+    return reduce(apply_event, events, state or TurnState())

@@ -1,1 +1,0 @@
-"""`workbench check`: ask the guard about cases, one JSON object a line; nothing is done."""

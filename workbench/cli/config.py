@@ -1,0 +1,238 @@
+"""`workbench config show, validate, schema, migrate`: the configuration in effect, its problems, its schema.
+
+Only `migrate` writes a file, and it keeps a copy of the old one.
+"""
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from workbench.cli.console import Console
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
+from workbench.config.describe import config_as_json, config_schema
+from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE
+from workbench.config.types import ConfigProblem, LoadedConfig
+from workbench.domain.codec import to_json_value
+from workbench.domain.values import Json, JsonObject
+from workbench.text.canonical import dumps
+from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.cli.rows import JsonFields
+
+SHOW_EXAMPLE = "workbench config show --json"
+
+
+def configure_show(parser: ArgumentParser) -> None:
+    """Add how it prints."""
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_show(options: Namespace, console: Console) -> int:
+    """Show the configuration."""
+    from workbench.cli.context import workspace_path
+    from workbench.host import driver_context
+    from workbench.tools.registry import tool_registry
+
+    loaded = read_configuration(workspace_path(options.directory))
+    wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
+    if options.json:
+        facts = config_json(loaded)
+        console.json({**facts, "notes": [*loaded.notes, *wide]})
+        return EXIT_OK
+    for line in _setting_lines(config_as_json(loaded.config), loaded):
+        console.say(line)
+    for problem in loaded.problems:
+        console.note(str(problem))
+    print_ignored(loaded, console)
+    for note in wide:
+        console.note(note)
+    return EXIT_OK
+
+
+def print_ignored(loaded: LoadedConfig, console: Console) -> None:
+    """Say what a workspace that is not trusted asked for and did not get."""
+    for setting in loaded.ignored:
+        place = f"{setting.file} line {setting.line}" if setting.line else setting.file
+        console.note(f"Ignored: {setting.key} in {place}: {setting.reason}")
+    for note in loaded.notes:
+        console.note(note)
+
+
+def config_json(loaded: LoadedConfig) -> "JsonFields":
+    """Return the configuration as JSON with the origin of each value."""
+    return {
+        "config": config_as_json(loaded.config),
+        "origins": {key: origin.where() for key, origin in loaded.origins.items()},
+        "problems": [problem_json(problem) for problem in loaded.problems],
+        "ignored": to_json_value(loaded.ignored),
+        "notes": list(loaded.notes),
+    }
+
+
+def problem_json(problem: ConfigProblem) -> "JsonFields":
+    """Return a problem as JSON."""
+    return {
+        "file": problem.file,
+        "line": problem.line,
+        "key": problem.key,
+        "message": problem.message,
+        "remedy": problem.remedy,
+        "fatal": problem.fatal,
+    }
+
+
+def _setting_lines(values: Mapping[str, object], loaded: LoadedConfig, prefix: str = "") -> Iterable[str]:
+    for name, value in values.items():
+        key = f"{prefix}{name}"
+        origin = loaded.origins.get(key)
+        if isinstance(value, dict) and value and origin is None:
+            yield from _setting_lines(cast("dict[str, Json]", value), loaded, f"{key}.")
+            continue
+        where = f"   ({origin.where()})" if origin else ""
+        yield f"{key} = {one_line(dumps(cast('object', value)), 160)}{where}"
+
+
+VALIDATE_EXAMPLE = "workbench config validate"
+
+
+def configure_validate(parser: ArgumentParser) -> None:
+    """Add how it prints."""
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_validate(options: Namespace, console: Console) -> int:
+    """Validate; 1 when something is wrong."""
+    from workbench.cli.context import workspace_path
+    from workbench.host import driver_context
+    from workbench.tools.registry import tool_registry
+
+    loaded = read_configuration(workspace_path(options.directory))
+    tools = tool_registry().descriptors()
+    found = (*loaded.problems, *driver_context.config_rule_problems(loaded, tools))
+    wide = driver_context.wide_allow_pattern_notes(loaded, tools)
+    code = EXIT_FAILED if found else EXIT_OK
+    if options.json:
+        problems = [problem_json(problem) for problem in found]
+        console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide]})
+        return code
+    for problem in found:
+        console.note(str(problem))
+    print_ignored(loaded, console)
+    for note in wide:
+        console.note(note)
+    console.say(f"{len(found)} wrong." if found else "Nothing is wrong.")
+    return code
+
+
+SCHEMA_EXAMPLE = """workbench config schema > config.schema.json"""
+
+
+def configure_schema(parser: ArgumentParser) -> None:
+    """Add the option that every command has which prints data; here it changes nothing."""
+    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+
+
+def execute_schema(options: Namespace, console: Console) -> int:
+    """Print the schema."""
+    del options
+    console.json(cast("Json", config_schema()))
+    return EXIT_OK
+
+
+MIGRATE_EXAMPLE = """workbench config migrate --dry-run
+workbench config migrate --workspace"""
+_BACKUP_SUFFIX = ".before-migration"
+
+
+def configure_migrate(parser: ArgumentParser) -> None:
+    """Add which file and whether it is written."""
+    parser.add_argument("--workspace", action="store_true", help=f"{WORKSPACE_CONFIG_FILE} of this workspace")
+    parser.add_argument("--dry-run", action="store_true", help="only print what would change")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_migrate(options: Namespace, console: Console) -> int:
+    """Migrate the file."""
+    from workbench.cli.context import open_journal, workspace_path
+    from workbench.host.host_locks import refuse_inside_agents
+
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "change the configuration")
+        path = (
+            Path(workspace_path(options.directory)) / WORKSPACE_CONFIG_FILE
+            if options.workspace
+            else home.path / USER_CONFIG_FILE
+        )
+    changes = _migrate_file(path, may_be_link=not options.workspace, is_dry=options.dry_run)
+    is_written = bool(changes) and not options.dry_run
+    if options.json:
+        console.json({"file": str(path), "changes": list(changes), "written": is_written})
+        return EXIT_OK
+    for change in changes:
+        console.say(change)
+    console.say(_closing_line(path, changes, is_written))
+    return EXIT_OK
+
+
+def _migrate_file(path: Path, *, may_be_link: bool, is_dry: bool) -> tuple[str, ...]:
+    from workbench.config.layer_reader import UnreadableFile, migrate_content, read_config_file
+    from workbench.effects.file_primitives import FileRefused
+
+    what = f"{path} was not migrated"
+    try:
+        root = read_config_file(path, may_be_link=may_be_link)
+        if root is None:
+            return ()
+        migrated = migrate_content(cast("JsonObject", root.value))
+        if migrated.changes and not is_dry:
+            _write_with_backup(path, json.dumps(migrated.content, ensure_ascii=False, indent=2) + "\n")
+    except UnreadableFile as error:
+        place = f" (line {error.line})" if error.line else ""
+        raise Refusal(what, f"{error.reason.rstrip('.')}{place}", error.remedy) from None
+    except FileRefused as error:
+        raise Refusal(what, error.why, error.remedy) from None
+    return migrated.changes
+
+
+def _write_with_backup(path: Path, text: str) -> None:
+    from workbench.effects.files import read_bounded, write_atomic
+
+    real = path.resolve()
+    mode = real.stat().st_mode & 0o777
+    write_atomic(real.with_name(real.name + _BACKUP_SUFFIX), read_bounded(real) or b"", mode)
+    write_atomic(real, text.encode(), mode)
+
+
+def _closing_line(path: Path, changes: tuple[str, ...], is_written: bool) -> str:
+    if not changes:
+        return f"{path} needs no change." if path.exists() else f"There is no {path}."
+    return (
+        f"{path} was written; the old one is {path.name}{_BACKUP_SUFFIX}."
+        if is_written
+        else "Nothing was written."
+    )
+
+
+def read_configuration(workspace: str) -> LoadedConfig:
+    """Return the settings of a workspace, given by its real path."""
+    from workbench.cli.context import load_workspace_config, open_journal
+
+    with open_journal() as (home, journal):
+        return load_workspace_config(home, journal, workspace)
+
+
+def require_valid_config(loaded: LoadedConfig, console: Console) -> None:
+    """Print the problems of the configuration that a run is about to use."""
+    from workbench.host import driver_context
+    from workbench.tools.registry import tool_registry
+
+    tools = tool_registry().descriptors()
+    for problem in (*loaded.problems, *driver_context.config_rule_problems(loaded, tools)):
+        console.note(str(problem))
+    for note in driver_context.wide_allow_pattern_notes(loaded, tools):
+        console.note(note)
+    if not loaded.is_usable:
+        raise Refusal("nothing was run", "the configuration cannot be used as it is", "correct it first")

@@ -1,0 +1,154 @@
+"""What a command works on: workspace, data folder, journal, acting user, and the rows that ids name.
+
+A workspace is exactly the folder that was named (its real path), never a parent of it. A short id is accepted
+only if a single row matches; otherwise the matching rows are listed.
+"""
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
+
+from workbench.cli.errors import Refusal
+from workbench.domain.rows import Action, Session
+from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.effects.runtime import AGENT_VARIABLE
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.search import IdTable, ids_with_prefix, unique_id_prefix
+from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.config.types import LoadedConfig
+
+
+def workspace_path(directory: str | None) -> str:
+    """Return the real path of the named folder, else of the current one."""
+    given = directory if directory is not None else "."
+    try:
+        path = Path(given).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "the path cannot be followed"
+        raise Refusal(f"“{given}” is no workspace", why, "name a folder that is there with -C DIR") from None
+    if not path.is_dir():
+        raise Refusal(f"“{given}” is no workspace", "it is a file", "name a folder with -C DIR")
+    return str(path)
+
+
+@contextmanager
+def open_journal() -> Generator[tuple[Home, Journal], None, None]:
+    """Open the data folder and its journal for one command."""
+    if AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ:
+        why = "this process was started by an agent, and what is in there is its human's"
+        raise Refusal("the data folder was not opened", why, "name another one in WORKBENCH_HOME")
+    home = Home.open()
+    journal = Journal.open(home)
+    try:
+        _roll_back_unfinished_imports(journal)
+        yield home, journal
+    finally:
+        journal.close()
+
+
+def _roll_back_unfinished_imports(journal: Journal) -> None:
+    if any(journal.home.run.glob("import-*.lock")):
+        from workbench.journal.imports import undo_unfinished_imports
+
+        undo_unfinished_imports(journal)
+
+
+def load_workspace_config(home: Home, journal: Journal, workspace: str) -> "LoadedConfig":
+    """Return the configuration of a workspace as far as the workspace is trusted."""
+    from workbench.host.workspace_config import WorkspaceSettings
+    from workbench.host.workspace_trust import is_trusted
+
+    return WorkspaceSettings(home, workspace, {}).loaded(trusted=is_trusted(journal, workspace))
+
+
+def user_actor(via: Literal["cli", "screen"] = "cli") -> Actor:
+    """Return the user as the author of an event."""
+    return Actor(kind="user", pid=os.getpid(), via=via)
+
+
+SHORTEST_ACTION_ID: Final = 4
+"""Characters of the id of an action: an answer is not given by a number that was meant for a list."""
+ACTION_ID_HELP: Final = f"the action, or at least the first {SHORTEST_ACTION_ID} characters of its id"
+_MOST_MATCHES_SHOWN: Final = 8
+_LIST_COMMANDS: Final[dict[IdTable, str]] = {
+    "action": "workbench approvals list --decided",
+    "session": "workbench sessions list --all",
+}
+_Row = TypeVar("_Row", Action, Session)
+
+
+def short_id(journal: Journal, key: str, table: IdTable = "session") -> str:
+    """Return as much of an id as names it alone, at least 8 characters."""
+    with journal.reader.snapshot() as database:
+        return unique_id_prefix(database, table, key)
+
+
+def _row_by_id(
+    journal: Journal, given: str, thing: IdTable, one: Callable[[str], _Row | None],
+    told: Callable[[_Row], str], least: int,
+) -> _Row:  # fmt: skip
+    given = given.encode("utf-8", "replace").decode()
+    if given and (row := one(given)) is not None:
+        return row
+    named, where = one_line(given, 80), f"{_LIST_COMMANDS[thing]} shows them"
+    nothing = f"there is no {thing} “{named}”"
+    if len(given) < least:
+        count = "a character" if least == 1 else f"{least} characters"
+        raise Refusal(nothing, f"a short id has at least {count}", where)
+    with journal.reader.snapshot() as database:
+        ids = [
+            key
+            for key in ids_with_prefix(database, thing, given, _MOST_MATCHES_SHOWN + 2)
+            if key != SYSTEM_SESSION
+        ]
+        shown = [(unique_id_prefix(database, thing, key), one(key)) for key in ids[:_MOST_MATCHES_SHOWN]]
+    if not ids:
+        raise Refusal(nothing, "no id begins with that", where)
+    if len(ids) > 1:
+        several = "; ".join(f"{key} {told(row)}".strip() for key, row in shown if row is not None)
+        many, more = (
+            (f"over {_MOST_MATCHES_SHOWN}", "; …") if len(ids) > _MOST_MATCHES_SHOWN else (str(len(ids)), "")
+        )
+        raise Refusal(
+            f"“{named}” names no single {thing}", f"{many} begin so: {several}{more}", "type more of it"
+        )
+    row = one(ids[0])
+    if row is None:
+        raise Refusal(nothing, "it was deleted", where)
+    return row
+
+
+def find_action(journal: Journal, given: str) -> Action:
+    """Return the action that an id or the beginning of one names."""
+    return _row_by_id(
+        journal, given, "action", journal.action,
+        lambda action: f"{action.verb} {one_line(action.target, 40)}", SHORTEST_ACTION_ID,
+    )  # fmt: skip
+
+
+def find_session(journal: Journal, given: str) -> Session:
+    """Return the session that an id or any beginning names that only one id has."""
+    return _row_by_id(
+        journal, given, "session", journal.session, lambda session: f"“{one_line(session.title, 40)}”", 1
+    )
+
+
+SESSION_ID_HELP = "the session: its id, or a beginning of it that no other session has"
+
+
+def session_label(journal: Journal, session: Session) -> str:
+    """Return a session in a sentence: `“rename handler” (3f2a0000)`."""
+    title, key = one_line(session.title, 60), short_id(journal, session.id)
+    return f"“{title}” ({key})" if title else key
+
+
+def is_driven(home: Home, journal: Journal, session_id: str) -> bool:
+    """Return whether a live process drives a session."""
+    from workbench.journal.leases import is_lease_live
+
+    return is_lease_live(home, journal.lease(session_id))

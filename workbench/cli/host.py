@@ -1,0 +1,249 @@
+"""`workbench host status, stop, restart, serve`: the host process of a workspace."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Generator, Iterable
+from contextlib import ExitStack, contextmanager
+
+from workbench.cli.console import Console
+from workbench.cli.context import open_journal, workspace_path
+from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.rows import JsonFields, clock_time, iso_time
+from workbench.domain.rows import Host
+from workbench.effects.runtime import lock_holder
+from workbench.host.host_locks import host_lock_path, refuse_inside_agents
+from workbench.host.lifecycle import (
+    STOP_TIMEOUT_SECONDS,
+    HostStatus,
+    StopResult,
+    ensure_host,
+    host_status,
+    inherited_variables,
+    is_suspended,
+    living_host_locks,
+    start_failure_reason,
+    stop_host,
+    stop_lock_holder,
+    suspended_host_sentence,
+)
+from workbench.journal.errors import MigrationBlocked
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.text.human import duration_text, size_text
+
+STATUS_EXAMPLE = """workbench host status
+workbench host status --all --json"""
+_MICROS = 1_000_000
+
+
+def configure_status(parser: ArgumentParser) -> None:
+    """Add which and how it prints."""
+    parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
+    parser.add_argument("--json", action="store_true", help="print a JSON object; with --all an array")
+
+
+def execute_status(options: Namespace, console: Console) -> int:
+    """Say what the host of the workspace, or what every host is doing."""
+    workspace = None if options.all else workspace_path(options.directory)
+    with open_home() as (home, journal):
+        found = list(_host_statuses(home, journal, workspace))
+        now = journal.now() if journal else 0
+    if journal is None:
+        console.note("The journal is updated to this version when its hosts have ended.")
+        console.note("workbench host stop --all ends them.")
+    if options.json:
+        facts = [host_json(one, now) for one in found]
+        console.json(list(facts) if options.all else facts[0])
+        return EXIT_OK
+    for line in _status_lines(found, now) if found else ["No host runs."]:
+        console.say(line)
+    return EXIT_OK
+
+
+def _host_statuses(home: Home, journal: Journal | None, workspace: str | None) -> Iterable[HostStatus]:
+    lock = host_lock_path(home, workspace) if workspace is not None else None
+    locks = living_host_locks(home, journal) if lock is None else {lock: workspace or ""}
+    for path, where in locks.items():
+        if journal is None or not where:
+            yield _status_by_lock(where or path.stem, lock_holder(path))
+        else:
+            yield host_status(home, journal, where, inherited_variables(home, journal, where))
+
+
+def _status_by_lock(workspace: str, pid: int | None) -> HostStatus:
+    if pid is None:
+        return HostStatus(workspace=workspace, state="absent")
+    return HostStatus(workspace=workspace, state="stopped" if is_suspended(pid) else "running", pid=pid)
+
+
+def host_json(found: HostStatus, now: int) -> JsonFields:
+    """Return how a host stands as JSON."""
+    host = found.host
+    return {
+        "workspace": found.workspace,
+        "is_running": found.state == "running",
+        "state": found.state,
+        "id": host.id if host else None,
+        "pid": found.pid,
+        "started_at": iso_time(host.started_at) if host else None,
+        "uptime_seconds": _uptime_seconds(host, now),
+        "version": host.version if host else None,
+        "schema": host.schema if host else None,
+        "variables": list(host.variables) if host else [],
+        "sessions": [session.id for session in found.sessions],
+        "waiting": found.waiting,
+        "log": str(found.log) if found.log else None,
+        "log_bytes": found.log_bytes,
+        "differences": list(found.differences),
+    }
+
+
+def _uptime_seconds(host: Host | None, now: int) -> int | None:
+    return max(0, now - host.started_at) // _MICROS if host else None
+
+
+def _status_lines(found: Iterable[HostStatus], now: int) -> Iterable[str]:
+    for one in found:
+        yield _first_line(one)
+        if one.host is not None:
+            yield from _detail_lines(one, one.host, now)
+
+
+def _first_line(found: HostStatus) -> str:
+    match found.state:
+        case "absent":
+            return f"No host runs for {found.workspace}."
+        case "starting":
+            return f"The host of {found.workspace} is starting (pid {found.pid})."
+        case "running":
+            return f"The host of {found.workspace} runs (pid {found.pid})."
+        case "stopped":
+            return f"{found.workspace}: {suspended_host_sentence(found.pid)}"
+
+
+def _detail_lines(found: HostStatus, host: Host, now: int) -> Iterable[str]:
+    started = f"{clock_time(host.started_at, now)} ({duration_text(_uptime_seconds(host, now) or 0)} ago)"
+    yield f"  started    {started}, version {host.version}, schema {host.schema}"
+    yield f"  variables  {', '.join(host.variables) or 'none of a provider'}"
+    if found.log is not None:
+        yield f"  log        {found.log} ({size_text(found.log_bytes)})"
+    waits = f", {found.waiting} waiting for an answer" if found.waiting else ""
+    yield f"  runs       {len(found.sessions)} {'session' if len(found.sessions) == 1 else 'sessions'}{waits}"
+    for session in found.sessions:
+        yield f"    {session.id[:8]}  {session.status}  {session.title}"
+    for difference in found.differences:
+        yield f"  differs    {difference}"
+    if found.differences:
+        yield "  workbench host restart starts one like this program."
+
+
+STOP_EXAMPLE = """workbench host stop
+workbench host stop --all --force"""
+
+
+def configure_stop(parser: ArgumentParser) -> None:
+    """Add which, and what is done about one that does not end."""
+    parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
+    parser.add_argument(
+        "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_stop(options: Namespace, console: Console) -> int:
+    """Stop the host; 1 when one still runs."""
+    workspace = None if options.all else workspace_path(options.directory)
+    with open_home() as (home, journal):
+        refuse_inside_agents(journal, home, "stop the host")
+        locks = (
+            [host_lock_path(home, workspace)]
+            if workspace is not None
+            else list(living_host_locks(home, journal))
+        )
+        ended = [stop_lock_holder(lock, force=options.force) for lock in locks]
+    if options.json:
+        console.json([stopped_json(result) for result in ended if result.pid is not None])
+    else:
+        for line in [result.words for result in ended if result.is_gone] or (
+            [] if ended else ["No host runs."]
+        ):
+            console.say(line)
+    require_ended(home, ended)
+    return EXIT_OK
+
+
+def stopped_json(found: StopResult) -> JsonFields:
+    """Return what came of it as JSON."""
+    return {"pid": found.pid, "is_gone": found.is_gone, "was_killed": found.was_killed}
+
+
+def require_ended(home: Home, ended: list[StopResult]) -> None:
+    """Raise unless every host has ended."""
+    left = [str(result.pid) for result in ended if not result.is_gone]
+    if left:
+        why = f"pid {', '.join(left)} still runs after {STOP_TIMEOUT_SECONDS:.0f} s"
+        raise Refusal("the host was not stopped", why, f"look into {home.logs}, or add --force")
+
+
+RESTART_EXAMPLE = """workbench host restart
+workbench host restart --force --json"""
+
+
+def configure_restart(parser: ArgumentParser) -> None:
+    """Add what is done about one that does not end, and how it prints."""
+    parser.add_argument(
+        "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_restart(options: Namespace, console: Console) -> int:
+    """Stop the host if there is one, and start another; 1 when none could be started."""
+    workspace = workspace_path(options.directory)
+    ended = _stop_running_host(workspace, force=options.force)
+    with open_journal() as (home, journal):
+        host = ensure_host(home, journal, workspace)
+        if host is None:
+            remedy = f"look into {home.logs}; workbench config validate"
+            raise Refusal("no host was started", start_failure_reason(home), remedy)
+    if options.json:
+        console.json({"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version})
+        return EXIT_OK
+    before = f"The host (pid {ended.pid}) has ended. " if ended.pid else ""
+    console.say(f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version}).")
+    return EXIT_OK
+
+
+def _stop_running_host(workspace: str, *, force: bool) -> StopResult:
+    with open_home() as (home, journal):
+        refuse_inside_agents(journal, home, "restart the host")
+        ended = stop_host(home, workspace, force=force)
+        require_ended(home, [ended])
+    return ended
+
+
+SERVE_EXAMPLE = "workbench host serve ~/src/shop"
+
+
+def configure_serve(parser: ArgumentParser) -> None:
+    """Add the workspace and the id that the log is named after."""
+    parser.add_argument("workspace", metavar="DIR", help="the workspace")
+    parser.add_argument("--id", metavar="ID", help="the id of this host; a new one if not given")
+
+
+def execute_serve(options: Namespace, console: Console) -> int:
+    """Be the host until nothing is left to do."""
+    del console
+    from workbench.host.supervisor import serve_workspace  # the engine: no other command of hosts loads it
+
+    return serve_workspace(Home.open(), workspace_path(options.workspace), options.id)
+
+
+@contextmanager
+def open_home() -> Generator[tuple[Home, Journal | None], None, None]:
+    """Open the data folder; the journal is None where hosts of an older version keep it from its new form."""
+    with ExitStack() as stack:
+        try:
+            home, journal = stack.enter_context(open_journal())
+        except MigrationBlocked:
+            home, journal = Home.open(), None
+        yield home, journal

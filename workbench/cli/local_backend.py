@@ -1,0 +1,474 @@
+"""The backend of a screen on this machine: its calls reach the journal, hosts, editors and the system."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+
+from workbench.cli.context import load_workspace_config, user_actor
+from workbench.domain.events import PromptSubmitted
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, Json
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import private_folder, read_bounded, write_atomic
+from workbench.host.host_locks import workspace_hash
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.text.safe import safe_text
+from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest
+
+if TYPE_CHECKING:
+    from workbench.cli.local_backend_parts import BackendModels, BackendRules, BackendRuns
+    from workbench.cli.local_backend_sessions import BackendSessions
+    from workbench.config.types import Config
+    from workbench.host.model_selection import SelectedModel
+
+MOST_FILES = 20_000
+MOST_PROMPTS = 200
+"""Prompts that the composer brings back."""
+LOG_TAIL, LOG_LINES = 65_536, 400
+"""Bytes and lines that are read of a host's log."""
+
+
+def screen_actor() -> Actor:
+    """Return the user of the screen as the author of an event."""
+    return user_actor("screen")
+
+
+_RULE_METHODS: Final = ("known_tools", "boundary", "rules", "asked_calls", "add_rule", "revoke_rule")
+
+
+def local_services(home: Home, journal: Journal, workspace: str) -> Backend:
+    """Return what a screen on a workspace can do."""
+    actor = screen_actor()
+    wiring = LocalBackend(home, journal, workspace)
+    makers = (wiring.steering, wiring.launching, wiring.ruling)
+    steering, launching, ruling = map(_deferred_methods, makers)
+    ruled: dict[str, Any] = {name: ruling(name) for name in _RULE_METHODS}
+    return Backend(
+        submit=lambda session_id, text: session_requests().submit_prompt(journal, session_id, text, actor),
+        said=wiring.said,
+        draft=wiring.draft.read,
+        keep_draft=wiring.draft.keep,
+        interrupt=lambda session_id: session_requests().interrupt_session(journal, session_id, actor),
+        go_on=lambda session_id: session_requests().continue_session(journal, session_id, actor),
+        refresh=lambda action_id: session_requests().request_refresh(journal, action_id, actor),
+        undo=wiring.undo,
+        end=wiring.end,
+        begin=wiring.begin,
+        models=steering("models"),
+        set_model=steering("set_model"),
+        set_mode=steering("set_mode"),
+        mark=steering("mark"),
+        elsewhere=wiring.elsewhere,
+        cancel_run=lambda run_id: run_requests().cancel_run(journal, run_id, actor),
+        retry_step=lambda run_id, step: run_requests().resume_run(journal, run_id, actor, step),
+        run_from=wiring.run_from,
+        pipelines=wiring.pipelines,
+        pipeline_choices=launching("choices"),
+        launch_plan=launching("plan"),
+        launch=launching("launch"),
+        fork=wiring.fork,
+        film=wiring.film,
+        ensure_host=wiring.ensure_host,
+        host_trouble=wiring.host_trouble,
+        restart_host=wiring.restart_host,
+        may_answer=wiring.may_answer,
+        open_editor=wiring.open_editor,
+        pipe_to=wiring.pipe_to,
+        notify_desktop=wiring.notify_desktop,
+        list_files=wiring.list_files,
+        branch=wiring.branch,
+        has_model=wiring.has_model,
+        config_file=wiring.config_file,
+        asks=wiring.asks,
+        requires_seen=wiring.requires_seen,
+        host_log=wiring.host_log,
+        **ruled,
+        filing=wiring.filing,
+        price=wiring.price,
+    )
+
+
+def _deferred_methods(make: Callable[[], object]) -> Callable[[str], Callable[..., Any]]:
+    made = cache(make)
+    return lambda name: lambda *given: getattr(made(), name)(*given)
+
+
+def session_requests():
+    """Return the module of requests to sessions, imported on first use."""
+    from workbench.host import session_requests
+
+    return session_requests
+
+
+def run_requests():
+    """Return the module of requests to pipeline runs, imported on first use."""
+    from workbench.host.steps import run_requests
+
+    return run_requests
+
+
+class LocalBackend:
+    """One workspace's services; each imports what it needs when it is called."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
+        self._home, self._journal, self._workspace = home, journal, workspace
+        self._remarked = ""
+        self._prices: Config | None = None
+        self._starting: set[int] = set()
+        """Threads that are starting a host now: that there is none yet is no trouble then."""
+        self.wished = NextSession()
+        self.draft = Draft(home, workspace)
+
+    def steering(self) -> "BackendModels":
+        """Return what chooses models and what is asked about."""
+        from workbench.cli.local_backend_parts import BackendModels
+
+        return BackendModels(self._home, self._journal, self._workspace, screen_actor(), self.wished)
+
+    def launching(self) -> "BackendRuns":
+        """Return what begins runs of pipelines."""
+        from workbench.cli.local_backend_parts import BackendRuns
+
+        return BackendRuns(self._home, self._journal, self._workspace)
+
+    def ruling(self) -> "BackendRules":
+        """Return what knows and makes rules."""
+        from workbench.cli.local_backend_parts import BackendRules
+
+        return BackendRules(self._home, self._journal, lambda: self._config().approvals.deny)
+
+    def said(self, session_id: str) -> Sequence[str]:
+        """Return what was said in this workspace before, oldest first, in one session last."""
+        prompts = self._journal.reader.prompts(self._workspace, MOST_PROMPTS)
+        prompts.sort(key=lambda event: event.session_id == session_id)
+        return [event.body.text for event in prompts if isinstance(event.body, PromptSubmitted)]
+
+    def undo(self, action_id: str) -> None:
+        """Ask for an applied change to be taken back."""
+        session_requests().request_undo(self._journal, action_id, screen_actor())
+
+    def end(self, session_id: str) -> None:
+        """End a session for good; an agent that works is asked to stop first."""
+        from workbench.host.session_requests import end_session
+
+        session = self._journal.session(session_id)
+        if session is not None:
+            end_session(self._journal, session, screen_actor())
+
+    def filing(self) -> "BackendSessions":
+        """Return what is done with sessions as a whole."""
+        from workbench.cli.local_backend_sessions import BackendSessions
+
+        return BackendSessions(self._home, self._journal, self._workspace, screen_actor())
+
+    def price(self, provider: str, sent: int, received: int) -> float | None:
+        """Return what tokens cost by the settings; None where no price is known."""
+        from workbench.config.types import token_cost
+        from workbench.domain.values import Usage
+
+        if self._prices is None:
+            self._prices = self._config()
+        return token_cost(self._prices, provider, Usage(input_tokens=sent, output_tokens=received))
+
+    def ensure_host(self, workspace: str) -> str:
+        """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
+        if gone := self._gone():
+            return gone
+        from workbench.host.lifecycle import ensure_host, host_warnings, start_failure_reason
+
+        self._starting.add(get_ident())
+        try:
+            host = ensure_host(self._home, self._journal, workspace)
+        finally:
+            self._starting.discard(get_ident())
+        if host is None:
+            return (
+                f"The host did not start: {start_failure_reason(self._home)} Its log is in {self._home.logs}."
+            )
+        found = " ".join(host_warnings(self._home, self._journal, workspace))
+        is_new, self._remarked = found != self._remarked, found
+        return found if is_new else ""
+
+    def host_trouble(self) -> tuple[str, str]:
+        """Return what keeps the host from its work, as a few words and a sentence."""
+        from workbench.host.lifecycle import host_status, inherited_variables, suspended_host_sentence
+
+        if gone := self._gone():
+            return "the folder is gone", gone
+        variables = inherited_variables(self._home, self._journal, self._workspace)
+        status = host_status(self._home, self._journal, self._workspace, variables)
+        if status.state == "stopped":
+            return "host is suspended, /restart replaces it", suspended_host_sentence(status.pid)
+        if status.differences:
+            words = " ".join(status.differences)
+            return "host differs, /restart replaces it", f"The host differs from this screen. {words}"
+        if status.state == "absent" and not self._starting and self._is_wanted():
+            whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
+            return "no host runs, /restart starts one", whole
+        return "", ""
+
+    def _gone(self) -> str:
+        if Path(self._workspace).is_dir():
+            return ""
+        return f"{self._workspace} is gone. Nothing is written or run. Put it back, or reject what waits."
+
+    def _is_wanted(self) -> bool:
+        from workbench.journal.leases import is_lease_live
+
+        asked = self._journal.reader.awaiting(self._workspace)
+        return any(not is_lease_live(self._home, self._journal.lease(session.id)) for session in asked)
+
+    def restart_host(self) -> str:
+        """End the workspace's host if there is one, and start another."""
+        from workbench.host.lifecycle import stop_host
+
+        stop_host(self._home, self._workspace)
+        if why := self.ensure_host(self._workspace):
+            raise BackendError(why)
+        return "Another host works here now."
+
+    def may_answer(self) -> str:
+        """Return why this process may not answer for a human."""
+        from workbench.host.host_locks import InsideAgent, refuse_inside_agents
+
+        try:
+            refuse_inside_agents(self._journal, self._home, "answering on a screen")
+        except InsideAgent as error:
+            return f"{error.why} {error.remedy}"
+        return ""
+
+    def begin(self, prompt: str) -> str:
+        """Begin a session with the model that the settings name, else with the newest session's."""
+        from workbench.agents.prompt import system_prompt
+        from workbench.host.model_selection import plays_recording
+
+        chosen = self.wished.choice or self._chosen()
+        session_id = session_requests().create_session(
+            self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
+            actor=screen_actor(), title=prompt.splitlines()[0],
+            configuration={**chosen.configuration, **self.wished.members},
+            system_prompt=""
+            if plays_recording(chosen.provider, self._config())
+            else system_prompt(self._workspace),
+        )  # fmt: skip
+        session_requests().submit_prompt(self._journal, session_id, prompt, screen_actor())
+        return session_id
+
+    def elsewhere(self) -> int:
+        """Return how many sessions there are of other folders, as the library lists them."""
+        from workbench.journal.session_queries import count_in_other_workspaces
+
+        with self._journal.reader.snapshot() as database:
+            return count_in_other_workspaces(database, self._workspace)
+
+    def run_from(self, run_id: str, step: str) -> str:
+        """Begin a run of the same pipeline that takes over what stands before a step."""
+        from workbench.host.steps.run_requests import RunRequest, request_run
+
+        run = self._journal.pipeline_state(run_id)
+        if run is None:
+            raise BackendError("No run was begun: the run it would go on from is not there any more.")
+        wish = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
+        return request_run(self._journal, self._workspace, wish, screen_actor())
+
+    def fork(self, wanted: ForkRequest) -> str:
+        """Begin a session from a moment of another one."""
+        from workbench.cli.local_backend_sessions import fork_at_moment
+
+        return fork_at_moment(self._home, self._journal, wanted)
+
+    def film(self, wanted: ExportRequest, told: Callable[[str], None]) -> str:
+        """Write a film of a session, or a picture of a moment."""
+        from workbench.cli.local_backend_sessions import export_film
+
+        return export_film(self._home, self._journal, self._workspace, wanted, told)
+
+    def pipelines(self) -> Sequence[str]:
+        """Return the names of the pipelines of this workspace."""
+        from workbench.pipelines.documents import find_manifest, pipeline_files, project_folder
+
+        manifest = find_manifest(self._workspace)
+        root = project_folder(manifest) if manifest else self._workspace
+        if not any(pipeline_files(root)):
+            return ()
+        from workbench.pipelines.load import list_pipelines
+
+        return [pipeline.name for pipeline in list_pipelines(root)]
+
+    def has_model(self) -> bool:
+        """Return whether a session can be begun here."""
+        if self._newest() is not None:
+            return True
+        from workbench.host.model_selection import is_provider_set_up
+
+        return is_provider_set_up(self._config())
+
+    def config_file(self) -> str:
+        """Return where the user's settings are."""
+        from workbench.config.layers import USER_CONFIG_FILE
+
+        return str(self._home.path / USER_CONFIG_FILE)
+
+    def asks(self) -> tuple[str, int]:
+        """Return what is asked about here, and how many rules let something pass."""
+        from workbench.host.workspace_trust import has_read_grant
+        from workbench.policy.rules import RuleMoment, rules_in_force
+
+        reads = self._config().approvals.read_only == "auto" or has_read_grant(self._journal, self._workspace)
+        if wished := self.wished.members.get("reads"):
+            reads = wished == "reads"
+        moment = RuleMoment(
+            session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
+        )
+        rules = rules_in_force("allow", self._journal.rules(), moment)
+        return "all but reads" if reads else "every tool", len(rules)
+
+    def requires_seen(self) -> bool:
+        """Return whether `a` shows what was not on the screen before it approves."""
+        return self._config().approvals.require_seen
+
+    def _chosen(self) -> "SelectedModel":
+        from workbench.host.model_selection import (
+            ModelPreference,
+            NoModelSelected,
+            SelectedModel,
+            is_provider_set_up,
+            register_secrets,
+            select_model,
+        )
+
+        config = self._config()
+        register_secrets(config)
+        newest = self._newest()
+        if newest is not None and not is_provider_set_up(config):
+            return SelectedModel(
+                provider=newest.provider, model=newest.model, configuration=dict(newest.configuration)
+            )  # fmt: skip
+        try:
+            return select_model(config, ModelPreference())
+        except NoModelSelected as error:
+            raise BackendError(f"{error.what} {error.why} {error.remedy}") from None
+
+    def _config(self) -> "Config":
+        return load_workspace_config(self._home, self._journal, self._workspace).config
+
+    def _newest(self) -> Session | None:
+        newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
+        return newest[0] if newest else None
+
+    def open_editor(self, name: str, data: bytes) -> bytes | None:
+        """Let the user edit bytes in their editor."""
+        from workbench.effects.command_execution import EditorFailed, edit_in_editor
+
+        command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            return edit_in_editor(command, self._home.run, name, data)
+        except EditorFailed as error:
+            raise BackendError(f"Nothing was changed: {error}") from None
+
+    def pipe_to(self, command: str, text: str) -> str:
+        """Run a command of the user's with a text as its input."""
+        from workbench.effects.command_execution import run_with_input
+
+        code = run_with_input(command, text.encode("utf-8", "replace"), self._workspace)
+        if sys.stdin.isatty():
+            # The screen comes back over what was printed: it stays until it was read.
+            with contextlib.suppress(EOFError, KeyboardInterrupt):
+                input(f"\nEnded with {code}; enter goes back to workbench. ")
+        return "" if code == 0 else f"The command ended with {code}."
+
+    def notify_desktop(self, title: str, text: str) -> None:
+        """Show a notice outside of the terminal, where the system has a program for it."""
+        from workbench.effects.command_execution import capture_output
+
+        # The body is read as markup. No folder of a stranger is one that programs are looked for in.
+        body = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        capture_output(["notify-send", "--app-name=workbench", "--", title, body], "/", 2.0)
+
+    def list_files(self) -> Sequence[str]:
+        """Return the workspace's files that git does not ignore; all of them where there is no git."""
+        from workbench.effects.git import GitFailed, run_git
+
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        try:
+            listed = run_git(self._workspace, *words, environment=os.environ, seconds=5.0)
+        except GitFailed:
+            return _walk_files(self._workspace)
+        return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
+
+    def host_log(self) -> Sequence[str]:
+        """Return the last lines of the host's log that was written last."""
+        logs = sorted(self._home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
+        if not logs:
+            return ()
+        with logs[-1].open("rb") as file:
+            file.seek(max(0, logs[-1].stat().st_size - LOG_TAIL))
+            return file.read(LOG_TAIL).decode("utf-8", "replace").splitlines()[-LOG_LINES:]
+
+    def branch(self) -> str:
+        """Return the branch that is checked out, as `.git/HEAD` names it."""
+        try:
+            head = read_bounded(Path(self._workspace) / ".git" / "HEAD", 1_000) or b""
+        except FileRefused:
+            return ""
+        return head.decode("utf-8", "replace").strip().removeprefix("ref: refs/heads/")[:80]
+
+
+def _walk_files(workspace: str) -> list[str]:
+    found: list[str] = []
+    for folder, below, names in os.walk(workspace):
+        below[:] = [name for name in below if not name.startswith(".")]
+        inside = os.path.relpath(folder, workspace)
+        found += [name if inside == "." else f"{inside}/{name}" for name in names]
+        if len(found) >= MOST_FILES:
+            break
+    return found[:MOST_FILES]
+
+
+class NextSession(Struct):
+    """What the next session of this screen begins with."""
+
+    choice: "SelectedModel | None" = None
+    members: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Of its configuration."""
+
+
+DRAFT_FOLDER: Final = "drafts"
+LARGEST_DRAFT: Final = 10_000_000
+"""Bytes; a longer draft is not kept."""
+
+
+class Draft:
+    """The draft of one screen. A screen that never read another one's removes nothing."""
+
+    def __init__(self, home: Home, workspace: str) -> None:
+        self._path = home.path / DRAFT_FOLDER / f"{workspace_hash(workspace)}.txt"
+        self._is_taken = False
+
+    def read(self) -> str:
+        """Return what was left; empty if nothing was, or if it cannot be read."""
+        try:
+            data = read_bounded(self._path, LARGEST_DRAFT)
+        except FileRefused:
+            return ""
+        self._is_taken = bool(data)
+        return safe_text((data or b"").decode("utf-8", "replace"))
+
+    def keep(self, text: str) -> None:
+        """Keep a text, or remove what was kept; a disk that cannot take it keeps no screen from ending."""
+        data = text.encode("utf-8", "replace")
+        with suppress(FileRefused, OSError):
+            if text.strip() and len(data) <= LARGEST_DRAFT:
+                private_folder(self._path.parent)
+                write_atomic(self._path, data)
+            elif self._is_taken:
+                self._path.unlink(missing_ok=True)

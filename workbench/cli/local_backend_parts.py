@@ -1,0 +1,370 @@
+"""Parts of the screen's backend loaded on first use: rules, models, session settings, pipeline runs."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from workbench.cli.context import load_workspace_config
+from workbench.cli.local_backend import NextSession, screen_actor
+from workbench.domain.events import RuleAdded
+from workbench.domain.rows import Rule, Session
+from workbench.domain.values import Actor, ToolDescriptor
+from workbench.journal import session_queries
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.text.safe import one_line
+from workbench.tui.backend import AskedCall, BackendError
+from workbench.views.pipeline import (
+    GrantOffer,
+    LaunchPlan,
+    LaunchProblem,
+    LaunchRequest,
+    PipelineChoice,
+    PlannedStep,
+)
+
+if TYPE_CHECKING:
+    from workbench.config.types import ApprovalPattern, Config
+    from workbench.pipelines.documents import Problem
+    from workbench.pipelines.load import LoadedPipeline
+    from workbench.pipelines.model import Manifest, Pipeline, Step
+    from workbench.policy.shell.command_paths import CommandBoundary
+
+_LONGEST_STEP_TEXT: Final = 300
+_LONGEST_HINT: Final = 200
+
+
+class BackendRuns:
+    """The pipelines of one workspace."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
+        self._home, self._journal, self._workspace = home, journal, workspace
+
+    def choices(self) -> Sequence[PipelineChoice]:
+        """Return the pipelines of the workspace."""
+        from workbench.pipelines.documents import find_manifest, project_folder
+        from workbench.pipelines.load import list_pipelines
+
+        manifest = find_manifest(self._workspace)
+        root = project_folder(manifest) if manifest else self._workspace
+        return [
+            PipelineChoice(
+                name=pipeline.name, file=str(Path(root) / pipeline.file), description=pipeline.description,
+                steps=pipeline.steps, is_broken=pipeline.is_broken,
+                place=one_line(self._inside(str(Path(root) / pipeline.file)), 200),
+            )
+            for pipeline in list_pipelines(root)
+        ]  # fmt: skip
+
+    def plan(self, file: str) -> LaunchPlan:
+        """Return what a run of a pipeline would do."""
+        from workbench.host.steps.run_requests import (
+            RunRefused,
+            RunRequest,
+            load_requested_pipeline,
+            require_runnable_pipeline,
+        )
+        from workbench.host.workspace_trust import is_trusted
+
+        loaded = load_requested_pipeline(self._workspace, RunRequest(name=file))
+        why_not = ""
+        try:
+            require_runnable_pipeline(loaded)
+        except RunRefused as error:
+            why_not = self._first(loaded) or one_line(error.why, 600)
+        if not is_trusted(self._journal, self._workspace):
+            why_not = "this workspace is not trusted: answer its question, or say workbench trust"
+        return self._planned(loaded, why_not)
+
+    def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:
+        pipeline = loaded.pipeline
+        named = self._inside(loaded.file)
+        findings = tuple(
+            LaunchProblem(
+                place=self._place(problem), message=problem.message, stops=problem.severity == "error"
+            )
+            for problem in loaded.report.for_running().ordered()
+        )
+        return LaunchPlan(
+            name=one_line(pipeline.name if pipeline else named, 120), file=loaded.file,
+            steps=tuple(_planned_steps(pipeline, loaded.manifest)) if pipeline else (),
+            grants=self._grants(pipeline, loaded.manifest) if pipeline else (),
+            findings=findings, input_hint=_input_hint(pipeline), why_not=why_not,
+        )  # fmt: skip
+
+    def _first(self, loaded: "LoadedPipeline") -> str:
+        errors = loaded.report.for_running().errors
+        if not errors:
+            return ""
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return f"{self._place(errors[0])}: {errors[0].message}{more}"
+
+    def _place(self, problem: "Problem") -> str:
+        where = f":{problem.line}:{problem.column}" if problem.line else ""
+        return one_line(self._inside(problem.file), 200) + where
+
+    def _inside(self, file: str) -> str:
+        path = os.path.relpath(file, self._workspace)
+        return file if path.startswith("..") else path
+
+    def _grants(self, pipeline: "Pipeline", manifest: "Manifest | None") -> tuple[GrantOffer, ...]:
+        from workbench.cli.pipeline_definitions import allowed_patterns
+        from workbench.tools.registry import tool_descriptors
+
+        known = {tool.id: tool for tool in tool_descriptors()}
+        whose: dict[str, list[str]] = {}
+        origins: dict[str, str] = {}
+        for step in pipeline.steps:
+            for pattern in allowed_patterns(step, manifest):
+                origins.setdefault(pattern.text, pattern.origin)
+                names = whose.setdefault(pattern.text, [])
+                names += [step.persona] if step.persona not in names else []
+        return tuple(
+            GrantOffer(
+                pattern=text, whose=one_line(", ".join(names), 120), refused=_why_never_granted(text, known),
+                origin=one_line(self._inside(origins[text]), 120),
+            )
+            for text, names in whose.items()
+        )  # fmt: skip
+
+    def launch(self, wish: LaunchRequest) -> str:
+        """Begin a run and return its id."""
+        from workbench.cli.errors import Refusal, sentence
+        from workbench.cli.pipeline_output import read_run_input
+        from workbench.host.host_locks import refuse_inside_agents
+        from workbench.host.steps.run_requests import RunRequest, request_run
+
+        refuse_inside_agents(self._journal, self._home, "no run was begun")
+        try:
+            text = read_run_input(wish.input, self._workspace)
+        except Refusal as error:
+            raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
+        wanted = RunRequest(name=wish.file, input=text, grants=wish.grants)
+        return request_run(self._journal, self._workspace, wanted, screen_actor())
+
+
+def _input_hint(pipeline: "Pipeline | None") -> str:
+    if pipeline is None:
+        return ""
+    given = pipeline.input
+    return one_line(f"for example {given.example}" if given.example else given.source, _LONGEST_HINT)
+
+
+def _planned_steps(pipeline: "Pipeline", manifest: "Manifest | None") -> Iterator[PlannedStep]:
+    from workbench.pipelines.step_order import parallel_waves
+
+    for number, names in enumerate(parallel_waves({step.id: step.needs for step in pipeline.steps}), 1):
+        for name in names:
+            yield _planned_step(pipeline.step(name), number, manifest)
+
+
+def _planned_step(step: "Step", wave: int, manifest: "Manifest | None") -> PlannedStep:
+    from workbench.cli.pipeline_definitions import step_notes
+
+    asks, is_asking = _step_question(step, manifest)
+    return PlannedStep(
+        id=one_line(step.id, 120), wave=wave, kind=step.kind,
+        who=one_line(step.persona or "agent", 60) if step.kind == "prompt" else step.kind,
+        does=one_line(_step_text(step), _LONGEST_STEP_TEXT), asks=one_line(asks, 200), is_asking=is_asking,
+        facts=one_line("  ".join(step_notes(step, manifest)), 160), cannot=one_line(step.unrunnable, 200),
+    )  # fmt: skip
+
+
+def _step_text(step: "Step") -> str:
+    if step.gate is not None:
+        return step.gate.prompt or step.source
+    text = step.source or step.source_path
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _step_question(step: "Step", manifest: "Manifest | None") -> tuple[str, bool]:
+    from workbench.cli.pipeline_definitions import allowed_patterns, wait_text
+
+    if waits := wait_text(step):
+        return waits, False
+    match step.kind:
+        case "gate":
+            words = (
+                " / ".join(choice.label or choice.key for choice in step.gate.choices) if step.gate else ""
+            )
+            return (f"asks you: {words}" if words else "asks you"), True
+        case "command":
+            return "runs without asking", False
+        case "pipeline":
+            return "asks as that pipeline does", True
+        case "route" | "aggregate":
+            return "runs nothing and asks nobody", False
+        case _:
+            pass
+    persona = manifest.personas.get(step.persona) if manifest else None
+    adapter = manifest.adapters.get(persona.adapter) if manifest and persona else None
+    if adapter is not None and not adapter.is_built_in:
+        return f"{adapter.binary} decides by itself what it does", False
+    count = len(allowed_patterns(step, manifest))
+    return "asks before its calls" + (f"; {count} may be granted" if count else ""), True
+
+
+def _why_never_granted(pattern: str, known: "Mapping[str, ToolDescriptor]") -> str:
+    """Return why calls like a pattern can never be let pass in a run; empty if they may."""
+    from workbench.policy.rule_validation import rule_problems
+
+    problems = rule_problems(
+        tool=pattern.partition("(")[0].strip() or "*", pattern_kind="glob", pattern=pattern,
+        description="granted for this run", known_tools=known, scope="run",
+    )  # fmt: skip
+    return one_line(problems[0].partition(": ")[2] or problems[0], 200) if problems else ""
+
+
+MOST_ASKED_CALLS = 2_000
+"""Recorded calls that a rule is tried on, the newest ones."""
+
+
+class BackendRules:
+    """The rules of one journal."""
+
+    def __init__(
+        self, home: Home, journal: Journal, denials: "Callable[[], Sequence[ApprovalPattern]]" = tuple
+    ) -> None:
+        self._home, self._journal, self._denials = home, journal, denials
+        self._tools: Mapping[str, ToolDescriptor] = {}
+
+    def known_tools(self) -> Mapping[str, ToolDescriptor]:
+        """Return every tool by id."""
+        if not self._tools:
+            from workbench.tools.registry import tool_descriptors
+
+            self._tools = {tool.id: tool for tool in tool_descriptors()}
+        return self._tools
+
+    def rules(self) -> Sequence[Rule]:
+        """Return every rule, revoked and expired ones too."""
+        return self._journal.rules(active=False)
+
+    def boundary(self, workspace: str) -> "CommandBoundary":
+        """Return what commands may touch in a workspace without a question."""
+        from workbench.policy.gate import GateContext, command_boundary
+        from workbench.policy.permissions import PermissionPattern
+
+        context = GateContext(
+            descriptors=self.known_tools(), provider="", workspace=workspace, session_id="",
+            now=self._journal.now(), protected=(str(self._home.path),),
+            rules=tuple(self._journal.rules()),
+            deny=tuple(PermissionPattern(text=pattern.text) for pattern in self._denials()),
+        )  # fmt: skip
+        return command_boundary(context)
+
+    def asked_calls(self, tool: str) -> Sequence[AskedCall]:
+        """Return the newest calls of a tool that opened an action."""
+        with self._journal.reader.snapshot() as database:
+            rows = session_queries.calls_that_asked(database, tool, MOST_ASKED_CALLS)
+        return [
+            AskedCall(call=call, workspace=workspace, session_title=title) for call, workspace, title in rows
+        ]
+
+    def add_rule(self, rule: RuleAdded) -> Rule:
+        """Add a rule, unless this is inside an agent or the rule may not be saved."""
+        from workbench.host.host_locks import refuse_inside_agents
+        from workbench.journal.decisions import add_rule
+        from workbench.policy.rule_validation import rule_problems
+
+        refuse_inside_agents(self._journal, self._home, "add a rule")
+        problems = rule_problems(
+            tool=rule.tool, pattern_kind=rule.pattern_kind, pattern=rule.pattern,
+            description=rule.description, known_tools=self.known_tools(), effect=rule.effect,
+            scope=rule.scope,
+        )  # fmt: skip
+        if problems:
+            raise BackendError(f"Not saved: {'; '.join(problems)}.")
+        return add_rule(self._journal, rule, screen_actor())
+
+    def revoke_rule(self, number: str) -> Rule:
+        """Take a rule back, unless this is inside an agent."""
+        from workbench.host.host_locks import refuse_inside_agents
+        from workbench.journal.decisions import revoke_rule
+
+        refuse_inside_agents(self._journal, self._home, "take a rule back")
+        return revoke_rule(self._journal, number, screen_actor())
+
+
+_MOST_MODELS_SHOWN = 200
+"""Models that are offered."""
+
+
+class BackendModels:
+    """One workspace's sessions; each function imports what it needs when it is called."""
+
+    def __init__(
+        self, home: Home, journal: Journal, workspace: str, actor: Actor, wished: NextSession
+    ) -> None:
+        self._home, self._journal, self._workspace, self._actor = home, journal, workspace, actor
+        self._wished = wished
+
+    def models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
+        """Return the models that a session may ask, and which servers could not be asked."""
+        from workbench.host.model_selection import available_models, plays_recording
+
+        config, session = self._config(), self._journal.session(session_id) if session_id else None
+        if session is not None and plays_recording(session.provider, config):
+            return (), "This session plays a recording: it asks no model. ctrl+n begins another."
+        available = available_models(config, session)
+        several = len({model.provider for model in available.models}) > 1
+        now = (session.provider, session.model) if session is not None else None
+        rows = [
+            (
+                one_line(f"{model.provider}/{model.model}" if several else model.model, 200),
+                "asked now" if (model.provider, model.model) == now else "" if several else model.provider,
+            )
+            for model in available.models[:_MOST_MODELS_SHOWN]
+        ]
+        silent = " ".join(f"{name}: {why}" for name, why in available.silent.items())
+        return rows, silent if available.models or silent else "No provider that can be asked is set up."
+
+    def set_model(self, session_id: str, text: str) -> str:
+        """Let a session, or the next one, ask another model."""
+        from workbench.host import model_selection
+
+        config, session = self._config(), self._session(session_id)
+        if session is not None:
+            return model_selection.change_model(self._journal, config, session, text, self._actor)
+        chosen = model_selection.model_named(config, None, text)
+        self._wished.choice = model_selection.selected_model_of(chosen)
+        return model_selection.model_change_sentence(chosen, "The next session asks")
+
+    def set_mode(self, session_id: str, word: str) -> str:
+        """Change what a session, or the next one, asks about."""
+        from workbench.host import session_requests
+
+        session = self._session(session_id)
+        if session is not None:
+            return session_requests.set_approval_mode(self._journal, session, word, self._actor)
+        name = session_requests.approval_mode_named(word)
+        self._wished.members = {
+            k: v for k, v in session_requests.approval_mode_setting(name).items() if v is not None
+        }
+        return f"The next session: {session_requests.APPROVAL_MODES[name]}."
+
+    def mark(self, session_id: str, label: str) -> str:
+        """Mark this moment of a session."""
+        from workbench.host import session_requests
+
+        session = self._session(session_id)
+        if session is None:
+            raise BackendError("Nothing was marked: there is no session here.")
+        return session_requests.add_bookmark(self._journal, session, label, self._actor)
+
+    def _session(self, session_id: str) -> Session | None:
+        """Return a session as it stands; None for the next one."""
+        if not session_id:
+            return None
+        session = self._journal.session(session_id)
+        if session is None:
+            raise BackendError("Nothing was done: the session is not there any more.")
+        return session
+
+    def _config(self) -> "Config":
+        from workbench.host.model_selection import register_secrets
+
+        config = load_workspace_config(self._home, self._journal, self._workspace).config
+        register_secrets(config)
+        return config

@@ -1,0 +1,309 @@
+"""What the screen does with whole sessions: rename, tag, archive, end, delete, fork, import, export, film."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from workbench.cli.errors import Refusal
+from workbench.cli.session_export import export_texts
+from workbench.cli.session_import import FileReport, import_paths
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor
+from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.command_execution import start_workbench
+from workbench.effects.files import write_atomic
+from workbench.effects.process_table import read_process
+from workbench.formats.detect import CountingStream
+from workbench.host import session_requests
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.journal.errors import SessionDriven
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.maintenance import compact_database, finish_deletions
+from workbench.text.human import size_text
+from workbench.text.safe import one_line
+from workbench.tui.backend import BackendError, ExportRequest, ForkRequest
+
+PROGRESS_SECONDS = 0.2
+"""Seconds between two words of an import."""
+FORMATS_BY_SUFFIX = {
+    ".jsonl": "events", ".md": "markdown", ".markdown": "markdown", ".atif.json": "atif",
+    ".wink.json": "wink", ".kaiak.jsonl": "kaiak", ".assistant.jsonl": "assistant",
+}  # fmt: skip
+"""How a file's name ends, and the format that it gets; a longer ending counts before a shorter one."""
+
+
+class ImportCancelled(Exception):
+    """The user wants an import taken back."""
+
+
+class BackendSessions:
+    """What the library does with sessions of a journal."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str, actor: Actor) -> None:
+        self._home, self._journal, self._workspace, self._actor = home, journal, workspace, actor
+
+    def _session(self, session_id: str) -> Session:
+        refuse_inside_agents(self._journal, self._home, "file a session")
+        session = self._journal.session(session_id)
+        if session is None:
+            raise BackendError("Nothing was done: the session is not there any more.")
+        return session
+
+    def retitle(self, session_id: str, title: str) -> str:
+        """Give a session another title."""
+        self._session(session_id)
+        return f"Renamed: {session_requests.rename_session(self._journal, session_id, title, self._actor)}"
+
+    def tag(self, session_id: str, words: str) -> str:
+        """Give a session exactly the tags that are typed."""
+        session, wanted = self._session(session_id), words.replace(",", " ").split()
+        gone = [one for one in session.tags if one not in wanted]
+        tags = session_requests.change_tags(self._journal, session, wanted, gone, self._actor)
+        return f"Tags: {', '.join(tags)}" if tags else "It has no tags now."
+
+    def archive(self, session_id: str, *, is_archived: bool) -> str:
+        """Put a session out of the way, or back."""
+        session_requests.archive_session(self._journal, self._session(session_id), is_archived, self._actor)
+        return "Archived. is:archived in the filter shows it, Z puts it back." if is_archived else "Put back."
+
+    def end(self, session_id: str) -> str:
+        """End a session for good."""
+        return f"It is {session_requests.end_session(self._journal, self._session(session_id), self._actor)}."
+
+    def delete(self, session_ids: Sequence[str]) -> str:
+        """Delete sessions with everything that belongs to them."""
+        count = 0
+        for session in [self._session(key) for key in session_ids]:
+            try:
+                count += session_requests.delete_with_steps(self._journal, session, self._actor)
+            except SessionDriven:
+                done = f" {count} were deleted before it." if count else ""
+                title = one_line(session.title, 40)
+                raise BackendError(
+                    f"Not deleted: “{title}” is running. X ends it first, or stop its host.{done}"
+                ) from None
+        finish_deletions(self._journal)
+        is_compact = compact_database(self._journal)
+        said = "The session is deleted." if count == 1 else f"{count} sessions are deleted."
+        more = " Remnants may stay in unused pages until workbench doctor --rebuild runs."
+        return said if is_compact else said + more
+
+    def fork(self, session_id: str) -> str:
+        """Begin a session in this workspace with the conversation of another one, and return its id."""
+        from workbench.cli.session_management import ForkOptions, fork_session
+
+        session = self._session(session_id)
+        try:
+            made = fork_session(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
+        except Refusal as error:
+            raise BackendError(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
+        return made.session_id
+
+    def send(self, session_id: str, path: str) -> str:
+        """Write a session to a file whose ending says in which format."""
+        session = self._session(session_id)
+        target = self._at(path)
+        if target.suffix in FILM_FORMATS:
+            wanted = ExportRequest(session_id=session.id, path=path)
+            return export_film(self._home, self._journal, self._workspace, wanted, lambda _: None)
+        form = next(
+            (
+                FORMATS_BY_SUFFIX[end]
+                for end in sorted(FORMATS_BY_SUFFIX, key=len, reverse=True)
+                if path.endswith(end)
+            ),
+            None,
+        )
+        if form is None:
+            raise BackendError(
+                f"Not written: {one_line(path, 60)} ends in none of"
+                f" {' '.join([*FORMATS_BY_SUFFIX, *FILM_FORMATS])}."
+            )
+        if target.exists():
+            raise BackendError(
+                f"Not written: {one_line(str(target), 80)} is there already. Name another file."
+            )
+        export_to_file(self._journal, session, form, target)
+        return f"Written: {one_line(str(target), 120)}, {size_text(target.stat().st_size)}."
+
+    def _at(self, path: str) -> Path:
+        return Path(self._workspace) / Path(path).expanduser()
+
+    def take(self, path: str, goes_on: Callable[[str], bool]) -> str:
+        """Import a file or folder; `goes_on` is told how far it is, and False takes all of it back."""
+        refuse_inside_agents(self._journal, self._home, "import sessions")
+        place = self._at(path)
+        if not place.exists():
+            raise BackendError(f"Nothing was imported: {one_line(str(place), 120)} is not there.")
+        last = [0.0]
+
+        def told(read: int, seconds: float, name: str) -> None:
+            now = time.monotonic()
+            if now - last[0] < PROGRESS_SECONDS:
+                return
+            last[0] = now
+            speed = size_text(int(read / max(0.001, seconds)))
+            if not goes_on(f"{size_text(read)} read, {speed}/s  {one_line(Path(name).name, 40)}"):
+                raise ImportCancelled
+
+        try:
+            return import_path(self._journal, str(place), told)
+        except ImportCancelled:
+            return "The import was cancelled; nothing of it was kept."
+
+
+OnProgress = Callable[[int, float, str], None]
+
+
+def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> None:
+    """Write a session to a file, whole or not at all."""
+    text = "".join(f"{part}\n" for part in export_texts(journal, session, form))
+    write_atomic(target, text.encode("utf-8", "backslashreplace"))
+
+
+class _ReportedProgress:
+    """Tells how much is read; what is told may raise, which takes the import back."""
+
+    def __init__(self, told: OnProgress) -> None:
+        self._told, self._bytes, self._begin = told, 0, time.monotonic()
+
+    def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
+        """Return the stream, with what is read of it told."""
+
+        def note(count: int) -> None:
+            self._bytes += count
+            self._told(self._bytes, time.monotonic() - self._begin, name)
+
+        return cast("BinaryIO", CountingStream(stream, note))
+
+    def clear(self) -> None:
+        """Say nothing more."""
+
+
+def import_path(journal: Journal, place: str, told: OnProgress) -> str:
+    """Import a file or folder and return what came of it."""
+    reports, added = import_paths(journal, [place], None, _ReportedProgress(told))
+    sessions = [session for report in reports for session in report.sessions]
+    why = next((report.why_not for report in reports if report.why_not), "")
+    if not sessions:
+        what = f": {one_line(why, 200)}" if why else ", no session was in it"
+        raise BackendError(f"Nothing was imported{what}.")
+    fresh = sum(added.get(session.session_id, 0) > 0 for session in sessions)
+    grown = sum(added.get(session.session_id, 0) < 0 for session in sessions)
+    parts = [f"{fresh} imported"] if fresh else []
+    parts += [f"{grown} went on"] if grown else []
+    parts += [f"{len(sessions) - fresh - grown} were here already"] if len(sessions) > fresh + grown else []
+    return f"{', '.join(parts)}.{_left_out_text(reports)}"
+
+
+def _left_out_text(reports: list[FileReport]) -> str:
+    kept = sum(session.kept for report in reports for session in report.sessions)
+    odd = sum(len(session.problems) for report in reports for session in report.sessions)
+    odd += sum(len(report.strays) for report in reports)
+    not_read = sum(bool(report.why_not) for report in reports)
+    words = f" {kept} records were not understood and are kept." if kept else ""
+    words += f" {not_read} files were none." if not_read else ""
+    return words + (
+        f" {odd} places had something wrong: workbench sessions import lists them." if odd else ""
+    )
+
+
+FILM_FORMATS: Final = {".html": "html", ".cast": "cast", ".svg": "svg"}
+"""How a file's name ends, and what is written into it."""
+_THEMES: Final = ("workbench-dark", "workbench-light")
+_NARROWEST, _WIDEST = (40, 12), (400, 150)
+_POLL_SECONDS: Final = 0.2
+"""Seconds between two looks at how far it is."""
+
+
+def export_film(
+    home: Home, journal: Journal, workspace: str, wanted: ExportRequest, told: Callable[[str], None]
+) -> str:
+    """Write a film or a picture, and return what to say."""
+    refuse_inside_agents(journal, home, "write a file")
+    target = _target_path(workspace, wanted.path)
+    log = home.logs / f"export-{journal.clock.new_id()}.log"
+    try:
+        pid = start_workbench(_export_arguments(wanted, target), home.path, log)
+        _wait_for_process(pid, lambda: told(_last_log_line(log)))
+        said = " ".join(_log_lines(log))
+    except ProcessNotStarted as error:
+        raise BackendError(f"Not written: {error.why}; {error.remedy}.") from None
+    finally:
+        log.unlink(missing_ok=True)
+    if not target.exists():
+        raise BackendError(f"Not written: {one_line(said, 300) or 'the export ended without a word'}")
+    return f"Written: {one_line(str(target), 120)}, {size_text(target.stat().st_size)}."
+
+
+def _target_path(workspace: str, path: str) -> Path:
+    target = (Path(workspace) / Path(path).expanduser()).absolute()
+    shown = one_line(str(target), 80)
+    if target.suffix not in FILM_FORMATS:
+        raise BackendError(f"Not written: {one_line(path, 60)} ends in none of {' '.join(FILM_FORMATS)}.")
+    if target.exists():
+        raise BackendError(f"Not written: {shown} is there already. Name another file.")
+    if not target.parent.is_dir():
+        raise BackendError(f"Not written: there is no folder {one_line(str(target.parent), 80)}.")
+    return target
+
+
+def _export_arguments(wanted: ExportRequest, target: Path) -> list[str]:
+    form = FILM_FORMATS[target.suffix]
+    across, down = (
+        max(low, min(one, high)) for low, one, high in zip(_NARROWEST, wanted.size, _WIDEST, strict=True)
+    )
+    theme = wanted.theme if wanted.theme in _THEMES else _THEMES[0]
+    moment = ["--at", f"#{wanted.index}"] if form == "svg" and wanted.index is not None else []
+    return [
+        "sessions", "export", "--format", form, "--output", str(target), "--size", f"{across}x{down}",
+        "--theme", theme, *moment, "--", wanted.session_id,
+    ]  # fmt: skip
+
+
+def _wait_for_process(pid: int, look: Callable[[], None]) -> None:
+    never = threading.Event()
+    while (row := read_process(pid)) is not None and row.is_alive:
+        never.wait(_POLL_SECONDS)
+        look()
+
+
+def _last_log_line(log: Path) -> str:
+    return one_line(next(reversed(_log_lines(log)), ""), 200)
+
+
+def _log_lines(log: Path) -> list[str]:
+    try:
+        lines = log.read_text("utf-8", "replace").split("\n")
+    except OSError:
+        return []
+    return [line.strip() for line in lines if line.strip()]
+
+
+def fork_at_moment(home: Home, journal: Journal, wanted: ForkRequest) -> str:
+    """Make the fork that was asked for and return what to say."""
+    from workbench.cli.context import short_id, user_actor
+    from workbench.cli.session_management import ForkOptions, fork_session
+
+    refuse_inside_agents(journal, home, "fork a session")
+    session = journal.session(wanted.session_id)
+    if session is None:
+        raise BackendError("No session was forked: it is not there any more.")
+    wish = ForkOptions(
+        position=wanted.position, folder=wanted.folder, kind="worktree" if wanted.is_worktree else "copy"
+    )
+    try:
+        fork = fork_session(journal, session, wish, user_actor("screen"))
+    except Refusal as error:
+        raise BackendError(f"{error.what}: {error.why}; {error.remedy}.") from None
+    key = short_id(journal, fork.session_id)
+    if fork.restored is None:
+        return f"Forked: {key}, the conversation only. It is the newest session here."
+    count, lost = len(fork.restored.files), len(fork.restored.lost)
+    what = "1 file" if count == 1 else f"{count} files"
+    gone = f", {lost} not restored: their bytes are gone" if lost else ""
+    place = one_line(fork.workspace, 120)
+    return f"Forked: {key}, {what} as then{gone}. workbench {place} goes on with it."

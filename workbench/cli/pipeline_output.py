@@ -1,0 +1,269 @@
+"""Runs and steps of pipelines as rows and JSON, printers that follow a run, and lookup by name."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from workbench.cli.console import Console, StatusIcons
+from workbench.cli.errors import Refusal
+from workbench.cli.rows import JsonFields
+from workbench.domain.events import (
+    ActionOpened,
+    ArtifactStored,
+    ContractChecked,
+    Event,
+    RunChanged,
+    RunStarted,
+    StepChanged,
+)
+from workbench.domain.rows import PipelineState, StepState, run_title
+from workbench.journal.journal import Journal
+from workbench.text.human import duration_text, iso_time, size_text, token_text
+from workbench.text.safe import one_line
+from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
+
+
+class RunPrinter(Protocol):
+    """Tells a run."""
+
+    def see(self, events: Sequence[Event]) -> None:
+        """Tell events as they come."""
+        ...
+
+    def end(self, row: PipelineState, waiting: tuple[str, ...], code: int, /) -> None:
+        """Tell how it stands."""
+        ...
+
+
+def pipeline_printer(journal: Journal, run_id: str, options: Namespace, console: Console) -> RunPrinter:
+    """Return the printer of an output format."""
+    output = options.output_format or ("json" if options.json else "human")
+    if output == "stream-json":
+        from workbench.cli.headless_run import StreamPrinter
+
+        return StreamPrinter(console)
+    return (
+        _JsonPrinter(journal, run_id, console) if output == "json" else _LinePrinter(journal, run_id, console)
+    )
+
+
+class _JsonPrinter:
+    def __init__(self, journal: Journal, run_id: str, console: Console) -> None:
+        self._journal, self._run, self._console = journal, run_id, console
+
+    def see(self, events: Sequence[Event]) -> None:
+        del events
+
+    def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:
+        self._console.json(run_report_json(self._journal, row, waiting, code))
+
+
+def run_report_json(
+    journal: Journal, row: PipelineState, waiting: tuple[str, ...], code: int | None = None
+) -> JsonFields:
+    """Return a run with its steps, artifacts and waiting actions as JSON."""
+    found = {
+        **run_json(row), "steps": [step_json(step) for step in journal.step_states(row.pipeline_id)],
+        "artifacts": artifacts_json(journal, row.pipeline_id), "waiting": list(waiting),
+    }  # fmt: skip
+    return found if code is None else {**found, "exit": code}
+
+
+def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
+    """Return the artifacts of a run as JSON, the newest of each step and name."""
+    newest: dict[tuple[str, str], Event] = {}
+    for event in journal.events(run_id):
+        if isinstance(event.body, ArtifactStored):
+            newest[event.step or "", event.body.name] = event
+    found: list[JsonFields] = []
+    for (step, name), event in newest.items():
+        body = event.body
+        assert isinstance(body, ArtifactStored)
+        found.append(
+            {
+                "step_id": step, "name": name, "kind": body.artifact_kind, "type": body.type,
+                "path": body.path, "size_bytes": body.size_bytes, "files": body.files,
+                "digest": body.digest, "attempt": body.attempt,
+            }
+        )  # fmt: skip
+    return found
+
+
+class _LinePrinter:
+    def __init__(self, journal: Journal, run_id: str, console: Console) -> None:
+        self._journal, self._run, self._console = journal, run_id, console
+        self._seen: dict[str, int] = {}
+
+    def see(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.position <= self._seen.get(event.session_id, 0):
+                continue
+            self._seen[event.session_id] = event.position
+            line = self._line(event)
+            if line:
+                self._console.say(line)
+
+    def _line(self, event: Event) -> str:
+        signs, step = self._console.signs, self._where(event.session_id) + one_line(event.step or "", 60)
+        match event.body:
+            case RunStarted() as body:
+                again = (
+                    f", round {body.round}: {', '.join(body.reset) or 'nothing'} again"
+                    if body.round > 1
+                    else ""
+                )
+                name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
+                return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
+            case StepChanged() as body:
+                return self._step(body, step)
+            case ContractChecked(outcome="failed" | "warned" | "not_checked") as body:
+                first = body.problems[0] if body.problems else ""
+                return (
+                    f"      contract {body.contract} {body.outcome.replace('_', ' ')}: {one_line(first, 160)}"
+                )
+            case ActionOpened() as body:
+                asks = f"{body.verb} {one_line(body.target, 120)}"
+                return f"  {signs.of('waiting')} {step or 'asks'} {asks}  {(event.action_id or '')[:8]}"
+            case RunChanged(status="completed" | "failed" | "cancelled") as body:
+                why = f": {one_line(body.detail, 400)}" if body.detail else ""
+                took = duration_text(body.duration_ms / 1000)
+                where = self._where(event.session_id).replace(" · ", " ")
+                sign, failed = RUN_STATUSES[body.status][0], self._allowed(event.session_id)
+                if failed and body.status == "completed":
+                    sign, why = "failed", f", failed all the same: {', '.join(failed)}{why}"
+                return f"{signs.of(sign)} {where}{body.status} in {took}{why}"
+            case _:
+                return ""
+
+    def _allowed(self, run_id: str) -> list[str]:
+        steps = self._journal.step_states(run_id)
+        return [
+            one_line(step.step_id, 60)
+            for step in steps
+            if not step.matrix and step_status_name(step.state, is_warned=step.is_warned) == "warned"
+        ]
+
+    def _where(self, session_id: str) -> str:
+        if session_id == self._run:
+            return ""
+        row = self._journal.pipeline_state(session_id)
+        return f"{run_title(row)} · " if row else ""
+
+    def _step(self, body: StepChanged, step: str) -> str:
+        icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=body.is_warned or body.has_failed)]
+        sign = self._console.signs.of(icon)
+        tried = f" attempt {body.attempt}" if body.attempt > 1 else ""
+        # Gates and lists do no work of their own: what their items took stands in the items' lines.
+        took = f" {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
+        used = f" {token_text(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
+        why = f"  {one_line(body.detail, 300)}" if body.detail else ""
+        return f"  {sign} {step:<26} {word}{tried}{took}{used}{why}"
+
+    def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:
+        del waiting, code
+        for found in artifacts_json(self._journal, self._run):
+            self._console.say(
+                f"    {found['step_id']}/{found['name']}  {size_text(int(found['size_bytes']))}"
+            )
+        self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
+
+
+def run_json(run: PipelineState) -> JsonFields:
+    """Return a run as JSON."""
+    return {
+        "run_id": run.pipeline_id, "pipeline_id": run.pipeline_id, "pipeline": run.pipeline_name,
+        "number": run.number, "status": run.status, "file": run.file, "input": run.input,
+        "round": run.round, "created_at": iso_time(run.created_at), "updated_at": iso_time(run.updated_at),
+        "started_at": _iso_time(run.started_at), "finished_at": _iso_time(run.finished_at),
+        "duration_ms": run.duration_ms, "error_message": run.error_message,
+        "input_tokens": run.usage.input_tokens, "output_tokens": run.usage.output_tokens,
+    }  # fmt: skip
+
+
+def step_json(step: StepState) -> JsonFields:
+    """Return a step as JSON."""
+    return {
+        "step_id": step.step_id, "pipeline_id": step.pipeline_id, "state": step.state, "kind": step.kind,
+        "persona": step.persona, "matrix": step.matrix or None, "attempt": step.attempt,
+        "retry_count": step.retry_count, "warned": step.is_warned, "contract": step.contract,
+        "started_at": _iso_time(step.started_at), "completed_at": _iso_time(step.completed_at),
+        "duration_ms": step.duration_ms, "workspace_path": step.workspace_path,
+        "session_id": step.session_id, "action_id": step.action_id if step.state == "waiting" else None,
+        "exit_code": step.exit_code, "error_message": step.error_message,
+        "input_tokens": step.usage.input_tokens, "output_tokens": step.usage.output_tokens,
+    }  # fmt: skip
+
+
+def run_line(run: PipelineState, signs: StatusIcons, now: int) -> str:
+    """Return a run as a row: sign, title, status, id, working time, when, why it failed."""
+    age = duration_text(max(0, now - run.created_at) / 1_000_000)
+    why = f"  {one_line(run.error_message, 80)}" if run.error_message else ""
+    took = duration_text(run.duration_ms / 1000) if run.duration_ms else ""
+    title = run_title(run)
+    sign, run_id = signs.of(RUN_STATUSES[run.status][0]), run.pipeline_id[:8]
+    return f"{sign} {title:<28} {run.status:<10} {run_id}  {took:>9}  {age} ago{why}"
+
+
+def step_line(step: StepState, signs: StatusIcons) -> str:
+    """Return a step as a row: sign, id, state, working time, attempt, contract, why it failed."""
+    icon, word = STEP_STATUSES[step_status_name(step.state, is_warned=step.is_warned)]
+    took = duration_text(step.duration_ms / 1000) if step.duration_ms else ""
+    tried = f" attempt {step.attempt}" if step.attempt > 1 else ""
+    contract = f" contract {step.contract.replace('_', ' ')}" if step.contract else ""
+    why = f"  {one_line(step.error_message, 160)}" if step.error_message else ""
+    indent = "    " if step.matrix else "  "
+    sign = signs.of(icon)
+    return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"
+
+
+def _iso_time(at: int | None) -> str | None:
+    return None if at is None else iso_time(at)
+
+
+def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:
+    """Return a run."""
+    runs = journal.pipeline_states(workspace if word is None else None)
+    if word is None:
+        if not runs:
+            raise Refusal(
+                "no run was found", f"{workspace} has none", "begin one with workbench pipeline run NAME"
+            )
+        return next((run for run in runs if not _has_parent_run(journal, run)), runs[0])
+    exact = journal.pipeline_state(word)
+    if exact is not None:
+        return exact
+    name, _, number = word.replace(" ", "").partition("#")
+    found = [r for r in runs if r.pipeline_id.startswith(word)] if len(word) >= 4 else []
+    found = found or [r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)]
+    if not found or (len(found) > 1 and found[0].pipeline_name != name):
+        why = "there is none of that id" if not found else f"{len(found)} runs begin like this"
+        raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
+    return found[0]
+
+
+LARGEST_INPUT: Final = 1_048_576
+"""Bytes of a file that is taken as the input of a run."""
+
+
+def read_run_input(text: str, folder: str = "") -> str:
+    """Return the input of a run: a text as it is, for `@FILE` the content of that file."""
+    if not text.startswith("@"):
+        return text
+    from workbench.effects.file_primitives import FileRefused
+    from workbench.effects.files import read_bounded
+
+    name = text[1:].strip()
+    remedy = "name another file behind the @"
+    try:
+        data = read_bounded(Path(folder, Path(name).expanduser()), LARGEST_INPUT)
+    except FileRefused as error:
+        raise Refusal("no run was begun", f"{name}: {error.why}", remedy) from None
+    if data is None:
+        raise Refusal("no run was begun", f"{name} is not there", remedy)
+    return data.decode("utf-8", "replace")
+
+
+def _has_parent_run(journal: Journal, run: PipelineState) -> bool:
+    session = journal.session(run.pipeline_id)
+    return bool(session and session.parent_id and journal.pipeline_state(session.parent_id))

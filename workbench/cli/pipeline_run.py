@@ -1,0 +1,387 @@
+"""`workbench pipeline run, resume, status, cancel`: begin or follow a run, show its state, end it."""
+
+import asyncio
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli.console import Console
+from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_PARKED,
+    EXIT_UNANSWERED,
+    UsageError,
+)
+from workbench.cli.headless_run import add_output_options, signal_handlers
+from workbench.cli.pipeline_output import (
+    RunPrinter,
+    find_run,
+    pipeline_printer,
+    read_run_input,
+    run_json,
+    run_line,
+    run_report_json,
+    step_line,
+)
+from workbench.domain.rows import PipelineState, run_title
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import SessionDriven
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverLock, is_lease_live
+from workbench.journal.session_queries import pending_action_ids
+
+if TYPE_CHECKING:
+    from workbench.host.steps.run_requests import RunRequest
+    from workbench.pipelines.coordinator import Coordinator
+
+RUN_EXAMPLE = """workbench pipeline run nightly --input "the login page"
+workbench pipeline run nightly --dry-run
+workbench pipeline run nightly --from-step tests --on-approval park --output-format stream-json"""
+
+
+def configure_run(parser: ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("name", metavar="NAME", help="a pipeline of this project, or a file")
+    parser.add_argument(
+        "--input", default="", metavar="TEXT", help="what it works on; @FILE reads it from a file"
+    )
+    parser.add_argument(
+        "--from-step",
+        default="",
+        metavar="STEP",
+        help="begin at STEP; results of earlier steps come from the last run",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the steps, questions and grants; run nothing"
+    )
+    parser.add_argument("--manifest", metavar="M", help="the manifest (default: the nearest one upwards)")
+    parser.add_argument("--recording", metavar="DIR", help="play DIR/STEP.json instead of asking providers")
+    parser.add_argument(
+        "--grant",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="allow calls that match PATTERN in this run without a question",
+    )
+    parser.add_argument(
+        "--grant-personas",
+        action="store_true",
+        help="grant the patterns of the personas, as --dry-run lists them",
+    )
+    parser.add_argument(
+        "--detach",
+        action="store_true",
+        help="run it in the background, in the host of this workspace; print its id",
+    )
+    _add_output_options(parser)
+
+
+def _add_output_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="the same as --output-format json")
+    add_output_options(parser)
+
+
+def execute_run(options: Namespace, console: Console) -> int:
+    """Run a pipeline and return the exit code."""
+    from workbench.cli.config import require_valid_config
+    from workbench.cli.pipeline_definitions import print_plan
+    from workbench.host import driver_context
+    from workbench.host.host_locks import refuse_inside_agents
+    from workbench.host.steps.run_requests import RunRefused, load_requested_pipeline, request_run
+    from workbench.tools.registry import tool_registry
+
+    workspace = workspace_path(options.directory)
+    try:
+        wish = _run_options(options, workspace)
+        if options.dry_run:
+            return print_plan(load_requested_pipeline(workspace, wish), wish, options, console)
+        with open_journal() as (home, journal):
+            refuse_inside_agents(journal, home, "no run was begun")
+            expire_due_actions(journal)
+            loaded = load_workspace_config(home, journal, workspace)
+            require_valid_config(loaded, console)
+            driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+            run_id = request_run(journal, workspace, wish, user_actor())
+            return drive_or_follow_run(home, journal, workspace, run_id, options, console)
+    except RunRefused as error:
+        for problem in error.problems[1:]:
+            console.note(str(problem))
+        raise
+
+
+def _run_options(options: Namespace, workspace: str) -> "RunRequest":
+    from workbench.host.steps.run_requests import RunRequest, load_requested_pipeline
+
+    recordings = ""
+    if options.recording is not None:
+        recordings = str(Path(options.recording).expanduser().resolve())
+        if not Path(recordings).is_dir():
+            raise UsageError(
+                "no run was begun", f"{options.recording} is no folder", "name one with STEP.json files"
+            )
+    wish = RunRequest(
+        name=options.name, input=read_run_input(options.input), manifest=options.manifest,
+        grants=tuple(options.grant), from_step=options.from_step, recordings=recordings,
+    )  # fmt: skip
+    if options.grant_personas:
+        from workbench.cli.pipeline_definitions import granted_patterns
+
+        loaded = load_requested_pipeline(workspace, wish)
+        granted = (*wish.grants, *granted_patterns(loaded))
+        return RunRequest(
+            name=wish.name, input=wish.input, manifest=wish.manifest, grants=tuple(dict.fromkeys(granted)),
+            from_step=wish.from_step, recordings=wish.recordings,
+        )  # fmt: skip
+    return wish
+
+
+def drive_or_follow_run(
+    home: Home, journal: Journal, workspace: str, run_id: str, options: Namespace, console: Console
+) -> int:
+    """Drive a run as the options say, print its events, and return the exit code."""
+    from workbench.host.lifecycle import ensure_host
+
+    printer = pipeline_printer(journal, run_id, options, console)
+    if getattr(options, "detach", False):
+        ensure_host(home, journal, workspace)
+        printer.see(journal.events(run_id))
+        printer.end(_run_row(journal, run_id), (), EXIT_OK)
+        return EXIT_OK
+    is_interrupted = False
+    try:
+        is_interrupted = _drive_here(home, journal, workspace, run_id, options, printer, console)
+    except SessionDriven as held:
+        console.note(f"Another process (pid {held.pid}) runs it; its events are printed here.")
+        is_interrupted = _follow_host(journal, run_id, options, printer)
+    row = _run_row(journal, run_id)
+    waiting = pending_action_ids(journal, run_id)
+    code = pipeline_exit_code(row, waiting, is_interrupted=is_interrupted)
+    printer.end(row, waiting, code)
+    for line in pipeline_closing_lines(row, waiting, code):
+        console.note(line)
+    return code
+
+
+def _run_row(journal: Journal, run_id: str) -> PipelineState:
+    row = journal.pipeline_state(run_id)
+    if row is None:
+        raise LookupError(f"run {run_id} is gone")
+    return row
+
+
+def pipeline_exit_code(row: PipelineState, waiting: tuple[str, ...], *, is_interrupted: bool) -> int:
+    """Return the exit code for how a run stands."""
+    if is_interrupted:
+        return EXIT_INTERRUPTED
+    if row.status == "completed":
+        return EXIT_OK
+    if row.status == "waiting" and waiting:
+        return EXIT_PARKED
+    is_unanswered = "expired" in row.error_message or "nobody" in row.error_message
+    return EXIT_UNANSWERED if row.status == "failed" and is_unanswered else EXIT_FAILED
+
+
+def pipeline_closing_lines(row: PipelineState, waiting: tuple[str, ...], code: int) -> list[str]:
+    """Return what a person should know about the end, for stderr."""
+    again = f"workbench pipeline resume {row.pipeline_id[:8]} goes on with what is not completed."
+    if code == EXIT_PARKED:
+        return [f"Parked: {len(waiting)} waiting. The last answer lets it go on, or resume does."]
+    if code == EXIT_INTERRUPTED:
+        return [f"Interrupted. {again}"]
+    return [] if code == EXIT_OK else [again]
+
+
+def _drive_here(
+    home: Home,
+    journal: Journal,
+    workspace: str,
+    run_id: str,
+    options: Namespace,
+    printer: RunPrinter,
+    console: Console,
+) -> bool:
+    """Drive the run here; return whether it was interrupted."""
+    from workbench.host.driver_context import open_driver_context
+    from workbench.host.host_locks import driver_identity
+    from workbench.host.model_selection import provider_of
+    from workbench.host.steps.run_driver import RunDriverOptions, drive_run
+
+    kit = open_driver_context(
+        home, journal, workspace, provider=provider_of, can_ask=options.on_approval != "deny"
+    )
+    driver = driver_identity(journal, workspace, "run")
+    stop = [False]
+
+    waiting = _WaitingNotice(console, journal, run_id, options)
+
+    def until(coordinator: "Coordinator") -> bool:
+        if coordinator.is_waiting:
+            waiting.say()
+        return stop[0] or (options.on_approval == "park" and coordinator.is_waiting)
+
+    def interrupt() -> bool:
+        is_first, stop[0] = not stop[0], True
+        journal.doorbell.announce()
+        return is_first
+
+    async def run() -> None:
+        with signal_handlers((signal.SIGINT,), interrupt), suppress(asyncio.CancelledError):
+            await drive_run(RunDriverOptions(kit=kit, driver=driver, until=until, see=printer.see), run_id)
+
+    try:
+        with DriverLock(journal, driver):
+            asyncio.run(run())
+    except KeyboardInterrupt:
+        return True
+    finally:
+        kit.root.close()
+    return stop[0]
+
+
+class _WaitingNotice:
+    """Says once, where nobody sits at a terminal, what a run waits for and how not to wait."""
+
+    def __init__(self, console: Console, journal: Journal, run_id: str, options: Namespace) -> None:
+        self._console, self._journal, self._run = console, journal, run_id
+        self._is_said = options.on_approval != "wait" or sys.stdin.isatty()
+
+    def say(self) -> None:
+        ids = () if self._is_said else pending_action_ids(self._journal, self._run)
+        if ids:
+            self._is_said = True
+            self._console.note(
+                f"Waits for an answer: workbench approvals show {ids[0]}. "
+                "With --on-approval park it ends here instead, and the answer lets it go on."
+            )
+
+
+def _follow_host(journal: Journal, run_id: str, options: Namespace, printer: RunPrinter) -> bool:
+    cursor = 0
+    try:
+        while True:
+            events = journal.events(run_id, after=cursor)
+            if events:
+                cursor = events[-1].position
+                printer.see(events)
+            row = _run_row(journal, run_id)
+            is_parked = options.on_approval != "wait" and row.status == "waiting"
+            if row.status in ("completed", "failed", "cancelled") or is_parked:
+                return False
+            journal.wait(journal.last_position(), 1.0)
+    except KeyboardInterrupt:
+        return True
+
+
+RESUME_EXAMPLE = """workbench pipeline resume nightly#41
+workbench pipeline resume 3f2a9c1d --from-step tests"""
+
+
+def configure_resume(parser: ArgumentParser) -> None:
+    """Add the run and the step."""
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
+    )
+    parser.add_argument(
+        "--from-step",
+        default="",
+        metavar="STEP",
+        help="run this step and the steps that depend on it again, too",
+    )
+    _add_output_options(parser)
+
+
+def execute_resume(options: Namespace, console: Console) -> int:
+    """Resume a run and return the exit code."""
+    from workbench.host.host_locks import refuse_inside_agents
+    from workbench.host.steps.run_requests import resume_run
+    from workbench.host.steps.run_start import interrupted_command_steps
+    from workbench.pipelines.state import fold_run
+
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "nothing was resumed")
+        expire_due_actions(journal)
+        run = find_run(journal, workspace_path(options.directory), options.run)
+        session = journal.session(run.pipeline_id)
+        workspace = session.workspace if session else workspace_path(options.directory)
+        if not is_lease_live(home, journal.lease(run.pipeline_id)):
+            for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
+                console.note(f"{step} was running when its process ended; it is run again from its start.")
+        resume_run(journal, run.pipeline_id, user_actor(), options.from_step)
+        return drive_or_follow_run(home, journal, workspace, run.pipeline_id, options, console)
+
+
+STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"
+
+
+def configure_status(parser: ArgumentParser) -> None:
+    """Add the run."""
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
+    )
+    parser.add_argument("--json", action="store_true", help="print an object")
+
+
+def execute_status(options: Namespace, console: Console) -> int:
+    """Show a run."""
+    with open_journal() as (home, journal):
+        expire_due_actions(journal)
+        run = find_run(journal, workspace_path(options.directory), options.run)
+        run = journal.pipeline_state(run.pipeline_id) or run
+        waiting = pending_action_ids(journal, run.pipeline_id)
+        if options.json:
+            console.json(run_report_json(journal, run, waiting))
+            return EXIT_OK
+        console.say(run_line(run, console.signs, journal.now()))
+        for step in journal.step_states(run.pipeline_id):
+            console.say(step_line(step, console.signs))
+        if run.status == "running" and not is_lease_live(home, journal.lease(run.pipeline_id)):
+            console.say(f"  The process that ran it is gone: workbench pipeline resume {run.pipeline_id[:8]}")
+        for action in waiting:
+            console.say(f"  waits: workbench approvals show {action}")
+    return EXIT_OK
+
+
+CANCEL_EXAMPLE = 'workbench pipeline cancel nightly#41 --reason "wrong branch"'
+CANCEL_WAIT_SECONDS = 30.0
+"""Seconds that the command waits for the run to end."""
+
+
+def configure_cancel(parser: ArgumentParser) -> None:
+    """Add the run and the reason."""
+    parser.add_argument(
+        "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
+    )
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why, for the record")
+    parser.add_argument("--json", action="store_true", help="print an object")
+
+
+def execute_cancel(options: Namespace, console: Console) -> int:
+    """Cancel a run."""
+    from workbench.host.host_locks import refuse_inside_agents
+    from workbench.host.lifecycle import ensure_host
+    from workbench.host.steps.run_requests import cancel_run
+
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "nothing was cancelled")
+        run = find_run(journal, workspace_path(options.directory), options.run)
+        cancel_run(journal, run.pipeline_id, user_actor(), options.reason)
+        session = journal.session(run.pipeline_id)
+        if session is not None and not is_lease_live(home, journal.lease(run.pipeline_id)):
+            ensure_host(home, journal, session.workspace)
+        until, row = journal.clock.monotonic() + CANCEL_WAIT_SECONDS, run
+        while row.status not in ("cancelled", "failed", "completed") and journal.clock.monotonic() < until:
+            journal.wait(journal.last_position(), 0.5)
+            row = journal.pipeline_state(run.pipeline_id) or row
+    if options.json:
+        console.json(run_json(row))
+    else:
+        said = "cancelled" if row.status == "cancelled" else f"{row.status}; it was asked to end"
+        console.say(f"{run_title(row)}: {said}")
+    return EXIT_OK

@@ -1,0 +1,534 @@
+"""`workbench replay`: play a recorded session, or a file of one, on the screen or as text."""
+
+import contextlib
+import gc
+import json
+import math
+import os
+import stat
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.cli.console import Console, color_depth, terminal_encoding
+from workbench.cli.context import find_session, open_journal, workspace_path
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError, sentence
+from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, session_json
+from workbench.cli.screen import exit_on_signals, load_config, require_terminal, screen_config
+from workbench.config.types import Config
+from workbench.domain.codec import event_to_object
+from workbench.domain.rows import Action, Session
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folders import remove_tree
+from workbench.effects.runtime import FileLock, is_lock_held
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.journal.errors import GuardFailed
+from workbench.journal.home import Home, default_home_path
+from workbench.journal.journal import Journal
+from workbench.text.human import clock_time_millis, countdown_text
+from workbench.text.safe import one_line
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.views.replay import SPEEDS, parse_replay_moment, times_went_back_text
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from workbench.cli.session_import import ProgressLine
+    from workbench.formats.assemble import ImportSummary
+    from workbench.journal.imports import SessionImport
+    from workbench.tui.backend import Backend
+
+EXAMPLE = """workbench replay
+workbench replay 3f2a --at 12:01:31
+workbench replay 3f2a --headless --json
+workbench replay 3f2a --headless --at 35%
+workbench replay 3f2a --beside 91bc
+workbench replay before.jsonl --beside after.jsonl
+workbench replay ~/.claude/projects/shop/session.jsonl"""
+_SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for speed in SPEEDS}
+
+
+def configure(parser: "ArgumentParser") -> None:
+    """Add the session, where to begin, and whether there is a screen."""
+    parser.add_argument(
+        "id",
+        nargs="?",
+        metavar="ID|FILE",
+        help="the session, or the beginning of its id; the newest here if not given; or any file that"
+        " sessions import reads, of which nothing is left afterwards",
+    )
+    parser.add_argument(
+        "--at",
+        metavar="T",
+        help="begin there, paused: 12:01:31, 35%% or #412; with --headless: what was then",
+    )
+    known = ", ".join(_SPEEDS)
+    parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
+    parser.add_argument("--beside", metavar="ID|FILE", help="a second session beside it, at the same moment")
+    parser.add_argument("--headless", action="store_true", help="print it, open no screen")
+    parser.add_argument("--json", action="store_true", help="with --headless: JSON, an event a line")
+    file = parser.add_argument_group("a file")
+    file.add_argument("--keep", action="store_true", help="import it into the library too")
+    file.add_argument("--number", type=int, metavar="N", help="which of its sessions, from 1")
+    file.add_argument(
+        "--format", type=_format_name, metavar="F", help="the format of the file (default: detected)"
+    )
+
+
+def simple(words: Sequence[str]) -> Mapping[str, object] | None:
+    """Return the options of `replay` and `replay ID`, which need no parser; None for others."""
+    if len(words) > 1 or any(word.startswith("-") for word in words):
+        return None
+    names = ("at", "beside", "number", "format")
+    flags = ("headless", "json", "keep")
+    return {
+        "id": next(iter(words), None),
+        "speed": "1",
+        **dict.fromkeys(names),
+        **dict.fromkeys(flags, False),
+    }
+
+
+def _format_name(text: str) -> str:
+    from argparse import ArgumentTypeError
+
+    from workbench.formats.detect import format_names
+
+    if text not in format_names():
+        raise ArgumentTypeError(f"“{text}” is none of {', '.join(sorted(format_names()))}")
+    return text
+
+
+def execute(options: "Namespace", console: Console) -> int:
+    """Replay a session."""
+    if options.json and not options.headless:
+        raise UsageError("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
+    if options.id == STDIN and not options.headless:
+        raise UsageError("nothing was replayed", "the screen needs stdin for its keys", "add --headless")
+    if options.beside is not None and options.headless:
+        raise UsageError("nothing was replayed", "--beside is for the screen", "leave --headless out")
+    if options.beside == STDIN:
+        raise UsageError("nothing was replayed", "the screen needs stdin for its keys", "name a file")
+    if not options.headless:
+        gc.disable()  # the app lets it go on after its first frame
+        require_terminal()
+    with _open_session(options, console) as found:
+        if options.headless:
+            if found.remark:
+                console.note(found.remark)
+            source = ReplaySource(found.journal, found.session)
+            at = _start_index(source, options.at)
+
+            print_replay(source, found.session, at, console, is_json=options.json)
+            return EXIT_OK
+        with _second_session(found, options, console) as other:
+            return _show_replay(found, other, options)
+
+
+class OpenedSession(Struct, frozen=True, kw_only=True):
+    """A session that came out of a file, in a journal that is open."""
+
+    home: Home
+    journal: Journal
+    session: Session
+    remark: str
+    """What is to be said about the file: how many sessions it has, what was not understood."""
+    is_lent: bool = False
+    """Whether the journal is gone when the replay is over."""
+
+
+def _show_replay(found: OpenedSession, other: OpenedSession | None, options: "Namespace") -> int:
+    from workbench.tui.replay.replay_app import ReplayApp
+
+    journal, session = found.journal, found.session
+    config = _replay_config(found)
+    at = None if options.at is None else _start_index(ReplaySource(journal, session), options.at)
+    app = ReplayApp(
+        journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
+        remark=found.remark, beside=None if other is None else (other.journal, other.session),
+        services=None if found.is_lent else _replay_services(found), depth=color_depth(),
+        encoding=terminal_encoding(),
+    )  # fmt: skip
+    with exit_on_signals(app.end_soon):
+        app.run()
+    if app.failure is not None:
+        raise app.failure
+    return EXIT_OK
+
+
+@contextmanager
+def _second_session(
+    found: OpenedSession, options: "Namespace", console: Console
+) -> Generator[OpenedSession | None, None, None]:
+    given = options.beside
+    if given is None:
+        yield None
+    elif is_path(given):
+        with temporary_import(ReplayFile(file=given), console) as loan:
+            yield loan
+    elif found.is_lent:
+        from argparse import Namespace
+
+        with _open_session(Namespace(**{**vars(options), "id": given, "keep": False}), console) as loan:
+            yield loan
+    elif (session := _session_by_name(found.journal, given)) is not None:
+        yield OpenedSession(home=found.home, journal=found.journal, session=session, remark="")
+    else:
+        with temporary_import(ReplayFile(file=given), console) as loan:
+            yield loan
+
+
+def _replay_services(found: OpenedSession) -> "Backend":
+    from workbench.tui.backend import Backend, ExportRequest, ForkRequest
+
+    home, journal, here = found.home, found.journal, str(Path.cwd())
+
+    # What each needs is loaded when it is wanted, not before the first frame.
+    def fork(wanted: ForkRequest) -> str:
+        from workbench.cli.local_backend_sessions import fork_at_moment
+
+        return fork_at_moment(home, journal, wanted)
+
+    def film(wanted: ExportRequest, told: Callable[[str], None]) -> str:
+        from workbench.cli import local_backend_sessions
+
+        return local_backend_sessions.export_film(home, journal, here, wanted, told)
+
+    return Backend(fork=fork, film=film)
+
+
+def _replay_config(found: OpenedSession) -> Config:
+    if found.is_lent:
+        # The user's own settings; a path that a file names is no workspace of theirs.
+        return load_config(default_home_path(os.environ), workspace_path(None), trusted=False)
+    # Only where the session worked are there settings of its workspace.
+    place = found.session.workspace
+    folder = place if Path(place).is_dir() else workspace_path(None)
+    return screen_config(found.home, found.journal, folder)
+
+
+# --- which session --------------------------------------------------------------------------------
+
+
+@contextmanager
+def _open_session(options: "Namespace", console: Console) -> Generator[OpenedSession, None, None]:
+    wish = ReplayFile(file=options.id or "", format=options.format, number=options.number)
+    if options.id is not None and is_path(options.id) and not options.keep:
+        with temporary_import(wish, console) as loan:
+            yield loan
+        return
+    with open_journal() as (home, journal):
+        if options.keep:
+            if options.id is None:
+                raise UsageError("nothing was replayed", "--keep is about a file", "name one")
+            refuse_inside_agents(journal, home, "import sessions")
+            yield import_replay_file(home, journal, wish, console)
+            return
+        session = _session_from_options(journal, options)
+        if session is not None:
+            yield OpenedSession(home=home, journal=journal, session=session, remark="")
+            return
+    with temporary_import(wish, console) as loan:
+        yield loan
+
+
+def _session_from_options(journal: Journal, options: "Namespace") -> Session | None:
+    if options.id is not None:
+        return _session_by_name(journal, options.id)
+    workspace = workspace_path(options.directory)
+    found = next(iter(journal.sessions(workspace, limit=1)), None)
+    if found is None:
+        why = f"no session was recorded in {workspace}"
+        raise Refusal("nothing was replayed", why, "workbench sessions list --all shows others")
+    return found
+
+
+def _session_by_name(journal: Journal, given: str) -> Session | None:
+    try:
+        return find_session(journal, given)
+    except Refusal as refusal:
+        named = Path(given)
+        if named.exists():
+            return None
+        if named.suffix:
+            what = f"there is no session “{one_line(given, 80)}”"
+            why = "there is no file of that name here either"
+            raise Refusal(what, why, "workbench sessions list --all shows ids") from refusal
+        raise
+
+
+def _start_index(source: ReplaySource, given: str | None) -> int | None:
+    if given is None:
+        return None
+    index = parse_replay_moment(given, source.reel)
+    if index is None:
+        count = len(source.reel)
+        remedy = f"name one as 12:01:31, 35% or #1 to #{count}" if count else "it has no events"
+        raise UsageError("nothing was replayed", f"“{given}” is no moment of this recording", remedy)
+    return index
+
+
+STDIN: Final = "-"
+_FOLDER_PREFIX: Final = "workbench-replay-"
+_LOCK_NAME: Final = "replay.lock"
+_LEAST_AGE_SECONDS: Final = 60.0
+"""Seconds for which a folder without a held lock may be one that is just being made."""
+_MOST_NAMED: Final = 5
+
+
+class ReplayFile(Struct, frozen=True, kw_only=True):
+    """What of which file is to be replayed."""
+
+    file: str
+    """Its path, or `-`."""
+    format: str | None = None
+    """The format that the user named; None looks into the file."""
+    number: int | None = None
+    """Which of its sessions, from 1; None takes the first."""
+
+
+def is_path(given: str) -> bool:
+    """Return whether an argument can only mean a file."""
+    return given == STDIN or os.sep in given
+
+
+@contextlib.contextmanager
+def temporary_import(wish: ReplayFile, console: Console) -> Generator[OpenedSession, None, None]:
+    """Take a file into a data folder that is gone afterwards."""
+    _remove_leftover_folders()
+    folder = Path(tempfile.mkdtemp(prefix=_FOLDER_PREFIX))
+    try:
+        home = Home.open(folder)
+        with FileLock(home.run / _LOCK_NAME) as lock:
+            lock.try_acquire()
+            with Journal.open(home) as journal:
+                yield replace(import_replay_file(home, journal, wish, console), is_lent=True)
+    finally:
+        remove_tree(str(folder))
+
+
+def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: Console) -> OpenedSession:
+    """Take a file into a journal, as an import does."""
+    # What reads foreign files is loaded for them: a session of the library is on the screen without it.
+    from workbench.cli.session_import import ProgressLine
+    from workbench.journal.imports import SessionImport
+
+    intake, progress = SessionImport(journal), ProgressLine(console)
+    try:
+        summaries = _read_file(wish, intake, progress)
+        intake.finish()
+    except BaseException as error:
+        intake.cancel()
+        if why := _import_problem(error):
+            raise _replay_refusal(wish, why) from None
+        raise
+    finally:
+        progress.clear()
+    found = [summary for summary in summaries if journal.session(summary.session_id) is not None]
+    chosen = _chosen_session(wish, found)
+    session = journal.session(chosen.session_id)
+    if session is None:
+        raise _replay_refusal(wish, "its session is not there any more")
+    return OpenedSession(
+        home=home, journal=journal, session=session, remark=_choice_remark(found, chosen, wish)
+    )
+
+
+def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLine") -> "list[ImportSummary]":
+    from workbench.formats import detect
+
+    with _open_stream(wish.file) as (stream, at):
+        opened = detect.open_file(
+            progress.counted(stream, wish.file), wish.file, at, wish.format, store=intake.store,
+            current_id=intake.current_id, recorded_at=intake.now,
+        )  # fmt: skip
+        for event in opened.events:
+            intake.add(event)
+        return opened.summaries
+
+
+@contextlib.contextmanager
+def _open_stream(given: str) -> Generator[tuple[BinaryIO, int], None, None]:
+    if given == STDIN:
+        yield sys.stdin.buffer, time.time_ns() // 1_000
+        return
+    from workbench.formats.detect import UnknownFormat
+
+    path = Path(given).expanduser()
+    status = path.stat()
+    # Looked at before it is opened: a pipe that nobody writes to would be waited for.
+    if not stat.S_ISREG(status.st_mode):
+        raise UnknownFormat("it is no regular file")
+    with path.open("rb") as stream:
+        yield stream, int(status.st_mtime * 1_000_000)
+
+
+def _import_problem(error: BaseException) -> str:
+    from workbench.formats.detect import UnknownFormat
+
+    match error:
+        case UnknownFormat():
+            return str(error)
+        case GuardFailed():
+            return error.why
+        case OSError():
+            return error.strerror or str(error)
+        case _:
+            return ""
+
+
+def _replay_refusal(wish: ReplayFile, why: str) -> Refusal:
+    shown = "stdin" if wish.file == STDIN else one_line(wish.file, 120)
+    remedy = (
+        "workbench sessions import --dry-run FILE says more, workbench sessions list --all shows sessions"
+    )
+    return Refusal(f"“{shown}” was not replayed", why, remedy)
+
+
+def _chosen_session(wish: ReplayFile, found: "list[ImportSummary]") -> "ImportSummary":
+    if not found:
+        raise _replay_refusal(wish, "no session is in it")
+    number = 1 if wish.number is None else wish.number
+    if not 1 <= number <= len(found):
+        what = "1 session is" if len(found) == 1 else f"{len(found)} sessions are"
+        raise UsageError("nothing was replayed", f"{what} in that file", f"name one from 1 to {len(found)}")
+    return found[number - 1]
+
+
+def _choice_remark(found: "list[ImportSummary]", chosen: "ImportSummary", wish: ReplayFile) -> str:
+    parts: list[str] = []
+    if len(found) > 1 and wish.number is None:
+        names = ", ".join(one_line(one.title, 40) or one.key[:20] for one in found[:_MOST_NAMED])
+        more = ", …" if len(found) > _MOST_NAMED else ""
+        parts.append(f"{len(found)} sessions are in it ({names}{more}); --number 2 shows the next.")
+    if count := len(chosen.problems):
+        what = "1 place" if count == 1 else f"{count} places"
+        parts.append(f"{what} of it could not be read as its format says; sessions import lists them.")
+    return " ".join(parts)
+
+
+# --- what killed replays left -----------------------------------------------------------------------
+
+
+def _remove_leftover_folders() -> None:
+    """Remove folders of replays that are not there any more: of this user, and held by nobody."""
+    with contextlib.suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER_PREFIX}*"):
+            with contextlib.suppress(OSError, FileRefused):
+                if _is_leftover(folder):
+                    remove_tree(str(folder))
+
+
+def _is_leftover(folder: Path) -> bool:
+    status = folder.lstat()
+    is_mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return (
+        is_mine
+        and time.time() - status.st_mtime > _LEAST_AGE_SECONDS
+        and not is_lock_held(folder / "run" / _LOCK_NAME)
+    )
+
+
+NO_TIMES_NOTE: Final = "no times recorded: events are a second apart"
+_MICROS = 1_000_000
+_MOST_SHOWN = 40
+
+
+def print_replay(
+    source: ReplaySource, session: Session, index: int | None, console: Console, *, is_json: bool
+) -> None:
+    """Print all events, or with a moment what was then."""
+    if index is not None:
+        source.seek(index)
+        if is_json:
+            console.json(state_json(source, session))
+        else:
+            for line in state_lines(source, session):
+                console.say(line)
+        return
+    if source.reel.is_steady:
+        console.note(sentence(NO_TIMES_NOTE))
+    elif back := times_went_back_text(source.reel):
+        console.note(f"{back}: such events stand at the time before them.")
+    for event in replay_events_json(source):
+        if is_json:
+            console.json_line(json.dumps(event, ensure_ascii=False))
+        else:
+            console.say(
+                f"{event['after']:>10.3f} s  #{event['index']:<6} {event['kind']:<22} {event['words']}"
+            )
+
+
+def replay_events_json(source: ReplaySource) -> Iterable[JsonFields]:
+    """Yield the events of a recording, each with its times in seconds from the start."""
+    reel = source.reel
+    for index in range(1, len(reel) + 1):
+        event = source.event_at(index)
+        if event is not None:
+            yield {
+                "index": index,
+                "at": iso_time(reel.time(index)),
+                "after": (reel.time(index) - reel.time(0)) / _MICROS,
+                "played_after": reel.played(index) / _MICROS,
+                "kind": event.kind,
+                "words": source.words_at(index),
+                "event": event_to_object(event),
+            }
+
+
+def state_json(source: ReplaySource, session: Session) -> JsonFields:
+    """Return what was at the moment as JSON."""
+    waiting = _waiting_actions(source)
+    counts = Counter(action.session_id for action in waiting)
+    return {
+        "session": session.id,
+        "index": source.index,
+        "events": len(source.reel),
+        "at": iso_time(source.now()),
+        "has_times": not source.reel.is_steady,
+        "times_back": source.reel.went_back,
+        "sessions": [session_json(one, counts[one.id]) for one in source.sessions(_MOST_SHOWN)],
+        "waiting": [
+            {**action_json(one), "left_seconds": _seconds_left(one, source.now())} for one in waiting
+        ],
+        "calls": [call_json(call) for call in source.calls(session.id)],
+    }
+
+
+def _waiting_actions(source: ReplaySource) -> list[Action]:
+    return [action for action in source.actions(0) if action.state == "pending"]
+
+
+def _seconds_left(action: Action, now: int) -> float | None:
+    return None if action.expires_at is None else max(0, action.expires_at - now) / _MICROS
+
+
+def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:
+    """Yield what was at the moment as lines."""
+    title, at = session.title or session.id[:8], clock_time_millis(source.now())
+    yield f"{title}  event {source.index} of {len(source.reel)}  at {at}"
+    if source.reel.is_steady:
+        yield NO_TIMES_NOTE
+    elif back := times_went_back_text(source.reel):
+        yield f"{back}: such events stand at the time before them"
+    yield "sessions"
+    for one in source.sessions(_MOST_SHOWN):
+        yield f"  {one.id[:8]}  {one.status:<12} {one.title}"
+    waiting = _waiting_actions(source)
+    yield "waiting" if waiting else "nothing waited"
+    for action in waiting:
+        left = _seconds_left(action, source.now())
+        words = "" if left is None else countdown_text(left)
+        yield f"  {action.id[:8]}  {words:>8}  {action.verb} {action.target}"
+    calls = source.calls(session.id)
+    yield "calls" if calls else "no tool was called"
+    for call in calls:
+        yield f"  {call.id[:8]}  {call.state:<12} {call.tool} {call.target}"

@@ -1,1 +1,0 @@
-"""`workbench replay`: the command and what it prints without a screen."""

@@ -1,0 +1,251 @@
+"""Rows of actions, calls and sessions as one line of text each and as JSON objects."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from workbench.cli.console import StatusIcons
+from workbench.domain.codec import to_json_value
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import Json
+from workbench.text.human import countdown_text, duration_text, spoken_duration
+from workbench.text.human import iso_time as human_iso_time
+from workbench.text.safe import one_line
+from workbench.views.status_icons import action_status, call_status
+
+TARGET_CELLS = 72
+TITLE_CELLS = 40
+MICROS_PER_SECOND = 1_000_000
+
+
+class ActionRow(Struct, frozen=True, kw_only=True):
+    """An action with what its row says beside it."""
+
+    action: Action
+    title: str = ""
+    """Of its session."""
+    hunks: int = 0
+    lines: int = 1
+    """Of its command."""
+    call: Call | None = None
+    key: str = ""
+    """As much of its id as names it alone; empty shows its beginning."""
+
+
+def action_target(action: Action) -> str:
+    """Return what an action is about, on one safe line."""
+    return one_line(action.target, TARGET_CELLS)
+
+
+def changed_lines_text(action: Action, signs: StatusIcons) -> str:
+    """Return how many lines an action adds and removes: `+9 −4`, empty for none."""
+    parts = [f"+{action.added}"] if action.added else []
+    parts += [f"{signs.minus}{action.removed}"] if action.removed else []
+    return " ".join(parts)
+
+
+def seconds_left(action: Action, now: int) -> float | None:
+    """Return the seconds until an action expires, None if it does not."""
+    return None if action.expires_at is None else max(0.0, (action.expires_at - now) / MICROS_PER_SECOND)
+
+
+def clock_time(micros: int | None, now: int) -> str:
+    """Return a time of day in local time, with the date if it is another day."""
+    if micros is None:
+        return ""
+    then, today = (
+        datetime.fromtimestamp(micros / MICROS_PER_SECOND),
+        datetime.fromtimestamp(now / MICROS_PER_SECOND),
+    )
+    return then.strftime("%H:%M:%S" if then.date() == today.date() else "%Y-%m-%d %H:%M")
+
+
+def action_line(asked: ActionRow, signs: StatusIcons, now: int) -> str:
+    """Return one line of a list: sign, word, id, verb, target, lines, session, time."""
+    action = asked.action
+    meaning, word = action_status(action, asked.call)
+    seconds = seconds_left(action, now)
+    end = countdown_text(seconds) if action.state == "pending" and seconds is not None else ""
+    end = end or (clock_time(action.decided_at, now) if action.state != "pending" else "")
+    risks = f"! {', '.join(action.warnings)}" if action.warnings else ""
+    facts = (
+        action_target(action),
+        changed_lines_text(action, signs),
+        risks,
+        one_line(asked.title, TITLE_CELLS),
+        end,
+    )
+    tail = "  ".join(fact for fact in facts if fact)
+    return f"{signs.of(meaning)} {word:<8} {asked.key or action.id[:8]}  {action.verb:<5} {tail}"
+
+
+def spoken_action(number: int, asked: ActionRow, now: int) -> str:
+    """Return an action as line mode speaks it, without signs."""
+    action = asked.action
+    parts = [f"{number} {action.verb} {action_target(action)}"]
+    if asked.lines > 1:
+        parts.append(f"{asked.lines} lines")
+    if asked.hunks:
+        parts.append(f"{asked.hunks} hunk{'s' if asked.hunks != 1 else ''}")
+    if action.added or action.removed:
+        parts.append(f"plus {action.added} minus {action.removed}")
+    if action.stale_paths:
+        parts.append("stale")
+    if action.warnings:
+        parts.append(f"risk {' and '.join(action.warnings)}")
+    if asked.title:
+        parts.append(f"session {one_line(asked.title, TITLE_CELLS).rstrip('.')}")
+    seconds = seconds_left(action, now)
+    if seconds is not None:
+        parts.append(f"{spoken_duration(seconds)} left")
+    return ", ".join(parts) + "."
+
+
+def waiting_lines(action: Action, signs: StatusIcons, now: int) -> str:
+    """Return the lines that tell a run's reader what waits and how to answer."""
+    seconds = seconds_left(action, now)
+    facts = (action.verb, action_target(action), changed_lines_text(action, signs))
+    line = f"{signs.of('waiting')} waiting  {' '.join(fact for fact in facts if fact)}"
+    ask = f", {spoken_duration(seconds)} left" if seconds is not None else ""
+    answer = "approve" if action.kind == "tool" else "answer"
+    return f"{line}{ask}\n  workbench approvals {answer} {action.id}"
+
+
+def call_target(call: Call) -> str:
+    """Return what a call is about; the gate names it, but not for what it turned down."""
+    texts = (value for value in call.parameters.values() if isinstance(value, str))
+    return call.target or next(texts, "")
+
+
+def call_line(call: Call, signs: StatusIcons) -> str:
+    """Return one line of a call: sign, word, tool, target, exit code, time, why."""
+    meaning, word = call_status(call)
+    parts = [f"{signs.of(meaning)} {word}", one_line(call.tool, TITLE_CELLS)]
+    target = call_target(call)
+    parts += [one_line(target, TARGET_CELLS)] if target else []
+    parts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
+    parts += [duration_text(call.duration_ms / 1000)] if call.duration_ms is not None else []
+    why = "" if call.state == "succeeded" and call.detail != "recovered" else call.error or call.detail
+    return "  ".join(parts) + (f": {one_line(why, 160)}" if why else "")
+
+
+def session_line(session: Session, key: str, waiting: int, signs: StatusIcons, now: int) -> str:
+    """Return one line of a list of sessions; `key` is as much of its id as is shown."""
+    status = session.status if session.reason is None else f"{session.status} ({session.reason})"
+    sign = signs.of("waiting") if waiting else " "
+    asks = f"{waiting} waiting" if waiting else ""
+    facts = (one_line(session.title, TARGET_CELLS), asks, one_line(session.model, 32))
+    tail = "  ".join(fact for fact in facts if fact)
+    return f"{sign} {key}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"
+
+
+def joined_lines(rows: Sequence[str], empty: str) -> str:
+    """Return rows as lines, or the sentence for none."""
+    return "\n".join(rows) if rows else empty
+
+
+JsonFields = dict[str, Json]
+
+
+def iso_time(micros: int | None) -> str | None:
+    """Return a time as ISO 8601, None for none."""
+    return None if micros is None else human_iso_time(micros)
+
+
+def action_json(action: Action) -> JsonFields:
+    """Return an action as lists show it; how much of it was seen only where that was noted."""
+    seen: JsonFields = {} if action.seen is None else {"seen": action.seen}
+    return {
+        "id": action.id,
+        "session_id": action.session_id,
+        "call_id": action.call_id,
+        "kind": action.kind,
+        "tool": action.tool,
+        "target": action.target,
+        "added": action.added,
+        "removed": action.removed,
+        "digest": action.digest,
+        "created_at": iso_time(action.created_at),
+        "expires_at": iso_time(action.expires_at),
+        "state": action.state,
+        "supersedes": action.supersedes,
+        "warnings": list(action.warnings),
+        **seen,
+    }
+
+
+def decision_json(action: Action) -> JsonFields | None:
+    """Return how an action was decided, None while it waits."""
+    if action.state == "pending":
+        return None
+    return {
+        "state": action.state,
+        "by": action.decided_by,
+        "at": iso_time(action.decided_at),
+        "reason": action.reason,
+        "selection": to_json_value(action.selection),
+        "edited": sorted(action.edited or ()) or None,
+        "choice": action.choice,
+        "text": action.text,
+        "approved_until": iso_time(action.approved_until),
+        "successor": action.successor,
+        "seen": action.seen,
+    }
+
+
+def call_json(call: Call) -> JsonFields:
+    """Return a call as telemetry: when, who allowed it, tool, parameters, outcome (S4)."""
+    return {
+        "id": call.id,
+        "tool": call.tool,
+        "target": call.target,
+        "state": call.state,
+        "approval_method": call.approval_method,
+        "verdict_by": call.verdict_by,
+        "rule": call.rule,
+        "action_id": call.action_id,
+        "parameters": to_json_value(call.parameters),
+        "requested_at": iso_time(call.requested_at),
+        "started_at": iso_time(call.started_at),
+        "finished_at": iso_time(call.finished_at),
+        "duration_ms": call.duration_ms,
+        "exit_code": call.exit_code,
+        "detail": call.detail,
+        "summary": call.summary,
+        "error": call.error,
+        "output_bytes": call.output_bytes,
+    }
+
+
+def session_json(session: Session, waiting: int = 0) -> JsonFields:
+    """Return a session as lists show it."""
+    return {
+        "id": session.id,
+        "kind": session.kind,
+        "title": session.title,
+        "status": session.status,
+        "reason": session.reason,
+        "workspace": session.workspace,
+        "provider": session.provider,
+        "model": session.model,
+        "created_at": iso_time(session.created_at),
+        "updated_at": iso_time(session.updated_at),
+        "usage": usage_json(session),
+        "waiting": waiting,
+        "tags": list(session.tags),
+        "archived": session.archived,
+        "origin": session.origin,
+        "origin_status": session.origin_status,
+        "parent_id": session.parent_id,
+    }
+
+
+def usage_json(session: Session) -> JsonFields:
+    """Return the tokens that a session used."""
+    usage = session.usage
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+    }

@@ -1,0 +1,247 @@
+"""`workbench rules list, add, remove, backtest`: rules that allow calls, ask about them or deny them."""
+
+import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+
+from workbench.cli.console import Console
+from workbench.cli.context import open_journal, user_actor, workspace_path
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.rows import JsonFields, iso_time, joined_lines
+from workbench.domain.events import RuleAdded
+from workbench.domain.rows import Call, Rule
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.journal.decisions import add_rule, revoke_rule
+from workbench.journal.journal import Journal
+from workbench.policy import rule_validation, rules
+from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
+from workbench.policy.rule_validation import rule_notes, warnings_by_rule
+from workbench.policy.rules import call_subject
+from workbench.text.human import spoken_duration
+from workbench.text.safe import one_line
+from workbench.tools.registry import tool_descriptors
+
+LIST_EXAMPLE = """workbench rules list
+workbench rules list --all --json"""
+
+
+def configure_list(parser: ArgumentParser) -> None:
+    """Add what is listed."""
+    parser.add_argument("--all", action="store_true", help="revoked and expired rules too")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_list(options: Namespace, console: Console) -> int:
+    """List rules."""
+    with open_journal() as (_, journal):
+        found, now = journal.rules(active=not options.all), journal.now()
+    wrong = warnings_by_rule(found, {tool.id: tool for tool in tool_descriptors()})
+    if options.json:
+        console.json([rule_json(rule, wrong.get(rule.id, ())) for rule in found])
+    else:
+        lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
+        console.say(joined_lines(lines, "No rule: every call is asked about."))
+    return EXIT_OK
+
+
+ADD_EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
+workbench rules add read_file '"path":"docs/[^"]*\.md"' -d 'read the documentation' --scope workspace
+workbench rules add Bash 'Bash(git push *)' --glob --effect deny -d 'pushing is my business'"""
+_MICROS_PER_HOUR = 3_600_000_000
+_MOST_HOURS = 87_600.0
+
+
+def configure_add(parser: ArgumentParser) -> None:
+    """Add the rule."""
+    add_pattern_options(parser)
+    parser.add_argument("-d", "--description", required=True, metavar="TEXT", help="what the rule is for")
+    parser.add_argument(
+        "--scope", choices=RULE_SCOPES, default="always", help="where the rule applies (default: always)"
+    )
+    parser.add_argument("--hours", type=float, metavar="N", help="it expires after so many hours")
+    parser.add_argument("--json", action="store_true", help="print the rule as a JSON object")
+
+
+def execute_add(options: Namespace, console: Console) -> int:
+    """Add the rule."""
+    hours = options.hours
+    if hours is not None and not (math.isfinite(hours) and 0 < hours <= _MOST_HOURS):
+        raise UsageError(
+            "no rule was added",
+            f"--hours {hours} is no time to come",
+            "name hours above 0, at most ten years",
+        )
+    scope_id = workspace_path(options.directory) if options.scope == "workspace" else None
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "add a rule")
+        expires_at = None if hours is None else journal.now() + round(hours * _MICROS_PER_HOUR)
+        body = rule_draft(options, options.description, scope_id, expires_at)
+        said = rule_notes(
+            tool=body.tool, pattern_kind=body.pattern_kind, pattern=body.pattern, effect=body.effect,
+            known_tools={tool.id: tool for tool in tool_descriptors()},
+        )  # fmt: skip
+        for note in said:
+            console.note(note)
+        rule = add_rule(journal, body, user_actor())
+    if options.json:
+        console.json(rule_json(rule, said))
+    else:
+        console.say(f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}")
+    return EXIT_OK
+
+
+REMOVE_EXAMPLE = "workbench rules remove R3 R4"
+
+
+def configure_remove(parser: ArgumentParser) -> None:
+    """Add the numbers."""
+    parser.add_argument("rules", nargs="+", metavar="RULE", help="its number, such as R3")
+
+
+def execute_remove(options: Namespace, console: Console) -> int:
+    """Revoke the named rules."""
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "take a rule back")
+        known = {rule.id: rule for rule in journal.rules(active=False)}
+        for number in dict.fromkeys(options.rules):
+            before = known.get(number)
+            rule = revoke_rule(journal, number, user_actor())
+            was = before is not None and before.revoked_at is not None
+            console.say(f"{'Revoked before' if was else 'Revoked'}: {rule.id} {rule.tool} {rule.pattern}")
+            if rule.origin == "config" and not was:
+                console.note("It comes from a configuration file: take it out there, or it is added again.")
+    return EXIT_OK
+
+
+BACKTEST_EXAMPLE = "workbench rules backtest Bash 'Bash(git diff *)' --glob"
+_MOST_CALLS_SHOWN = 40
+
+
+def configure_backtest(parser: ArgumentParser) -> None:
+    """Add the rule."""
+    add_pattern_options(parser)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_backtest(options: Namespace, console: Console) -> int:
+    """Try the rule on every call there was."""
+    body = rule_draft(options, "tried on the past", None, None)
+    rule = Rule(
+        id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
+        pattern_kind=body.pattern_kind, description=body.description, created_at=0,
+    )  # fmt: skip
+    with open_journal() as (_, journal):
+        of_tool, matched = 0, list[Call]()
+        for call, is_matched in backtest_calls(journal, rule):
+            of_tool += 1
+            matched += [call] if is_matched else []
+    if options.json:
+        console.json({"calls": of_tool, "matched": [_call_json(call) for call in matched]})
+        return EXIT_OK
+    verb = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[body.effect]
+    console.say(f"It would have {verb} {len(matched)} of {of_tool} calls of {one_line(body.tool, 40)}.")
+    rows = [
+        f"{call.state:<12} {one_line(call.target or call.tool, 80)}" for call in matched[-_MOST_CALLS_SHOWN:]
+    ]
+    if rows:
+        console.say("\n".join(rows))
+    if len(matched) > _MOST_CALLS_SHOWN:
+        console.say(f"These are the last {_MOST_CALLS_SHOWN}; --json has all.")
+    return EXIT_OK
+
+
+def backtest_calls(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
+    """Yield every call of a tool that a rule is about, once, and whether the rule covers it."""
+    known = {tool.id: tool for tool in tool_descriptors()}
+    for session in journal.sessions():
+        for call in journal.calls(session.id):
+            if call.replaced_by is not None or is_copied_by_fork(session, call):
+                continue
+            tool, parameters = as_own_call(call.tool, call.parameters)
+            descriptor = known.get(tool)
+            if descriptor is not None and rule_concerns_tool(rule, descriptor):
+                yield call, rules.rule_covers(rule, call_subject(descriptor, parameters, session.workspace))
+
+
+def _call_json(call: Call) -> JsonFields:
+    return {
+        "id": call.id,
+        "session_id": call.session_id,
+        "tool": call.tool,
+        "target": call.target,
+        "state": call.state,
+        "requested_at": iso_time(call.requested_at),
+    }
+
+
+RULE_SCOPES = ("always", "workspace")
+RULE_EFFECTS = ("allow", "ask", "deny")
+
+
+def add_pattern_options(parser: ArgumentParser) -> None:
+    """Add tool, pattern and effect."""
+    parser.add_argument("tool", metavar="TOOL", help="id of the tool; with --glob also a name such as Bash")
+    parser.add_argument("pattern", metavar="PATTERN", help="regular expression over the parameters as JSON")
+    parser.add_argument(
+        "--glob", action="store_true", help="PATTERN is a permission pattern such as Bash(git diff *)"
+    )
+    parser.add_argument(
+        "--effect", choices=RULE_EFFECTS, default="allow", help="what the rule does (default: allow)"
+    )
+
+
+def rule_draft(
+    options: Namespace, description: str, scope_id: str | None, expires_at: int | None
+) -> RuleAdded:
+    """Return the rule that the options describe."""
+    kind = "glob" if options.glob else "regex"
+    scope = "always" if scope_id is None else "workspace"
+    problems = rule_validation.rule_problems(
+        tool=options.tool, pattern_kind=kind, pattern=options.pattern, description=description,
+        known_tools={tool.id: tool for tool in tool_descriptors()}, effect=options.effect, scope=scope,
+    )  # fmt: skip
+    if problems:
+        raise Refusal("no rule was added", "; ".join(problems), "say more exactly what it is about")
+    return RuleAdded(
+        rule="", effect=options.effect, origin="user", scope=scope, scope_id=scope_id, tool=options.tool,
+        pattern_kind=kind, pattern=options.pattern, description=description, expires_at=expires_at,
+    )  # fmt: skip
+
+
+_PATTERN_CELLS = 60
+
+
+def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
+    """Return a rule as JSON; the fields of S0 ApprovalRule are among them."""
+    return {
+        "id": rule.id,
+        "effect": rule.effect,
+        "origin": rule.origin,
+        "scope": rule.scope,
+        "scope_id": rule.scope_id,
+        "tool_name": rule.tool,
+        "pattern_kind": rule.pattern_kind,
+        "param_pattern": rule.pattern,
+        "description": rule.description,
+        "created_at": iso_time(rule.created_at),
+        "created_from": rule.created_from,
+        "expires_at": iso_time(rule.expires_at),
+        "revoked_at": iso_time(rule.revoked_at),
+        "last_used_at": iso_time(rule.last_used_at),
+        "use_count": rule.use_count,
+        "warnings": list(warnings),
+    }
+
+
+def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
+    """Return the lines of a rule: number, what it does, for which tool, on whose word, what is wrong."""
+    state = "revoked" if rule.revoked_at is not None else rule.effect
+    if rule.revoked_at is None and rule.expires_at is not None and rule.expires_at <= now:
+        state = "expired"
+    used = f"used {rule.use_count} times"
+    if rule.last_used_at is not None:
+        used += f", last {spoken_duration((now - rule.last_used_at) / 1_000_000)} ago"
+    what = f"{one_line(rule.tool, 24)}  {one_line(rule.pattern, _PATTERN_CELLS)}"
+    about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
+    wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
+    return f"{rule.id:<4} {state:<8} {what}\n     {about}{wrong}"

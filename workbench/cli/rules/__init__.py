@@ -1,1 +1,0 @@
-"""`workbench rules`: what lets calls pass, or stands in their way, without a question."""

@@ -1,1 +1,0 @@
-"""The command `run`: an agent without a screen, driven here or followed where another drives it."""

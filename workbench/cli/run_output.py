@@ -1,0 +1,314 @@
+"""Output of `workbench run` for people, as JSON or as a stream of events; its result and exit code."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct, field
+
+from workbench.cli.approval_display import read_action_row
+from workbench.cli.console import Console
+from workbench.cli.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_PARKED,
+    EXIT_UNANSWERED,
+    sentence,
+)
+from workbench.cli.rows import (
+    JsonFields,
+    action_json,
+    action_line,
+    call_line,
+    call_target,
+    iso_time,
+    usage_json,
+    waiting_lines,
+)
+from workbench.domain import events as e
+from workbench.domain.events import CallProposed, ErrorRaised, Event, FileChanged, ReplyCompleted, TurnEnded
+from workbench.domain.rows import Action, Call, Session
+from workbench.journal.journal import Journal
+from workbench.text.safe import one_line
+
+
+class Printer(Protocol):
+    """One way to tell a run."""
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Tell events."""
+        ...
+
+    def end(self, facts: JsonFields, waiting: list[Action], /) -> None:
+        """Tell how it ended."""
+        ...
+
+
+class JsonPrinter:
+    """One object at the end; errors go to stderr as they come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Tell errors only."""
+        for event in events:
+            if isinstance(event.body, e.ErrorRaised):
+                print_error(self._console, event.body)
+
+    def end(self, facts: JsonFields, waiting: list[Action]) -> None:
+        """Print the object."""
+        del waiting
+        self._console.json(facts)
+
+
+class HumanPrinter:
+    """Text as it comes, a line for every call that ends and for every action that waits."""
+
+    def __init__(self, journal: Journal, console: Console, *, says_how: bool = True) -> None:
+        self._journal, self._console, self._says_how = journal, console, says_how
+        self._text = _StreamedText(console)
+        self._told: set[str] = set()
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Tell events."""
+        for event in events:
+            tell = _PRINTERS_BY_EVENT.get(type(event.body))
+            if tell is not None:
+                tell(self, event)
+
+    def end(self, facts: JsonFields, waiting: list[Action]) -> None:
+        """Tell what is left to answer."""
+        del facts
+        self._text.close()
+        for action in waiting:
+            if action.id not in self._told:
+                self._waits(action)
+
+    def streamed(self, event: Event) -> None:
+        """Print what is new of a piece of text."""
+        body = event.body
+        assert isinstance(body, e.TextStreamed)
+        self._text.piece(body.block, body.offset, body.text)
+
+    def replied(self, event: Event) -> None:
+        """Print what of a reply was not streamed."""
+        body = event.body
+        assert isinstance(body, e.ReplyCompleted)
+        self._text.whole(body.text)
+
+    def opened(self, event: Event) -> None:
+        """Print what waits, with the command that answers it."""
+        action = self._journal.action(event.action_id or "")
+        if action is not None and self._says_how:
+            self._waits(action)
+
+    def answered(self, event: Event) -> None:
+        """Print how an action was decided."""
+        action = self._journal.action(event.action_id or "")
+        if action is not None and self._says_how:
+            self._text.close()
+            self._console.say(
+                action_line(read_action_row(self._journal, action), self._console.signs, event.at)
+            )
+
+    def proposed(self, event: Event) -> None:
+        """Print a call that the gate turned down."""
+        body = event.body
+        if isinstance(body, e.CallProposed) and body.verdict.outcome in ("denied", "refused"):
+            self.ended(event)
+
+    def ended(self, event: Event) -> None:
+        """Print how a call ended."""
+        call = self._journal.call(event.call_id or "")
+        if call is not None:
+            self._text.close()
+            self._console.say(call_line(call, self._console.signs))
+
+    def failed(self, event: Event) -> None:
+        """Print an error on stderr."""
+        assert isinstance(event.body, e.ErrorRaised)
+        self._text.close()
+        print_error(self._console, event.body)
+
+    def _waits(self, action: Action) -> None:
+        self._told.add(action.id)
+        self._text.close()
+        self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
+
+
+_PRINTERS_BY_EVENT: Mapping[type[e.Body], Callable[[HumanPrinter, Event], None]] = {
+    e.TextStreamed: HumanPrinter.streamed,
+    e.ReplyCompleted: HumanPrinter.replied,
+    e.ActionOpened: HumanPrinter.opened,
+    e.ActionApproved: HumanPrinter.answered,
+    e.ActionRejected: HumanPrinter.answered,
+    e.ActionExpired: HumanPrinter.answered,
+    e.ActionSuperseded: HumanPrinter.answered,
+    e.ActionCancelled: HumanPrinter.answered,
+    e.ActionBecameStale: HumanPrinter.answered,
+    e.CallProposed: HumanPrinter.proposed,
+    e.CallFinished: HumanPrinter.ended,
+    e.ErrorRaised: HumanPrinter.failed,
+}
+
+
+class _StreamedText:
+    """The reply on the screen so far: prints only what is not there yet."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._blocks: dict[int, str] = {}
+        self._is_open = False
+
+    def piece(self, block: int, offset: int, text: str) -> None:
+        shown = self._blocks.get(block, "")
+        fresh = text[max(0, len(shown) - offset) :]
+        if block not in self._blocks:
+            self.close()
+        self._blocks[block] = shown + fresh
+        self._write(fresh)
+
+    def whole(self, text: str) -> None:
+        shown = "".join(self._blocks[block] for block in sorted(self._blocks))
+        if not shown:
+            self._write(text)
+        elif text.startswith(shown):
+            self._write(text[len(shown) :])
+        self._blocks.clear()
+        self.close()
+
+    def close(self) -> None:
+        if self._is_open:
+            self._console.say()
+            self._is_open = False
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._console.write(text)
+            self._is_open = not text.endswith("\n")
+
+
+def print_error(console: Console, body: e.ErrorRaised) -> None:
+    """Print an error of a session on stderr: what, why, what to do."""
+    for text in (body.message, body.details, body.remedy):
+        if text:
+            console.note(sentence(one_line(text, 400)))
+
+
+RunEnding = Literal["finished", "parked", "interrupted"]
+
+
+class RunTally(Struct):
+    """What a run has seen so far."""
+
+    reply: str = ""
+    outcome: str | None = None
+    """Of the newest turn that ended."""
+    detail: str = ""
+    error: JsonFields | None = None
+    """What went wrong last in the turn that ended with an error."""
+    denied: list[str] = field(default_factory=list[str])
+    """Calls that were denied because nobody could be asked."""
+    refused: int = 0
+    """Questions that this run answered with no."""
+    files: list[JsonFields] = field(default_factory=list[JsonFields])
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Take events in."""
+        for event in events:
+            match event.body:
+                case ReplyCompleted() as body:
+                    self.reply = body.text
+                case ErrorRaised() as body:
+                    self.error = {"code": body.code, "message": body.message, "remedy": body.remedy}
+                case TurnEnded() as body:
+                    self.outcome, self.detail = body.outcome, body.detail
+                    self.error = self.error if body.outcome == "error" else None
+                case CallProposed() as body if (
+                    body.verdict.outcome == "denied" and body.verdict.step == "ask"
+                ):
+                    self.denied.append(event.call_id or "")
+                case FileChanged() as body:
+                    self.files.append(_file_json(body))
+                case _:
+                    pass
+
+
+def run_exit_code(tally: RunTally, ending: RunEnding) -> int:
+    """Return the exit code of a run."""
+    if ending == "interrupted":
+        return EXIT_INTERRUPTED
+    if ending == "parked":
+        return EXIT_PARKED
+    if tally.denied or tally.refused or tally.outcome == "unattended":
+        return EXIT_UNANSWERED
+    return EXIT_OK if tally.outcome in (None, "done") else EXIT_FAILED
+
+
+def result_json(
+    session: Session, tally: RunTally, actions: Sequence[Action], denied: Sequence[Call], code: int
+) -> JsonFields:
+    """Return what came of a run as JSON.
+
+    Args:
+        session: As it stands at the end.
+        tally: What was seen.
+        actions: Those of this run.
+        denied: Calls that were denied because nobody could be asked; they are listed without an action id.
+        code: The exit code.
+    """
+    return {
+        "session_id": session.id,
+        "status": session.status,
+        "reason": session.reason,
+        "reply": tally.reply,
+        "usage": usage_json(session),
+        "actions": [*map(action_json, actions), *map(_denied_call_json, denied)],
+        "files": tally.files,
+        "error": tally.error,
+        "exit": code,
+    }
+
+
+def actions_of_run(actions: Iterable[Action], calls: Iterable[Call], start: int, since: int) -> list[Action]:
+    """Return the actions that were opened, decided or carried out in a run, or that still wait.
+
+    Args:
+        actions: Of the session.
+        calls: Of the session.
+        start: Position at which the run began.
+        since: Time at which it began.
+    """
+    ended = {call.action_id for call in calls if (call.finished_at or 0) >= since}
+    return [
+        action
+        for action in actions
+        if action.opened_at > start
+        or action.state == "pending"
+        or (action.decided_at or 0) >= since
+        or action.id in ended
+    ]
+
+
+def _denied_call_json(call: Call) -> JsonFields:
+    return {
+        "id": None,
+        "session_id": call.session_id,
+        "call_id": call.id,
+        "kind": "tool",
+        "tool": call.tool,
+        "target": call_target(call),
+        "added": 0,
+        "removed": 0,
+        "digest": None,
+        "created_at": iso_time(call.requested_at),
+        "expires_at": None,
+        "state": "denied",
+        "supersedes": None,
+        "warnings": [],
+    }
+
+
+def _file_json(body: FileChanged) -> JsonFields:
+    return {"path": body.path, "change": body.change, "added": body.added, "removed": body.removed}

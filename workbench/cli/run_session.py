@@ -1,0 +1,176 @@
+"""The session of `workbench run`: check the options, then begin a session or resume one."""
+
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.agents.prompt import system_prompt
+from workbench.cli.context import find_session, short_id, user_actor, workspace_path
+from workbench.cli.errors import Refusal, UsageError
+from workbench.config.keys import RECORDED
+from workbench.config.types import Config, InvalidValue, UrlKind
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Session
+from workbench.domain.values import Json
+from workbench.host import session_requests
+from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.journal.journal import Journal
+from workbench.providers.recording import Recording, RecordingBroken
+from workbench.providers.recording import load_recording as recording_load_recording
+from workbench.text.json_nodes import node_of_value
+from workbench.text.safe import one_line
+
+_TITLE_CELLS = 60
+_LARGEST_NUMBER = 1_000_000
+_NUMBER_WORDS = {int: "whole number", float: "number"}
+_SESSION_OPTIONS = ("provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout")
+"""Options that only a new session takes."""
+
+
+class SessionPlan(Struct, frozen=True, kw_only=True):
+    """What a new session will be made of."""
+
+    provider: str
+    model: str
+    configuration: dict[str, Json]
+    is_instructed: bool = False
+    """Whether its model is told where it works; a recording needs no telling."""
+
+
+def require_consistent_options(options: Namespace) -> None:
+    """Refuse options that do not go together."""
+    goes_on = options.goes_on or options.session is not None
+    if options.prompt is None and not goes_on:
+        raise UsageError("nothing was run", "there is no prompt", "say what to do with -p TEXT")
+    if options.prompt is not None and not options.prompt.strip():
+        raise UsageError("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
+    given = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
+    if goes_on and given:
+        option = f"--{given[0].replace('_', '-')}"
+        why = f"a session keeps what it was begun with, so {option} has no place here"
+        raise UsageError("nothing was run", why, f"leave {option} out, or begin a new session")
+    _require_valid_url(options)
+
+
+def _require_valid_url(options: Namespace) -> None:
+    if options.recording is not None and (options.base_url is not None or options.record is not None):
+        why = "a recording is played from its file and asks nobody"
+        raise UsageError("nothing was run", why, "leave --base-url and --record out, or --recording")
+    if options.base_url is None:
+        return
+    try:
+        UrlKind().check(node_of_value(options.base_url))
+    except InvalidValue as unfit:
+        raise UsageError("nothing was run", f"--base-url must be {unfit.expected}", "correct it") from None
+
+
+def named_session(journal: Journal, options: Namespace) -> Session | None:
+    """Return the session that is to go on; None for a new one."""
+    if options.session is not None:
+        return _require_resumable(journal, find_session(journal, options.session), options)
+    if not options.goes_on:
+        return None
+    workspace = workspace_path(options.directory)
+    session = session_requests.newest_open_session(journal, workspace)
+    if session is None:
+        why = f"no session of {workspace} can go on"
+        raise Refusal("nothing was continued", why, "begin one with workbench run -p TEXT")
+    return session
+
+
+def _require_resumable(journal: Journal, session: Session, options: Namespace) -> Session:
+    what = f"session {short_id(journal, session.id)} was not continued"
+    if session.kind != "chat":
+        raise Refusal(what, f"it is a session of kind {session.kind}", "name a chat session")
+    if session.status in TERMINAL_SESSION_STATES:
+        raise Refusal(what, f"it is {session.status}", "begin a new one with workbench run -p TEXT")
+    if options.directory is not None and workspace_path(options.directory) != session.workspace:
+        raise Refusal(what, f"its workspace is {session.workspace}", "leave -C out")
+    return session
+
+
+def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
+    """Return how an option is read that takes a number above zero."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = kind(0)
+        if not 0 < value < _LARGEST_NUMBER:
+            raise ArgumentTypeError(
+                f"{text!r} is no {_NUMBER_WORDS[kind]} above 0 and below {_LARGEST_NUMBER:,}"
+            )
+        return value
+
+    return read
+
+
+def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:
+    """Return a plan with the limits that were asked for (S2 configuration: max_turns, timeout)."""
+    asked = {name: getattr(options, name) for name in ("max_turns", "timeout")}
+    given: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
+    return replace(plan, configuration={**plan.configuration, **given})
+
+
+def plan_session(options: Namespace, config: Config) -> SessionPlan:
+    """Return what a new session is made of; a recording is read and checked first."""
+    if options.recording is not None:
+        return _recorded_plan(options)
+    wish = ModelPreference(
+        provider=options.provider, model=options.model, base_url=options.base_url, key_env=options.key_env
+    )  # fmt: skip
+    try:
+        chosen = select_model(config, wish)
+    except NoModelSelected as error:
+        refusal = UsageError if error.is_misuse else Refusal
+        raise refusal("nothing was run", error.why, error.remedy) from None
+    return SessionPlan(
+        provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True
+    )  # fmt: skip
+
+
+def _recorded_plan(options: Namespace) -> SessionPlan:
+    if options.provider not in (None, RECORDED.name):
+        why = f"{one_line(options.provider, 40)} plays no recording"
+        raise UsageError("nothing was run", why, "leave --provider or --recording out")
+    recording = load_recording(options.recording)
+    facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
+    model = recording.model if options.model is None else options.model
+    return SessionPlan(provider=RECORDED.name, model=model, configuration={"recording": facts})
+
+
+def load_recording(path: str) -> Recording:
+    """Read and check a recording by its real path."""
+    try:
+        return recording_load_recording(Path(path).expanduser().resolve())
+    except RecordingBroken as error:
+        raise Refusal("no session was begun", str(error), "correct it, or name another") from None
+
+
+def begin_session(journal: Journal, plan: SessionPlan, workspace: str, prompt: str) -> str:
+    """Begin a session, say the prompt, and return the session's id."""
+    lines = prompt.strip().splitlines()
+    session_id = session_requests.create_session(
+        journal,
+        workspace=workspace,
+        provider=plan.provider,
+        model=plan.model,
+        title=one_line(lines[0], _TITLE_CELLS),
+        configuration=plan.configuration,
+        system_prompt=system_prompt(workspace) if plan.is_instructed else "",
+        actor=user_actor(),
+    )
+    session_requests.submit_prompt(journal, session_id, prompt, user_actor())
+    return session_id
+
+
+def resume_session(journal: Journal, session: Session, prompt: str | None) -> None:
+    """Let a session go on, with something said or without."""
+    if prompt is None:
+        session_requests.continue_session(journal, session.id, user_actor())
+    else:
+        session_requests.submit_prompt(journal, session.id, prompt, user_actor())

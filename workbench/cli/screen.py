@@ -1,0 +1,290 @@
+"""`workbench [DIR]`: open the screen on a workspace.
+
+Takes the lock of an attached screen and the terminal, follows changes of the configuration while the screen
+is open, ends in order on SIGHUP and SIGTERM, and gives the terminal back.
+"""
+
+import gc
+import os
+import select
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli.console import Console, color_depth, is_dumb_terminal, terminal_encoding, why_no_screen
+from workbench.cli.context import open_journal, workspace_path
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE
+from workbench.config.layers import load_config as layers_load_config
+from workbench.config.types import Config
+from workbench.effects.runtime import FileLock, remove_unheld_lock
+from workbench.host import workspace_trust
+from workbench.host.host_locks import refuse_inside_agents, screen_lock_path
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.policy.trust import TrustRefused
+from workbench.tui.backend import EXIT_FOR_DEMO, Backend
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from workbench.config.types import LoadedConfig
+    from workbench.host.workspace_config import ConfigWatch, PipelineWatch
+    from workbench.tui.app import WorkbenchApp
+
+EXAMPLE = """workbench screen
+workbench ~/src/shop
+workbench --continue"""
+
+
+def configure(parser: "ArgumentParser") -> None:
+    """Add the folder."""
+    parser.add_argument(
+        "folder", nargs="?", metavar="DIR", help="the workspace; if not given the current folder"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="print the queue line by line; the default where TERM is dumb"
+    )
+    parser.add_argument(
+        "--continue", dest="goes_on", action="store_true",
+        help="open the newest session that can continue; sessions resume opens any",
+    )  # fmt: skip
+
+
+def simple(words: Sequence[str]) -> Mapping[str, object] | None:
+    """Return the options of `workbench` and `workbench DIR`, which need no parser; None for others."""
+    if len(words) > 1 or any(word.startswith("-") for word in words):
+        return None
+    return {"folder": next(iter(words), None), "plain": False, "goes_on": False}
+
+
+def execute(options: "Namespace", console: Console) -> int:
+    """Show the screen, or the queue by line where there is only room for lines."""
+    if options.plain or is_dumb_terminal():
+        if options.goes_on:
+            why = "line by line the whole queue is followed, and no session is on show"
+            raise UsageError("nothing was resumed", why, "use workbench run --continue -p TEXT")
+        return _watch_by_line(options, console)
+    place = options.folder or options.directory
+    return open_screen(console, workspace_path(place), _newest_session_id(place) if options.goes_on else None)
+
+
+def _newest_session_id(place: str | None) -> str:
+    from workbench.cli.session_management import session_to_resume
+
+    with open_journal() as (_, journal):
+        return session_to_resume(journal, None, place).id
+
+
+def open_screen(console: Console, workspace: str, session_id: str | None = None) -> int:
+    """Show the screen on a workspace until the person leaves it."""
+    gc.disable()  # the app lets it go on after its first frame
+    require_terminal()
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "answer on a screen")
+        config = screen_config(home, journal, workspace)
+        try:
+            workspace_trust.open_trust_question(journal, workspace)
+        except TrustRefused as error:
+            console.note(f"Not trusted: {error}")
+        from workbench.cli.local_backend import local_services
+
+        shown = local_services(home, journal, workspace)
+        left_for = show_screen(home, journal, workspace, shown, config, session_id)
+    return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
+
+
+def _watch_by_line(options: "Namespace", console: Console) -> int:
+    from argparse import Namespace
+
+    from workbench.cli.approval_line_mode import execute_watch
+
+    folder = str(workspace_path(options.folder or options.directory))
+    return execute_watch(Namespace(here=True, directory=folder, json=False), console)
+
+
+def _run_demo(console: Console) -> int:
+    from argparse import Namespace
+
+    from workbench.cli.demo import execute
+
+    return execute(Namespace(at=None, plain=False), console)
+
+
+WATCH_DELAY_SECONDS = 2.0
+"""Seconds after its first frame before a screen follows its configuration: no start waits for that."""
+MAINTENANCE_DELAY_SECONDS = 20.0
+"""Seconds that a screen is open before it tidies the data folder, if no host did so within the hour."""
+THREAD_SWITCH_SECONDS = 0.001
+"""Seconds for which a thread that reads in the background computes before a key gets its turn."""
+HANG_UP_SECONDS = 5.0
+"""How long a screen whose terminal is gone may take to end in order."""
+
+
+@contextmanager
+def exit_on_signals(end: Callable[[], None]) -> Generator[None, None, None]:
+    """End the screen in order at a hang-up or a termination: the terminal is given back, agents go on."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+    def hear(number: int, _frame: object = None) -> None:
+        # Writing to a terminal that is gone may never come back.
+        last = threading.Timer(HANG_UP_SECONDS, os._exit, (128 + number,))
+        last.daemon = True
+        last.start()
+        end()
+
+    for number in before:
+        signal.signal(number, hear)
+    watch = threading.Thread(target=wait_for_hang_up, args=(lambda: hear(signal.SIGHUP),), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def wait_for_hang_up(end: Callable[[], None]) -> None:
+    """Wait until the other side of the terminal is gone, then call `end`.
+
+    A terminal that controls nothing sends no signal when it goes; whoever reads it then reads nothing, at
+    once, for ever. Where the system cannot wait for that (macOS), this returns at once.
+    """
+    gone = select.poll()
+    try:
+        gone.register(sys.stdin.fileno(), 0)
+        events = gone.poll()
+    except (OSError, ValueError):  # not a file that can be waited for
+        return
+    if any(what & select.POLLHUP for _, what in events):
+        end()
+
+
+def require_terminal() -> None:
+    """Refuse to draw where nobody could see it."""
+    if why := why_no_screen():
+        remedy = "use workbench approvals watch, or workbench run in a script"
+        raise Refusal("The screen was not opened", why, remedy)
+
+
+def screen_config(home: Home, journal: Journal, workspace: str) -> Config:
+    """Return the configuration that holds for a screen on a workspace."""
+    return load_config(home.path, workspace, trusted=workspace_trust.is_trusted(journal, workspace))
+
+
+def load_config(folder: Path, workspace: str, *, trusted: bool) -> Config:
+    """Return the configuration that a user's folder and a workspace make together."""
+    loaded = layers_load_config(folder, Path(workspace), trusted=trusted, env=os.environ, options={})
+    if not loaded.is_usable:
+        problem = next(problem for problem in loaded.problems if problem.fatal)
+        raise Refusal(
+            "The screen was not opened",
+            str(problem),
+            "correct the file; workbench config validate names its errors",
+        )
+    return loaded.config
+
+
+class ConfigFollower:
+    """Lets a screen follow its configuration while it is open; everything but the making is in a thread."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str, app: "WorkbenchApp") -> None:
+        self._home, self._journal, self._workspace, self._app = home, journal, workspace, app
+        self._watches: list[ConfigWatch | PipelineWatch] = []
+
+    def begin(self) -> None:
+        """Follow from now on, or rather from when the start is well over."""
+        from workbench.host.workspace_config import ConfigWatch, PipelineWatch
+
+        files = (self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE)
+        self._watches = [
+            ConfigWatch(files, self._changed, WATCH_DELAY_SECONDS, on_start=self._load),
+            PipelineWatch(self._journal, self._workspace, self._said, WATCH_DELAY_SECONDS),
+        ]
+
+    def close(self) -> None:
+        """Follow no more."""
+        for watch in self._watches:
+            watch.close()
+
+    def _said(self, words: str, is_error: bool) -> None:
+        with suppress(RuntimeError):  # it may be closing
+            self._app.call_from_thread(self._app.main.say, words, is_error=is_error)
+
+    def _load(self) -> None:
+        from workbench.host.workspace_config import WorkspaceSettings
+
+        self._settings = WorkspaceSettings(self._home, self._workspace, {})
+        loaded = self._settings.loaded(trusted=workspace_trust.is_trusted(self._journal, self._workspace))
+        if loaded.config.approvals.allow:
+            self._say_what_is_wide(loaded)
+
+    def _say_what_is_wide(self, loaded: "LoadedConfig") -> None:
+        from workbench.host import driver_context
+        from workbench.tools.registry import tool_registry
+
+        wide = driver_context.wide_allow_pattern_notes(loaded, tool_registry().descriptors())
+        if wide:
+            more = f" And {len(wide) - 1} more; workbench config validate names them." if wide[1:] else ""
+            self._said(f"{wide[0]}{more}", is_error=False)
+
+    def _changed(self) -> None:
+        change = self._settings.read_again(trusted=workspace_trust.is_trusted(self._journal, self._workspace))
+        with suppress(RuntimeError):  # it may be closing
+            self._app.call_from_thread(self._app.configure, change.loaded.config.ui, change.words)
+
+
+def show_screen(
+    home: Home, journal: Journal, workspace: str, services: Backend, config: Config,
+    session_id: str | None = None, then: Callable[[], object] | None = None,
+) -> int | None:  # fmt: skip
+    """Show the screen, on a session if one is named; return what it was left for, None for nothing.
+
+    What is to be done `then` is done once, after the first frame.
+    """
+    from workbench.tui.app import WorkbenchApp
+
+    lock = FileLock(screen_lock_path(home, workspace))
+    lock.try_acquire()
+    app = WorkbenchApp(
+        journal,
+        services,
+        workspace,
+        ui=config.ui,
+        home=str(Path.home()),
+        depth=color_depth(),
+        encoding=terminal_encoding(),
+    )
+    app.opens_on = session_id
+    following = ConfigFollower(home, journal, workspace, app)
+    call_off: list[Callable[[], None]] = []
+
+    def begin() -> None:
+        from workbench.host.lifecycle import tidy_data_folder_later
+
+        following.begin()
+        call_off.append(
+            tidy_data_folder_later(home, journal, config.retention.sealed_days, MAINTENANCE_DELAY_SECONDS)
+        )
+        if then is not None:
+            then()
+
+    app.when_drawn = begin
+    sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    try:
+        with exit_on_signals(app.end_soon):
+            code = app.run()
+        if app.failure is not None:
+            raise app.failure
+        return code
+    finally:
+        services.keep_draft(app.draft)
+        following.close()
+        for call in call_off:
+            call()
+        lock.release()
+        remove_unheld_lock(lock.path)

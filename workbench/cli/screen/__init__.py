@@ -1,1 +1,0 @@
-"""The screen as the command line starts it: on a folder, and on the demo."""

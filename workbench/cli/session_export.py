@@ -1,0 +1,217 @@
+"""`workbench sessions export`: a session as events, another program's format, picture or film."""
+
+import json
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from workbench.cli.console import Console
+from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.domain.rows import Session
+from workbench.domain.values import Json
+from workbench.effects.files import write_atomic
+from workbench.formats import atif, seed_export, workbench_sessions
+from workbench.journal.journal import Journal
+from workbench.text.human import size_text
+from workbench.text.safe import escape_json, safe_text
+from workbench.views.replay import parse_replay_moment
+from workbench.views.timeline import MAX_FRAMES
+
+if TYPE_CHECKING:
+    from workbench.cli.session_film import FilmOptions
+
+EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
+workbench sessions export 3f2a --format markdown
+workbench sessions export 3f2a --format html --output session.html
+workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg"""
+_Texts = Iterator[str]
+
+
+def configure_export(parser: ArgumentParser) -> None:
+    """Add the id and the format."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument(
+        "--format",
+        choices=sorted([*_WRITERS, *PICTURE_FORMATS]),
+        default="events",
+        help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
+        " assistant, turns and records; atif, a trajectory; markdown, to be read;"
+        " html, a page that plays it; cast, for asciinema; svg, a picture of a moment",
+    )
+    parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
+    add_picture_options(parser)
+
+
+def execute_export(options: Namespace, console: Console) -> int:
+    """Print a session."""
+    with open_journal() as (_, journal):
+        session = find_session(journal, options.id)
+        if options.format in PICTURE_FORMATS:
+            return export_picture(options, journal, session, console)
+        texts = export_texts(journal, session, options.format)
+        if options.output is not None:
+            write_output((f"{text}\n" for text in texts), options.output, console)
+            return EXIT_OK
+        for text in texts:
+            console.say(text)
+    return EXIT_OK
+
+
+def export_texts(journal: Journal, session: Session, form: str) -> _Texts:
+    """Yield the texts of a session in a format, each of which is a line or a block."""
+    if form == "markdown":
+        yield from (safe_text(f"{block}\n") for block in _markdown_texts(journal, session))
+    else:
+        yield from map(escape_json, _WRITERS[form](journal, session))
+
+
+def _event_texts(journal: Journal, session: Session) -> _Texts:
+    yield from workbench_sessions.session_lines(journal.events(session.id), journal.blobs.read)
+
+
+def _wink_texts(journal: Journal, session: Session) -> _Texts:
+    yield _json_text(seed_export.wink_session(session, journal.events(session.id), journal.calls(session.id)))
+
+
+def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
+    yield _json_text({"session": seed_export.kaiak_session(session)})
+    for call in journal.calls(session.id):
+        action = journal.action(call.action_id) if call.action_id else None
+        yield _json_text({"tool_call": seed_export.kaiak_tool_call(call, action)})
+    yield from map(_json_text, seed_export.kaiak_messages(journal.events(session.id)))
+
+
+def _assistant_texts(journal: Journal, session: Session) -> _Texts:
+    actions = journal.actions(session_id=session.id)
+    yield _json_text(seed_export.assistant_session(session, journal.events(session.id), actions))
+    yield from map(_json_text, map(seed_export.tool_invocation_record, journal.calls(session.id)))
+
+
+def _atif_texts(journal: Journal, session: Session) -> _Texts:
+    yield _json_text(atif.write(session, journal.events(session.id), journal.calls(session.id)))
+
+
+def _markdown_texts(journal: Journal, session: Session) -> _Texts:
+    events, calls = journal.events(session.id), journal.calls(session.id)
+    yield from workbench_sessions.markdown_blocks(
+        session, events, calls, journal.actions(session_id=session.id)
+    )
+
+
+def _json_text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_WRITERS: dict[str, Callable[[Journal, Session], _Texts]] = {
+    "events": _event_texts,
+    "wink": _wink_texts,
+    "kaiak": _kaiak_texts,
+    "assistant": _assistant_texts,
+    "atif": _atif_texts,
+    "markdown": _markdown_texts,
+}
+PICTURE_FORMATS: Final = ("cast", "html", "svg")
+_THEMES: Final = ("workbench-dark", "workbench-light")
+_NARROWEST, _WIDEST = (40, 12), (400, 150)
+_FRAME_LIMITS: Final = range(2, 20_001)
+
+
+def add_picture_options(parser: ArgumentParser) -> None:
+    """Add what belongs to pictures of the screen."""
+    group = parser.add_argument_group("html, cast and svg", "the screen as it was")
+    at = "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast begin there"
+    group.add_argument("--at", metavar="T", help=at)
+    group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
+    group.add_argument("--theme", choices=_THEMES, default=_THEMES[0], help="colours")
+    group.add_argument(
+        "--idle",
+        choices=("short", "keep"),
+        default="short",
+        help="half a minute and more without an event as two seconds (short), or as long as it was",
+    )
+    frames = (
+        f"at most so many, {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]} ({MAX_FRAMES}); more moments are thinned"
+    )
+    group.add_argument("--frames", type=_parse_frame_count, default=MAX_FRAMES, metavar="N", help=frames)
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
+    size = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (_NARROWEST[0] <= size[0] <= _WIDEST[0] and _NARROWEST[1] <= size[1] <= _WIDEST[1]):
+        least, most = (f"{columns}x{rows}" for columns, rows in (_NARROWEST, _WIDEST))
+        raise ArgumentTypeError(f"“{text}” is no size from {least} to {most}, as 120x36")
+    return size
+
+
+def _parse_frame_count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) not in _FRAME_LIMITS:
+        raise ArgumentTypeError(f"“{text}” is no number from {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]}")
+    return int(text)
+
+
+def export_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> int:
+    """Film a session and write the file."""
+    if options.output is None and console.is_terminal:
+        remedy = f"name a file: --output session.{options.format}"
+        raise UsageError("nothing was exported", f"{options.format} is not to be read on a terminal", remedy)
+    write_output(_render_picture(options, journal, session, console), options.output, console)
+    return EXIT_OK
+
+
+def write_output(parts: Iterable[str], output: str | None, console: Console) -> None:
+    """Write what was made into a file, or print it."""
+    if output is None:
+        for part in parts:
+            console.write(part)
+        return
+    data = b"".join(part.encode("utf-8", "backslashreplace") for part in parts)
+    write_atomic(Path(output).expanduser(), data)
+    console.note(f"{output}: {size_text(len(data))}")
+
+
+def _render_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:
+    from workbench.cli import session_film
+    from workbench.formats import film as formats_film
+    from workbench.tui.replay.replay_source import ReplaySource
+
+    shoot = session_film.FilmOptions(
+        journal=journal, source=ReplaySource(journal, session), session=session, theme=options.theme,
+        size=options.size, most=options.frames, keeps_idle=options.idle == "keep",
+    )  # fmt: skip
+    index = _moment_index(shoot, options.at)
+    if options.format == "svg":
+        one = session_film.run_coroutine(
+            lambda: session_film.render_still(shoot, len(shoot.source.reel) if index is None else index)
+        )
+        return [formats_film.frame_svg(*one)]
+    # A page has all of the session and stands at the moment; a cast begins with it.
+    first = 1 if options.format == "html" or index is None else index
+    if options.format == "cast":
+        tape = session_film.run_coroutine(
+            lambda: session_film.render_film(shoot, first, formats_film.CastWriter, console.note)
+        )
+        return [f"{line}\n" for line in tape.end()]
+    start = 0 if index is None else session_film.film_time(shoot, index)
+    page = session_film.run_coroutine(
+        lambda: session_film.render_film(
+            shoot, first, lambda film: formats_film.HtmlWriter(film, start), console.note
+        )
+    )
+    return page.end()
+
+
+def _moment_index(shoot: "FilmOptions", given: str | None) -> int | None:
+    reel = shoot.source.reel
+    if not len(reel):
+        raise UsageError("nothing was exported", "this session has no events", "name another one")
+    if given is None:
+        return None
+    index = parse_replay_moment(given, reel)
+    if index is None:
+        why = f"“{given}” is no moment of this recording"
+        raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
+    return max(1, index)

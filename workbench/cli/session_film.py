@@ -1,0 +1,310 @@
+"""Render the replay of a session without a terminal, as frames of a film or one picture. Loads Textual."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+from msgspec import Struct
+from rich.color import Color
+from rich.style import Style
+from textual.pilot import Pilot
+from textual.strip import Strip
+
+from workbench.config.types import NotifySettings, UiSettings
+from workbench.domain.rows import Session
+from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
+from workbench.journal.journal import Journal
+from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS
+from workbench.text.human import duration_text
+from workbench.tui.backend import Backend
+from workbench.tui.journal_source import JournalFeed
+from workbench.tui.main.presenter import seconds_until_change
+from workbench.tui.main.screen import MainScreen
+from workbench.tui.replay.replay_app import ReplayApp
+from workbench.tui.replay.replay_screen import ReplayScreen
+from workbench.tui.replay.replay_source import ReplaySource
+from workbench.views.timeline import (
+    MAX_FRAMES,
+    MIN_FRAME_MICROS,
+    FramePlan,
+    Timeline,
+    countdown_times,
+    plan_frames,
+)
+
+_FRAMES_PER_REPORT: Final = 100
+"""Frames between two words on how far it is."""
+_SECOND: Final = 1_000_000
+
+
+class FilmOptions(Struct, frozen=True, kw_only=True):
+    """What is filmed, and how."""
+
+    journal: Journal
+    source: ReplaySource
+    session: Session
+    theme: str
+    size: tuple[int, int]
+    most: int = MAX_FRAMES
+    """Frames, at most."""
+    keeps_idle: bool = False
+    """Whether idle times last as long as they did."""
+
+
+class FrameSink(Protocol):
+    """What takes the frames of a film as they are made."""
+
+    def add(self, frame: FilmFrame) -> None:
+        """Take the next one."""
+        ...
+
+
+S = TypeVar("S", bound=FrameSink)
+
+
+async def render_still(shoot: FilmOptions, index: int) -> tuple[Film, FilmFrame]:
+    """Return the picture of one moment, and what is said of it."""
+    async with _open_replay(shoot) as camera:
+        await camera.go(index)
+        return _film_header(shoot, camera, index), camera.frame(0)
+
+
+async def render_film(
+    shoot: FilmOptions, first: int, make: Callable[[Film], S], tell: Callable[[str], None]
+) -> S:
+    """Film a session; a frame is given on as soon as it is made, and not kept.
+
+    Args:
+        shoot: What and how.
+        first: The moment it begins with.
+        make: Makes what takes the frames, from what is said of all of the film.
+        tell: Is told how far it is, and what was left out.
+    """
+    reel = shoot.source.reel
+    chosen = plan_frames(reel, first, shoot.most)
+    if chosen.is_thinned:
+        tell(_thinning_note(chosen, reel, shoot.most))
+    async with _open_replay(shoot) as camera:
+        sink = make(_film_header(shoot, camera, first))
+        await _render_frames(shoot, camera, chosen, _ChangedFrames(sink).add, tell)
+        return sink
+
+
+class _HeadlessApp(ReplayApp, inherit_bindings=False):
+    """The app around a replay that stands still."""
+
+    def __init__(
+        self, journal: Journal, source: ReplaySource, session: Session, theme: str, home: str
+    ) -> None:
+        still = NotifySettings(bell=False, title=False, desktop="off")
+        ui = UiSettings(
+            theme=theme, density="normal", glyphs="unicode", motion="none", keymap={}, notify=still
+        )
+        super().__init__(journal, session, ui=ui, home=home, glyphs=UNICODE_GLYPHS)
+        feed = _SilentFeed(journal, lambda: None)
+        self.replay = ReplayScreen(source, session, feed, Backend(), home)
+
+    def make_main(self) -> MainScreen:
+        return self.replay
+
+
+class HeadlessReplay:
+    """A running replay that is moved by hand."""
+
+    def __init__(self, stage: _HeadlessApp, pilot: Pilot[int]) -> None:
+        self._stage, self._screen, self._pilot = stage, stage.replay, pilot
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether something counts down or runs."""
+        state = self._screen.state
+        return seconds_until_change(state, state.source.now()) is not None
+
+    async def go(self, index: int) -> None:
+        """Go to a moment."""
+        self._screen.went(self._screen.player.seek(index))
+        await self._settle()
+
+    async def wait(self, played: int) -> None:
+        """Let time pass without an event, until microseconds of played time."""
+        self._screen.player.played = float(played)
+        self._screen.show_moment()
+        await self._settle()
+
+    async def ready(self) -> None:
+        """Wait for the first frame and for what colours code, and take off what belongs to the keys."""
+        await self._pilot.pause()
+        await self._settle()
+        self._screen.pose()
+        await self._pilot.pause()
+        await self._settle()
+
+    async def _settle(self) -> None:
+        for _ in range(_SETTLE_ROUNDS):
+            await self._stage.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType]
+            await self._pilot.pause(0)
+
+    def frame(self, at: int) -> FilmFrame:
+        """Return what the screen shows, as a frame at microseconds of the film."""
+        strips = self._stage.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
+        paper, ink = self.colours
+        rows = tuple(_frame_row(strip, self._stage.size.width, ink, paper) for strip in strips)
+        return FilmFrame(at=at, recorded=self._screen.player.now, rows=rows)
+
+    @property
+    def colours(self) -> tuple[str, str]:
+        """Return the colours of paper and ink."""
+        tokens = self._stage.ink.tokens
+        return tokens.background, tokens.foreground
+
+
+def _open_replay(shoot: FilmOptions) -> AbstractAsyncContextManager[HeadlessReplay]:
+    return open_headless_replay(
+        shoot.journal, shoot.source, shoot.session, theme=shoot.theme, size=shoot.size, home=str(Path.home())
+    )
+
+
+async def _render_frames(
+    shoot: FilmOptions,
+    camera: HeadlessReplay,
+    chosen: FramePlan,
+    add: Callable[[FilmFrame], None],
+    tell: Callable[[str], None],
+) -> None:
+    reel, at = shoot.source.reel, _film_clock(shoot, chosen.indices[0])
+    spare, before = shoot.most - len(chosen.indices), chosen.indices[0]
+    for number, index in enumerate(chosen.indices, 1):
+        for played in countdown_times(reel.played(before), reel.played(index)):
+            if spare <= 0 or not camera.is_moving:
+                break
+            spare -= 1
+            await camera.wait(played)
+            add(camera.frame(at(reel.recorded_at(played), played)))
+        await camera.go(index)
+        add(camera.frame(at(reel.time(index), reel.played(index))))
+        before = index
+        if number % _FRAMES_PER_REPORT == 0:
+            tell(f"{number} of {len(chosen.indices)} moments.")
+
+
+def _film_clock(shoot: FilmOptions, first: int) -> Callable[[int, int], int]:
+    begins, played_before = shoot.source.reel.time(first), shoot.source.reel.played(first)
+    if shoot.keeps_idle:
+        return lambda recorded, _: max(0, recorded - begins)
+    return lambda _, played: max(0, played - played_before)
+
+
+def film_time(shoot: FilmOptions, index: int) -> int:
+    """Return when a moment comes in a film that begins with the first one, microseconds."""
+    reel = shoot.source.reel
+    return _film_clock(shoot, 1)(reel.time(index), reel.played(index))
+
+
+class _ChangedFrames:
+    """Lets through the frames that show something new."""
+
+    def __init__(self, sink: FrameSink) -> None:
+        self._sink = sink
+        self._last: tuple[ScreenRow, ...] | None = None
+
+    def add(self, frame: FilmFrame) -> None:
+        if self._last != frame.rows:
+            self._last = frame.rows
+            self._sink.add(frame)
+
+
+def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film:
+    reel, at = shoot.source.reel, _film_clock(shoot, first)
+    paper, ink = camera.colours
+    marks = tuple(
+        FilmMark(at=at(reel.time(mark.index), reel.played(mark.index)), kind=mark.jump, sign=mark.sign)
+        for mark in reel.marks
+        if mark.index >= first
+    )
+    gaps = () if shoot.keeps_idle else _film_gaps(reel, first, at)
+    return Film(
+        title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
+        paper=paper, marks=marks, gaps=gaps,
+        length=at(reel.time(len(reel)), reel.length),
+    )  # fmt: skip
+
+
+def _film_gaps(reel: Timeline, first: int, at: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
+    return tuple(FilmGap(at=at(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first)
+
+
+def _thinning_note(chosen: FramePlan, reel: Timeline, most: int) -> str:
+    apart = duration_text(chosen.apart / _SECOND)
+    words = f"{len(reel)} events make more than {most} frames: at most one in {apart}"
+    words += f" is shown instead of one in {duration_text(MIN_FRAME_MICROS / _SECOND)}"
+    words += "" if chosen.has_marks else ", and not every mark has its own"
+    return f"{words}. --frames takes more."
+
+
+THEMES: Final = tuple(OWN_THEMES)
+_SETTLE_ROUNDS: Final = 3
+"""How often every widget is let finish what it was told: messages, what they cause, and its layout."""
+T = TypeVar("T")
+
+
+class _SilentFeed(JournalFeed):
+    """Hears nothing of a journal that grows."""
+
+    def start(self) -> None:
+        """Listen to nothing."""
+
+
+@asynccontextmanager
+async def open_headless_replay(
+    journal: Journal, source: ReplaySource, session: Session, *, theme: str, size: tuple[int, int], home: str
+) -> AsyncGenerator[HeadlessReplay, None]:
+    """Run the replay of a session, at its first moment."""
+    stage = _HeadlessApp(journal, source, session, theme, home)
+    async with stage.run_test(size=size) as pilot:
+        camera = HeadlessReplay(stage, pilot)
+        await camera.ready()
+        yield camera
+
+
+def run_coroutine(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine function to its end."""
+    return asyncio.run(work())
+
+
+# --- what a strip shows -----------------------------------------------------------------------------
+
+
+def _frame_row(strip: Strip, width: int, ink: str, paper: str) -> ScreenRow:
+    runs = (
+        (text, _frame_look(style or Style.null(), ink, paper))
+        for text, style, control in strip
+        if not control
+    )
+    return screen_row(tuple(runs), width)
+
+
+@lru_cache(maxsize=2048)
+def _frame_look(style: Style, ink: str, paper: str) -> TextStyle:
+    front, back = _hex_color(style.color, ink), _hex_color(style.bgcolor, paper)
+    if style.reverse:
+        front, back = back, front
+    if style.dim:
+        front = _mixed_color(front, back)
+    return TextStyle(
+        ink=front, paper=back, bold=bool(style.bold), italic=bool(style.italic),
+        underline=bool(style.underline), strike=bool(style.strike),
+    )  # fmt: skip
+
+
+def _hex_color(colour: Color | None, otherwise: str) -> str:
+    if colour is None or colour.is_default:
+        return otherwise
+    return colour.get_truecolor().hex
+
+
+def _mixed_color(front: str, back: str) -> str:
+    pairs = ((int(front[at : at + 2], 16), int(back[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in pairs)

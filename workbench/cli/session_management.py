@@ -1,0 +1,403 @@
+"""`workbench sessions resume, fork, rename, tag, archive, end, delete`."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.cli.console import Console
+from workbench.cli.context import (
+    SESSION_ID_HELP,
+    find_session,
+    open_journal,
+    session_label,
+    short_id,
+    user_actor,
+    workspace_path,
+)
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Session
+from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.host import session_requests
+from workbench.host.fork import (
+    ForkPlan,
+    RestoredWorkspace,
+    WorkspaceCopyKind,
+    default_fork_plan,
+    require_conversation,
+    restore_workspace,
+)
+from workbench.host.fork import fork_session as fork_fork_session
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.session_requests import (
+    archive_session,
+    change_tags,
+    delete_with_steps,
+    end_session,
+    rename_session,
+)
+from workbench.journal.imports import is_imported_session
+from workbench.journal.journal import Journal
+from workbench.journal.maintenance import compact_database, finish_deletions
+from workbench.journal.replay import ReplayReader
+from workbench.text.safe import one_line
+
+FORK_EXAMPLE = """workbench sessions fork 3f2a
+workbench sessions fork 3f2a --at 12:01:31 --copy ~/src/shop-again
+workbench sessions fork 3f2a --at '#412' --worktree ~/src/shop-412
+workbench sessions fork 91bc --provider ollama --model qwen3-coder"""
+_NOT_FORKED = "the session was not forked"
+_MOST_PATHS_SHOWN = 5
+
+
+class ForkOptions(Struct, frozen=True, kw_only=True):
+    """What a fork is to be."""
+
+    position: int | None = None
+    """The moment, as a position of the journal; None: the session's end."""
+    folder: str = ""
+    """A new folder for the files of that moment; empty leaves files alone."""
+    kind: WorkspaceCopyKind = "copy"
+    directory: str | None = None
+    """Where it works instead of where its source did."""
+    title: str | None = None
+    provider: str | None = None
+    model: str | None = None
+
+
+class ForkResult(Struct, frozen=True, kw_only=True):
+    """A fork that was made."""
+
+    session_id: str
+    workspace: str
+    restored: RestoredWorkspace | None
+
+
+def configure_fork(parser: ArgumentParser) -> None:
+    """Add the id and what the fork has of its own."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    at = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
+    parser.add_argument("--at", metavar="T", help=at)
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--copy", metavar="DIR", help="work in a new copy of the files as they were then")
+    worktree = "the same in a git worktree of the commit that is checked out"
+    files.add_argument("--worktree", metavar="DIR", help=worktree)
+    parser.add_argument("--title", metavar="TITLE", help="its title")
+    parser.add_argument("--provider", metavar="NAME", help="its provider, when it is not the source's")
+    parser.add_argument("--model", metavar="NAME", help="its model, when it is not the source's")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_fork(options: Namespace, console: Console) -> int:
+    """Fork it."""
+    folder = options.copy or options.worktree or ""
+    if folder and options.directory is not None:
+        raise UsageError(
+            _NOT_FORKED, "-C and a folder for the files name two places", "leave one of them out"
+        )
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "fork a session")
+        session = find_session(journal, options.id)
+        wish = ForkOptions(
+            position=_fork_position(journal, session, options.at), folder=folder,
+            kind="worktree" if options.worktree else "copy", directory=options.directory,
+            title=options.title, provider=options.provider, model=options.model,
+        )  # fmt: skip
+        fork = fork_session(journal, session, wish, user_actor())
+        source, key = session_label(journal, session), short_id(journal, fork.session_id)
+    if options.json:
+        console.json({
+            "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
+            "restored": list(fork.restored.files) if fork.restored else [],
+            "not_restored": list(fork.restored.lost) if fork.restored else [],
+        })  # fmt: skip
+        return EXIT_OK
+    console.say(f"Forked {source}: {fork.session_id}")
+    for line in restored_lines(fork.restored):
+        console.say(f"  {line}")
+    place = f" -C {fork.workspace}" if fork.restored else ""
+    console.say(f"  workbench run{place} --session {key} -p TEXT goes on")
+    return EXIT_OK
+
+
+def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
+    """Return what is to be said of the files of a fork."""
+    if restored is None:
+        return []
+    count = len(restored.files)
+    what = "1 file" if count == 1 else f"{count} files"
+    lines = [f"{restored.workspace}: {what} as then; what commands and you changed is as it is now"]
+    if restored.lost:
+        names = ", ".join(one_line(path, 60) for path in restored.lost[:_MOST_PATHS_SHOWN])
+        more = (
+            f" and {len(restored.lost) - _MOST_PATHS_SHOWN} more"
+            if len(restored.lost) > _MOST_PATHS_SHOWN
+            else ""
+        )
+        lines.append(f"not restored, their bytes of then are not kept: {names}{more}")
+    return lines
+
+
+def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: Actor) -> ForkResult:
+    """Make a fork."""
+    until = None
+    if wish.position is not None:
+        until = ReplayReader(journal, session.id).number_at(session.id, wish.position)
+    require_conversation(journal, session, until)
+    plan = plan_fork(journal, session, wish)
+    restored = None
+    if wish.folder:
+        if is_imported_session(journal, session.id):
+            why = "it was imported, and no file of it is kept here"
+            raise Refusal(_NOT_FORKED, why, "fork it without a folder for files")
+        position = journal.last_position() if wish.position is None else wish.position
+        restored = restore_workspace(journal, session.workspace, position, wish.folder, wish.kind)
+        plan = replace(plan, workspace=restored.workspace)
+    new = fork_fork_session(journal, session, plan, actor, until)
+    return ForkResult(session_id=new, workspace=plan.workspace, restored=restored)
+
+
+def _fork_position(journal: Journal, session: Session, given: str | None) -> int | None:
+    if given is None:
+        return None
+    from workbench.views.replay import parse_replay_moment
+    from workbench.views.timeline import FIELD_OF_EVENT_KIND, Timeline
+
+    reel = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
+    index = parse_replay_moment(given, reel)
+    if index is None:
+        why = f"“{one_line(given, 40)}” is no moment of it"
+        raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
+    return reel.position(index)
+
+
+def plan_fork(journal: Journal, session: Session, wish: ForkOptions) -> ForkPlan:
+    """Return what a fork is made of."""
+    plan = _with_model(journal, session, default_fork_plan(session), wish)
+    workspace = plan.workspace
+    if not wish.folder and (wish.directory is not None or not (workspace and Path(workspace).is_dir())):
+        workspace = workspace_path(wish.directory)
+    return replace(plan, workspace=workspace, title=plan.title if wish.title is None else wish.title)
+
+
+def _with_model(journal: Journal, session: Session, plan: ForkPlan, wish: ForkOptions) -> ForkPlan:
+    if session.origin is not None and wish.provider is None:
+        like = _newest_chat(journal)
+        if like is None:
+            why = f"it comes from {session.origin}, and no session here says which model to go on with"
+            raise Refusal(_NOT_FORKED, why, "name one with --provider and --model")
+        plan = replace(plan, provider=like.provider, model=like.model, configuration=like.configuration)
+    return replace(plan, provider=wish.provider or plan.provider, model=wish.model or plan.model)
+
+
+def _newest_chat(journal: Journal) -> Session | None:
+    own = (session for session in journal.sessions(kinds=("chat",)) if session.origin is None)
+    return next(own, None)
+
+
+RESUME_EXAMPLE = """workbench sessions resume
+workbench sessions resume 3f2a
+workbench --continue ~/src/shop"""
+
+
+def configure_resume(parser: ArgumentParser) -> None:
+    """Add the id."""
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help=f"{SESSION_ID_HELP}; if not given the newest of this workspace"
+    )
+
+
+def execute_resume(options: Namespace, console: Console) -> int:
+    """Open the screen on it."""
+    from workbench.cli.screen import open_screen
+
+    if options.id is not None and options.directory is not None:
+        raise UsageError(
+            "nothing was resumed", "a session works where it was begun", "leave -C out, or the id"
+        )
+    with open_journal() as (_, journal):
+        session = session_to_resume(journal, options.id, options.directory)
+    return open_screen(console, workspace_path(session.workspace), session.id)
+
+
+def session_to_resume(journal: Journal, given: str | None, directory: str | None) -> Session:
+    """Return the session that a screen is to open on."""
+    if given is not None:
+        session = find_session(journal, given)
+        _require_resumable(journal, session)
+        return session
+    workspace = workspace_path(directory)
+    found = session_requests.newest_open_session(journal, workspace)
+    if found is None:
+        others = sum(one.id != SYSTEM_SESSION for one in journal.sessions())
+        where = f"; workbench sessions list --all shows all {others:,}" if others else ""
+        why = f"no session of {workspace} can go on"
+        raise Refusal("nothing was resumed", why, f"workbench {workspace} begins one{where}")
+    return found
+
+
+def _require_resumable(journal: Journal, session: Session) -> None:
+    what, key = f"{session_label(journal, session)} was not resumed", short_id(journal, session.id)
+    fork = f"workbench sessions fork {key} begins one from its end"
+    if session.kind == "pipeline":
+        raise Refusal(what, "it is the run of a pipeline", f"workbench pipeline resume {key} goes on with it")
+    if session.kind == "step":
+        raise Refusal(what, "it is a step of a run", f"workbench sessions show {key} shows it")
+    if is_imported_session(journal, session.id):
+        raise Refusal(what, "it was imported, so no agent works on it", fork)
+    if session.status in TERMINAL_SESSION_STATES:
+        raise Refusal(what, f"it is {session.status}", fork)
+
+
+RENAME_EXAMPLE = "workbench sessions rename 3f2a 'rename handler to router'"
+
+
+def configure_rename(parser: ArgumentParser) -> None:
+    """Add the id and the title."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("title", metavar="TITLE", help="what to call it")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_rename(options: Namespace, console: Console) -> int:
+    """Rename it."""
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "rename a session")
+        session = find_session(journal, options.id)
+        title = rename_session(journal, session.id, options.title, user_actor())
+        key = short_id(journal, session.id)
+    if options.json:
+        console.json({"id": session.id, "title": title})
+    else:
+        console.say(f"Renamed {key}: {title}")
+    return EXIT_OK
+
+
+TAG_EXAMPLE = """workbench sessions tag 3f2a release refactor
+workbench sessions tag 3f2a --remove draft"""
+
+
+def configure_tag(parser: ArgumentParser) -> None:
+    """Add the id and the tags."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("add", nargs="*", metavar="TAG", help="tags to add")
+    parser.add_argument("--remove", action="append", default=[], metavar="TAG", help="a tag to take away")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_tag(options: Namespace, console: Console) -> int:
+    """Change the tags, or only show them."""
+    with open_journal() as (home, journal):
+        session = find_session(journal, options.id)
+        tags, name = session.tags, session_label(journal, session)
+        if options.add or options.remove:
+            refuse_inside_agents(journal, home, "tag a session")
+            tags = change_tags(journal, session, options.add, options.remove, user_actor())
+    if options.json:
+        console.json({"id": session.id, "tags": list(tags)})
+    else:
+        console.say(f"{name}: {', '.join(tags) or 'no tags'}")
+    return EXIT_OK
+
+
+ARCHIVE_EXAMPLE = """workbench sessions archive 3f2a 91bc
+workbench sessions archive --undo 3f2a"""
+
+
+def configure_archive(parser: ArgumentParser) -> None:
+    """Add the ids."""
+    parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("--undo", action="store_true", help="show them in the list again")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_archive(options: Namespace, console: Console) -> int:
+    """Archive them, or bring them back; all ids are looked up before anything is changed."""
+    is_archived = not options.undo
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "archive a session")
+        sessions = [find_session(journal, key) for key in options.ids]
+        for session in sessions:
+            archive_session(journal, session, is_archived, user_actor())
+        names = [session_label(journal, session) for session in sessions]
+    if options.json:
+        console.json([{"id": session.id, "archived": is_archived} for session in sessions])
+        return EXIT_OK
+    word = "Archived" if is_archived else "In the list again"
+    for name in names:
+        console.say(f"{word}: {name}")
+    return EXIT_OK
+
+
+END_EXAMPLE = "workbench sessions end 3f2a"
+
+
+def configure_end(parser: ArgumentParser) -> None:
+    """Add the id."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_end(options: Namespace, console: Console) -> int:
+    """End it; an agent that works is asked to stop first."""
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "end a session")
+        session = find_session(journal, options.id)
+        status, name = end_session(journal, session, user_actor()), session_label(journal, session)
+    if options.json:
+        console.json({"id": session.id, "status": status})
+    else:
+        console.say(f"Ended: {name} is {status}.")
+    return EXIT_OK
+
+
+DELETE_EXAMPLE = """workbench sessions delete 3f2a
+workbench sessions delete --yes 3f2a 91bc"""
+
+
+def configure_delete(parser: ArgumentParser) -> None:
+    """Add the ids."""
+    parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_delete(options: Namespace, console: Console) -> int:
+    """Delete them, after asking; all ids are looked up before anything is deleted."""
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "delete a session")
+        found = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
+        sessions = list(found.values())
+        names = [session_label(journal, session) for session in sessions]
+        if not options.yes and not _is_confirmed(names, console):
+            console.say("Nothing was deleted.")
+            return EXIT_FAILED
+        count = sum(delete_with_steps(journal, session, user_actor()) for session in sessions)
+        finish_deletions(journal)
+        is_compact = compact_database(journal)
+    if options.json:
+        console.json(
+            {"deleted": [session.id for session in sessions], "sessions": count, "compacted": is_compact}
+        )
+        return EXIT_OK
+    for name in names:
+        console.say(f"Deleted: {name}")
+    if not is_compact:
+        console.note(
+            "Remnants may stay in unused pages of the journal until workbench doctor --rebuild runs."
+        )
+    return EXIT_OK
+
+
+def _is_confirmed(names: Sequence[str], console: Console) -> bool:
+    if not (sys.stdin.isatty() and console.is_terminal):
+        raise UsageError("nothing was deleted", "there is no terminal to ask at", "say so with --yes")
+    for name in names:
+        console.say(f"  {name}")
+    things = "this session" if len(names) == 1 else f"these {len(names)} sessions"
+    console.write(f"Delete {things} with everything in them? Type delete: ")
+    return sys.stdin.readline().strip() == "delete"

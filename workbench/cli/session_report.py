@@ -1,0 +1,317 @@
+"""`workbench sessions show, stats`: one session in full, and statistics over sessions."""
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from workbench.cli.approval_display import read_action_row
+from workbench.cli.console import Console
+from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal, short_id, workspace_path
+from workbench.cli.errors import EXIT_OK
+from workbench.cli.rows import (
+    JsonFields,
+    action_json,
+    action_line,
+    call_json,
+    call_line,
+    clock_time,
+    decision_json,
+    iso_time,
+    session_json,
+    session_line,
+)
+from workbench.config.layers import load_config
+from workbench.config.types import token_cost
+from workbench.domain import events as e
+from workbench.domain.events import Event
+from workbench.domain.rows import Session
+from workbench.domain.values import Usage
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.text.human import duration_text, token_text
+from workbench.text.safe import one_line
+from workbench.views.statistics import (
+    DECISION_BUCKETS,
+    Price,
+    Statistics,
+    ToolCount,
+    session_statistics,
+    unfinished_text,
+)
+
+SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
+
+
+def configure_show(parser: ArgumentParser) -> None:
+    """Add the id."""
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_show(options: Namespace, console: Console) -> int:
+    """Show a session."""
+    with open_journal() as (_, journal):
+        expire_due_actions(journal)
+        session = find_session(journal, options.id)
+        if options.json:
+            console.json(session_report_json(journal, session))
+            return EXIT_OK
+        for line in session_lines(journal, session, console):
+            console.say(line)
+    return EXIT_OK
+
+
+def session_report_json(journal: Journal, session: Session) -> JsonFields:
+    """Return a session in full as JSON."""
+    events = journal.events(session.id)
+    actions = journal.actions(session_id=session.id)
+    waiting = sum(action.state == "pending" for action in actions)
+    return {
+        **session_json(session, waiting),
+        "system_prompt": session.system_prompt,
+        "configuration": dict(session.configuration),
+        "active_tools": list(session.active_tools),
+        "telemetry_id": session.telemetry_id,
+        "messages": [message for event in events if (message := _message_json(event)) is not None],
+        "calls": [call_json(call) for call in journal.calls(session.id)],
+        "actions": [{**action_json(action), "decision": decision_json(action)} for action in actions],
+        "files": [_file_json(event) for event in events if isinstance(event.body, e.FileChanged)],
+    }
+
+
+def _message_json(event: Event) -> JsonFields | None:
+    if isinstance(event.body, e.PromptSubmitted):
+        return {"role": "user", "at": iso_time(event.at), "content": event.body.text}
+    if isinstance(event.body, e.ReplyCompleted):
+        calls = [call.call_id for call in event.body.calls]
+        return {"role": "assistant", "at": iso_time(event.at), "content": event.body.text, "calls": calls}
+    return None
+
+
+def _file_json(event: Event) -> JsonFields:
+    body = event.body
+    assert isinstance(body, e.FileChanged)
+    return {
+        "path": body.path, "change": body.change, "added": body.added, "removed": body.removed,
+        "at": iso_time(event.at), "call_id": event.call_id,
+    }  # fmt: skip
+
+
+class _SessionView(Struct, frozen=True):
+    journal: Journal
+    console: Console
+    now: int
+
+
+def session_lines(journal: Journal, session: Session, console: Console) -> Iterable[str]:
+    """Yield the lines that show a session to a person."""
+    view = _SessionView(journal, console, journal.now())
+    waiting = sum(action.state == "pending" for action in journal.actions(session_id=session.id))
+    yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
+    used = f"{token_text(session.usage.total_tokens)} tokens"
+    yield f"  {session.workspace}, {session.provider}, {used}, id {session.id}"
+    for event in journal.events(session.id):
+        tell = _LINES_BY_EVENT.get(type(event.body))
+        line = tell(view, event) if tell else ""
+        if line:
+            yield f"{clock_time(event.at, view.now)}  {line}"
+
+
+def _prompt_line(_: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.PromptSubmitted)
+    return f"› {event.body.text}"
+
+
+def _reply_text(_: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.ReplyCompleted)
+    return event.body.text
+
+
+def _action_line(view: _SessionView, event: Event) -> str:
+    action = view.journal.action(event.action_id or "")
+    return action_line(read_action_row(view.journal, action), view.console.signs, view.now) if action else ""
+
+
+def _opened_line(view: _SessionView, event: Event) -> str:
+    action = view.journal.action(event.action_id or "")
+    return _action_line(view, event) if action and action.state == "pending" else ""
+
+
+def _call_line(view: _SessionView, event: Event) -> str:
+    call = view.journal.call(event.call_id or "")
+    return call_line(call, view.console.signs) if call else ""
+
+
+def _refused_call_line(view: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.CallProposed)
+    return _call_line(view, event) if event.body.verdict.outcome in ("denied", "refused") else ""
+
+
+def _written_file_line(view: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.FileChanged)
+    body, signs = event.body, view.console.signs
+    return f"{signs.of('ok')} wrote {body.path} ({body.change}) +{body.added} {signs.minus}{body.removed}"
+
+
+def _error_line(view: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.ErrorRaised)
+    return f"{view.console.signs.of('failed')} {event.body.message}"
+
+
+def _status_line(_: _SessionView, event: Event) -> str:
+    assert isinstance(event.body, e.SessionStatusChanged)
+    return f"{event.body.status} ({event.body.reason})" if event.body.reason else event.body.status
+
+
+_LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
+    e.PromptSubmitted: _prompt_line,
+    e.ReplyCompleted: _reply_text,
+    e.ActionOpened: _opened_line,
+    e.ActionApproved: _action_line,
+    e.ActionRejected: _action_line,
+    e.ActionExpired: _action_line,
+    e.ActionSuperseded: _action_line,
+    e.ActionCancelled: _action_line,
+    e.CallProposed: _refused_call_line,
+    e.CallFinished: _call_line,
+    e.FileChanged: _written_file_line,
+    e.ErrorRaised: _error_line,
+    e.SessionStatusChanged: _status_line,
+}
+STATS_EXAMPLE = """workbench sessions stats
+workbench sessions stats --days 7 --here --json
+workbench sessions stats 3f2a"""
+_DAY_MICROS = 86_400_000_000
+_MOST_FILES_SHOWN = 20
+_BAR_CELLS = 30
+
+
+def configure_stats(parser: ArgumentParser) -> None:
+    """Add what is counted."""
+    parser.add_argument("id", nargs="?", metavar="ID", help=f"only {SESSION_ID_HELP}")
+    parser.add_argument("--days", type=int, metavar="N", help="only what moved in the last N days (else all)")
+    parser.add_argument("--here", action="store_true", help="only of this workspace")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_stats(options: Namespace, console: Console) -> int:
+    """Count."""
+    with open_journal() as (home, journal):
+        session = find_session(journal, options.id) if options.id else None
+        since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
+        workspace = workspace_path(options.directory) if options.here else None
+        scope = StatisticsScope(since=since, workspace=workspace, session_id=session.id if session else None)
+        with journal.reader.snapshot() as database:
+            facts = statistics_facts(database, scope)
+        counts = session_statistics(
+            facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)
+        )
+    if options.json:
+        console.json(statistics_json(counts, since))
+        return EXIT_OK
+    for line in _statistics_lines(counts, console):
+        console.say(line)
+    return EXIT_OK
+
+
+def _token_price(home: Home) -> Price:
+    config = load_config(Path(home.path), None, trusted=False, env=os.environ, options={}).config
+    return lambda provider, sent, received: token_cost(
+        config, provider, Usage(input_tokens=sent, output_tokens=received)
+    )
+
+
+def statistics_json(counts: Statistics, since: int) -> JsonFields:
+    """Return statistics as JSON; times in milliseconds."""
+    deciding = counts.deciding
+    return {
+        "since": iso_time(since) if since else None,
+        "sessions": {"total": counts.sessions, **dict(counts.statuses)},
+        "tools": [_tool_json(tool) for tool in counts.tools],
+        "actions": dict(counts.outcomes),
+        "deciding": {
+            "answers": deciding.answers, "p50_ms": deciding.p50_ms, "p95_ms": deciding.p95_ms,
+            "buckets": [
+                {"up_to_s": limit, "answers": count}
+                for limit, count in zip((*DECISION_BUCKETS, None), deciding.buckets, strict=True)
+            ],
+        },
+        "usage": {
+            "input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens,
+            "total_tokens": counts.input_tokens + counts.output_tokens, "cost": counts.cost,
+        },
+        "files": [
+            {"path": file.path, "times": file.times, "added": file.added, "removed": file.removed}
+            for file in counts.files
+        ],
+    }  # fmt: skip
+
+
+def _tool_json(one: ToolCount) -> JsonFields:
+    return {
+        "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed,
+        "unfinished": one.unfinished, "not_run": one.not_run,
+        "success": one.success, "p50_ms": one.p50_ms, "p95_ms": one.p95_ms, "run_ms": one.run_ms,
+        "waited_ms": one.waited_ms,
+    }  # fmt: skip
+
+
+def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
+    if not counts.sessions:
+        yield "Nothing to count yet."
+        return
+    states = ", ".join(f"{count} {status}" for status, count in counts.statuses)
+    yield f"{counts.sessions} sessions: {states}"
+    money = "" if counts.cost is None else f", cost {counts.cost:.2f}"
+    yield f"{token_text(counts.input_tokens)} tokens in, {token_text(counts.output_tokens)} out{money}"
+    yield ""
+    yield f"{'tool':<28} {'calls':>7} {'ok':>5} {'p50':>8} {'p95':>8} {'run':>10} {'waited':>10}"
+    yield from (_tool_line(tool) for tool in counts.tools)
+    if words := unfinished_text(counts.tools):
+        yield words
+    yield ""
+    yield from _bar_lines("who decided", counts.outcomes)
+    if counts.deciding.answers:
+        p50, p95 = _duration_cell(counts.deciding.p50_ms), _duration_cell(counts.deciding.p95_ms)
+        yield f"time to decide: half within {p50}, 95 % within {p95}, {counts.deciding.answers} answers"
+    yield from _file_lines(counts, console)
+
+
+def _tool_line(one: ToolCount) -> str:
+    share = "–" if one.success is None else f"{one.success:.0%}"
+    name = one_line(one.tool, 28)
+    return (
+        f"{name:<28} {one.calls:>7,} {share:>5} {_duration_cell(one.p50_ms):>8}"
+        f" {_duration_cell(one.p95_ms):>8}"
+        f" {_duration_cell(one.run_ms):>10} {_duration_cell(one.waited_ms or None):>10}"
+    )
+
+
+def _duration_cell(ms: int | None) -> str:
+    return "–" if ms is None else duration_text(ms / 1000)
+
+
+def _bar_lines(title: str, rows: Iterable[tuple[str, int]]) -> Iterable[str]:
+    found = list(rows)
+    most, total = max((count for _, count in found), default=0), sum(count for _, count in found)
+    yield f"{title}: {total}"
+    for word, count in found:
+        if count:
+            bar = "=" * max(1, round(_BAR_CELLS * count / most))
+            yield f"  {word:<11} {count:>7,} {count / total:>5.0%}  {bar}"
+
+
+def _file_lines(counts: Statistics, console: Console) -> Iterable[str]:
+    if counts.files:
+        yield ""
+        yield f"files changed: {len(counts.files)}"
+    for file in counts.files[:_MOST_FILES_SHOWN]:
+        lines = f"+{file.added} {console.signs.minus}{file.removed}"
+        yield f"  {one_line(file.path, 60):<60} {file.times:>4}×  {lines}"
+    if len(counts.files) > _MOST_FILES_SHOWN:
+        yield f"  and {len(counts.files) - _MOST_FILES_SHOWN} more"

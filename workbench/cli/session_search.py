@@ -1,0 +1,360 @@
+"""`workbench sessions list, search`: find sessions by filters and by words, newest first."""
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.cli.console import Console
+from workbench.cli.context import open_journal, short_id, workspace_path
+from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.rows import JsonFields, clock_time, iso_time, joined_lines, session_json, session_line
+from workbench.domain.machines import SessionStatus
+from workbench.domain.rows import Session
+from workbench.domain.values import SYSTEM_SESSION, SessionKind
+from workbench.effects.runtime import SystemClock
+from workbench.journal import search, session_queries
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.journal import Journal
+from workbench.journal.search import SessionMatches
+from workbench.text.human import parse_iso_time
+from workbench.text.safe import one_line
+from workbench.views import library
+from workbench.views.library import SearchHit, SearchQuery, search_hit
+
+LIST_EXAMPLE = "workbench sessions list --status paused --json"
+
+
+def configure_list(parser: ArgumentParser) -> None:
+    """Add the filters."""
+    parser.add_argument("--all", action="store_true", help="of every workspace")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+    add_filter_options(parser)
+
+
+def execute_list(options: Namespace, console: Console) -> int:
+    """List sessions."""
+    filters = parse_filters(options)
+    workspace = None if options.all else workspace_path(options.directory)
+    with open_journal() as (_, journal):
+        expire_due_actions(journal)
+        page = find_sessions(journal, replace(filters, limit=filters.limit + 1), workspace)
+        has_more, page = len(page) > filters.limit, page[: filters.limit]
+        asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
+        if not page:
+            require_status(journal, filters)
+        nothing, now = _empty_list_text(journal, workspace) if not page else "", journal.now()
+        keys = {session.id: short_id(journal, session.id) for session in page}
+    if options.json:
+        console.json([session_json(session, asks[session.id]) for session in page])
+        return EXIT_OK
+    rows = [session_line(session, keys[session.id], asks[session.id], console.signs, now) for session in page]
+    console.say(joined_lines(rows, nothing))
+    if has_more and page:
+        console.note("More match: --offset and --limit show them, --search and the filters narrow it.")
+    return EXIT_OK
+
+
+def _empty_list_text(journal: Journal, workspace: str | None) -> str:
+    if any(session.id != SYSTEM_SESSION for session in journal.sessions(workspace=workspace, limit=2)):
+        return "Nothing matches."
+    count = sum(session.id != SYSTEM_SESSION for session in journal.sessions())
+    if not count:
+        return "No session yet."
+    others = "1 is elsewhere" if count == 1 else f"{count:,} are elsewhere"
+    return f"No session of this workspace yet; {others}, --all shows them."
+
+
+SEARCH_EXAMPLE = """workbench sessions search rename handler
+workbench sessions search --here '"by hand" status:paused since:oct tag:release -draft'"""
+PLACES_SHOWN = 3
+"""Places of one session that are shown."""
+
+
+def configure_search(parser: ArgumentParser) -> None:
+    """Add the words and how much is shown."""
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="TEXT",
+        help="words, “a phrase”, -without, and status: model: provider: in: tag: since: until: origin: is:"
+        " tool: asked:",
+    )
+    parser.add_argument("--here", action="store_true", help="only of this workspace")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N sessions (default: 20)")
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_search(options: Namespace, console: Console) -> int:
+    """Search."""
+    asked = library.parse_query(" ".join(options.words), SystemClock().now())
+    if asked.problems:
+        raise UsageError(
+            "nothing was searched", "; ".join(asked.problems), "write dates as 2026-11-21, 7d, oct"
+        )
+    if options.limit < 1:
+        raise UsageError("nothing was searched", f"{options.limit} is no number from 1 on", "see --help")
+    workspace = workspace_path(options.directory) if options.here else None
+    with open_journal() as (_, journal):
+        hits = {hit.session_id: hit for hit in _search_hits(journal, asked)}
+        page = _result_page(journal, asked, hits, workspace, options.limit)
+        shown = [(item, hits.get(item.id), search_places(journal, item.id, asked)) for item in page]
+        now, keys = journal.now(), [short_id(journal, item.id) for item in page]
+    if options.json:
+        console.json([_hit_json(one, found, places) for one, found, places in shown])
+        return EXIT_OK
+    for key, one in zip(keys, shown, strict=True):
+        _print_hit(console, key, one, now)
+    if not shown:
+        console.say("Nothing matches.")
+    return EXIT_OK
+
+
+def _search_hits(journal: Journal, asked: SearchQuery) -> list[SessionMatches]:
+    with journal.reader.snapshot() as database:
+        expression = library.fts_expression(asked, search.word_finder(database))
+        return search.matching_sessions(database, expression) if expression else []
+
+
+def _result_page(
+    journal: Journal, asked: SearchQuery, hits: dict[str, SessionMatches], workspace: str | None, limit: int
+) -> list[Session]:
+    sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
+    return page_of_sessions(
+        sessions_with_facets(journal, asked, sessions),
+        SessionFilters(query=asked, archived=None, limit=limit),
+        hits,
+    )
+
+
+def search_places(
+    journal: Journal, session_id: str, asked: SearchQuery, most: int = PLACES_SHOWN
+) -> Sequence[SearchHit]:
+    """Return the newest places of a session that hold what was asked for."""
+    with journal.reader.snapshot() as database:
+        expression = library.fts_expression(asked, search.word_finder(database))
+        if not expression:
+            return ()
+        numbers = search.matches_in_session(database, expression, session_id, most)
+    events = [event for number in numbers for event in journal.window(session_id, number, 1)]
+    return [search_hit(event, asked.terms) for event in events]
+
+
+def _hit_json(session: Session, found: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
+    return {
+        **session_json(session),
+        "places": found.places if found else 0,
+        "matches": [
+            {
+                "sequence_number": place.sequence_number,
+                "at": iso_time(place.at),
+                "who": place.who,
+                "text": place.text,
+            }
+            for place in places
+        ],
+    }
+
+
+def _print_hit(
+    console: Console, key: str, shown: tuple[Session, SessionMatches | None, Sequence[SearchHit]], now: int
+) -> None:
+    session, found, places = shown
+    console.say(session_line(session, key, 0, console.signs, now))
+    for place in places:
+        console.say(f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}")
+    if found is not None and found.places > len(places):
+        console.say(f"    and {found.places - len(places)} more places")
+
+
+DEFAULT_LIMIT = 100
+_SORT_KEYS: Mapping[str, Callable[[Session], int | str]] = {
+    "updated": lambda session: session.updated_at,
+    "created": lambda session: session.created_at,
+    "title": lambda session: session.title.casefold(),
+    "tokens": lambda session: session.usage.total_tokens,
+    "status": lambda session: session.status,
+    "model": lambda session: session.model.casefold(),
+    "workspace": lambda session: session.workspace,
+}
+
+
+class SessionFilters(Struct, frozen=True, kw_only=True):
+    """What a list is narrowed to and how it is ordered; empty parts narrow nothing."""
+
+    status: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    origin: str | None = None
+    kind: str | None = None
+    tag: str | None = None
+    archived: bool | None = False
+    """None shows both."""
+    query: SearchQuery = SearchQuery()
+    since: int | None = None
+    until: int | None = None
+    sort: str = "updated"
+    is_ascending: bool = False
+    limit: int = DEFAULT_LIMIT
+    offset: int = 0
+
+
+def add_filter_options(parser: ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--status",
+        metavar="STATUS",
+        help="only in this status, such as paused; of imported ones also in the word of their file",
+    )
+    parser.add_argument("--model", metavar="NAME", help="only of this model")
+    parser.add_argument("--provider", metavar="NAME", help="only of this provider")
+    parser.add_argument(
+        "--origin", metavar="NAME", help="only from this program, such as claude-code or workbench"
+    )
+    parser.add_argument(
+        "--kind",
+        choices=get_args(SessionKind),
+        metavar="KIND",
+        help="only of this kind, such as chat or import",
+    )
+    parser.add_argument("--tag", metavar="TAG", help="only with this tag")
+    parser.add_argument("--archived", action="store_true", help="archived sessions only")
+    parser.add_argument(
+        "--search",
+        metavar="TEXT",
+        help="only with these words in title, tags, prompts, replies, commands, paths",
+    )
+    parser.add_argument("--from", dest="since", metavar="DATE", help="changed at or after it, ISO 8601")
+    parser.add_argument("--to", dest="until", metavar="DATE", help="changed before its end, ISO 8601")
+    parser.add_argument(
+        "--sort", choices=tuple(_SORT_KEYS), default="updated", help="the key to sort by (default: updated)"
+    )
+    parser.add_argument("--order", choices=("asc", "desc"), default="desc", help="the order (default: desc)")
+    parser.add_argument(
+        "--limit", type=_parse_count, default=DEFAULT_LIMIT, metavar="N", help="at most N (default: 100)"
+    )
+    parser.add_argument("--offset", type=_parse_count, default=0, metavar="N", help="skip the first N")
+
+
+def parse_filters(options: Namespace) -> SessionFilters:
+    """Return the filters that options ask for."""
+    return SessionFilters(
+        status=options.status,
+        model=options.model,
+        provider=options.provider,
+        origin=options.origin,
+        kind=options.kind,
+        tag=options.tag,
+        archived=bool(options.archived),
+        query=library.parse_query(options.search or "", _now()),
+        since=_parse_time(options.since, is_end=False),
+        until=_parse_time(options.until, is_end=True),
+        sort=options.sort,
+        is_ascending=options.order == "asc",
+        limit=options.limit,
+        offset=options.offset,
+    )
+
+
+def find_sessions(journal: Journal, filters: SessionFilters, workspace: str | None) -> list[Session]:
+    """Return the page of a journal's sessions that filters let through."""
+    sessions = (session for session in journal.sessions(workspace=workspace) if session.id != SYSTEM_SESSION)
+    kept = sessions_with_facets(journal, filters.query, sessions)
+    return page_of_sessions(kept, filters, session_ids_holding(journal, filters.query))
+
+
+def sessions_with_facets(
+    journal: Journal, asked: SearchQuery, sessions: Iterable[Session]
+) -> Iterable[Session]:
+    """Return the sessions that pass `tool:` and `asked:`, which no row of a session says."""
+    tools, answers = (asked.narrowed.get(key, ()) for key in library.INDEX_QUERY_KEYS)
+    if not tools and not answers:
+        return sessions
+    with journal.reader.snapshot() as database:
+        there = session_queries.sessions_with_facets(database, tools, answers)
+    return (session for session in sessions if session.id in there)
+
+
+def require_status(journal: Journal, filters: SessionFilters) -> None:
+    """Refuse a status that no session can have, and none has."""
+    known = get_args(SessionStatus)
+    foreign = {session.origin_status for session in journal.sessions()}
+    if filters.status is not None and filters.status not in (*known, *foreign):
+        why = f"“{one_line(filters.status, 40)}” is no status"
+        raise UsageError("nothing was listed", why, f"there is {', '.join(known)}")
+
+
+def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
+    """Return the ids of the sessions that hold the words of a query."""
+    with journal.reader.snapshot() as database:
+        expression = library.fts_expression(asked, search.word_finder(database))
+        found = search.matching_sessions(database, expression) if expression else []
+    return frozenset(one.session_id for one in found)
+
+
+def page_of_sessions(
+    sessions: Iterable[Session], filters: SessionFilters, holders: Collection[str] = frozenset()
+) -> list[Session]:
+    """Return the page of sessions that filters let through; past the end it is empty.
+
+    Args:
+        sessions: Any.
+        filters: What to let through.
+        holders: Ids of the sessions that hold the words anywhere; title and tags are looked at here.
+    """
+    found = [session for session in sessions if _passes_filters(session, filters, holders)]
+    found.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
+    return found[filters.offset : filters.offset + filters.limit]
+
+
+def _passes_filters(session: Session, filters: SessionFilters, holders: Collection[str]) -> bool:
+    if filters.status not in (None, session.status, session.origin_status):
+        return False
+    equal = ("model", "provider", "kind")
+    if any(getattr(filters, name) not in (None, getattr(session, name)) for name in equal):
+        return False
+    if filters.archived not in (None, session.archived) or not _is_tagged(session, filters):
+        return False
+    if filters.since is not None and session.updated_at < filters.since:
+        return False
+    if filters.until is not None and session.updated_at >= filters.until:
+        return False
+    asked = filters.query
+    if not library.session_fits(session, asked):
+        return False
+    return not asked.terms or session.id in holders or library.title_fits(session, asked)
+
+
+def _is_tagged(session: Session, filters: SessionFilters) -> bool:
+    if filters.origin not in (None, session.origin or "workbench"):
+        return False
+    return filters.tag is None or filters.tag in session.tags
+
+
+def _now() -> int:
+
+    return SystemClock().now()
+
+
+def _parse_time(text: str | None, *, is_end: bool) -> int | None:
+    if text is None:
+        return None
+    try:
+        if len(text) == len("2026-11-21"):
+            day = datetime.strptime(text, "%Y-%m-%d").astimezone()
+            return int((day + timedelta(days=int(is_end))).timestamp() * 1_000_000)
+        return parse_iso_time(text)
+    except ValueError as error:
+        raise UsageError(
+            "nothing was listed", str(error), "write it as 2026-11-21 or 2026-11-21T12:00:00Z"
+        ) from None
+
+
+def _parse_count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)

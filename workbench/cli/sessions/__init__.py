@@ -1,1 +1,0 @@
-"""Commands about sessions: list, show, search, file, fork, export. Rows come from the journal as they are."""

@@ -1,0 +1,80 @@
+"""`workbench tools list, schema`: the catalogue of tools. Runs none of them."""
+
+from argparse import ArgumentParser, Namespace
+
+from workbench.cli.console import Console
+from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.rows import JsonFields
+from workbench.domain.codec import to_json_value
+from workbench.domain.values import ToolDescriptor
+from workbench.text.safe import one_line
+from workbench.tools.registry import tool_descriptors
+
+LIST_EXAMPLE = "workbench tools list --json"
+
+
+def configure_list(parser: ArgumentParser) -> None:
+    """Add how it prints."""
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_list(options: Namespace, console: Console) -> int:
+    """List the tools."""
+    descriptors = tool_descriptors()
+    if options.json:
+        console.json([tool_json(tool) for tool in descriptors])
+        return EXIT_OK
+    width = max(len(tool.id) for tool in descriptors)
+    for tool in descriptors:
+        asks = "asks" if tool.requires_approval else "does not ask"
+        risk = tool.risk_level.replace("_", " ")
+        console.say(f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {tool.description}")
+    return EXIT_OK
+
+
+def tool_json(tool: ToolDescriptor) -> JsonFields:
+    """Return a tool as JSON, without its schemas."""
+    return {
+        "id": tool.id,
+        "wire_name": tool.wire_name,
+        "description": tool.description,
+        "capability": tool.capability,
+        "risk_level": tool.risk_level,
+        "requires_approval": tool.requires_approval,
+        "allowed_providers": list(tool.allowed_providers),
+        "examples": to_json_value(tool.examples),
+    }
+
+
+SCHEMA_EXAMPLE = "workbench tools schema read_file"
+
+
+def configure_schema(parser: ArgumentParser) -> None:
+    """Add the tool; `--json` is taken as well, as everywhere."""
+    parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; else all of them")
+    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+
+
+def execute_schema(options: Namespace, console: Console) -> int:
+    """Print schemas."""
+    descriptors = tool_descriptors()
+    if options.tool is None:
+        console.json([schema_json(tool) for tool in descriptors])
+        return EXIT_OK
+    named = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
+    if named is None:
+        names = ", ".join(tool.id for tool in descriptors)
+        raise Refusal(
+            f"there is no tool “{one_line(options.tool, 60)}”", f"there is {names}", "name one of these"
+        )
+    console.json(schema_json(named))
+    return EXIT_OK
+
+
+def schema_json(tool: ToolDescriptor) -> JsonFields:
+    """Return a tool with its schemas as JSON."""
+    return {
+        **tool_json(tool),
+        "input_schema": to_json_value(tool.input_schema),
+        "output_schema": to_json_value(tool.output_schema),
+    }

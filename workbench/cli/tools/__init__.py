@@ -1,1 +1,0 @@
-"""The catalogue of tools as data; nothing here runs one."""

@@ -1,0 +1,466 @@
+"""Read one layer of the configuration (file, environment, options), and convert older files.
+
+All problems are collected at once with file, line and the nearest known key.
+"""
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec import Struct, field
+
+from workbench.config.keys import (
+    CONFIG_KEYS,
+    CONFIG_VERSION,
+    KEY_ALIASES,
+    KEYS_BY_PATH,
+    PROVIDER_KEYS,
+    PROVIDER_KEYS_BY_PATH,
+    PROVIDER_KINDS,
+    PROVIDER_NAME_PATTERN,
+    SECTION_PATHS,
+    ConfigKey,
+    config_key_at,
+)
+from workbench.config.types import (
+    ApprovalPattern,
+    AutoApprovalRule,
+    ChoiceKind,
+    ConfigProblem,
+    FlagKind,
+    InvalidValue,
+    LayerName,
+    ListKind,
+    Origin,
+    TextKind,
+    TimeKind,
+    TokenPrices,
+    ToolHook,
+    UrlKind,
+)
+from workbench.domain.values import Json, JsonObject
+from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
+from workbench.text.safe import one_line
+
+MAX_CONFIG_BYTES = 1_048_576
+_VARIABLE_PREFIX = "WORKBENCH_"
+_VARIABLES_OF_THE_PROGRAM = ("WORKBENCH_HOME", "WORKBENCH_CALL", "WORKBENCH_FAULT")
+"""Variables (and beginnings of variables) of the program that are no settings."""
+_FLAG_WORDS = {
+    "1": True,
+    "yes": True,
+    "on": True,
+    "true": True,
+    "0": False,
+    "no": False,
+    "off": False,
+    "false": False,
+}
+
+
+class UnreadableFile(Exception):
+    """A file that is there and cannot be used as configuration."""
+
+    def __init__(self, reason: str, remedy: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+        self.line = line
+        self.column = column
+
+
+class SingleSetting(Struct, frozen=True, kw_only=True):
+    """A value that was given by itself, not as part of a file."""
+
+    layer: LayerName
+    name: str
+    """Environment variable, or `option`."""
+    path: str
+    """Dotted key; empty where the name is no known one."""
+    node: LocatedNode
+
+
+def read_config_file(path: Path, *, may_be_link: bool) -> LocatedNode | None:
+    """Return the object in a configuration file; None where there is no file.
+
+    `may_be_link` is never true in a workspace. Raises UnreadableFile for anything else.
+    """
+    data = _read_bytes(path, may_be_link)
+    if data is None:
+        return None
+    try:
+        root = parse_json_nodes(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            "it is not UTF-8 text.", "Save it as UTF-8.", data.count(b"\n", 0, error.start) + 1
+        ) from None
+    except JsonError as error:
+        raise UnreadableFile(f"{error.reason}.", "Correct it.", error.line, error.column) from None
+    if root.members is None:
+        raise UnreadableFile("it holds no JSON object.", 'Begin it with "{".', root.line, root.column)
+    return root
+
+
+def settings_from_environment(env: Mapping[str, str]) -> list[SingleSetting]:
+    """Return the settings among the environment variables, and those that only look like one."""
+    return [
+        _variable_setting(name, text)
+        for name, text in sorted(env.items())
+        if name.startswith(_VARIABLE_PREFIX) and not name.startswith(_VARIABLES_OF_THE_PROGRAM)
+    ]
+
+
+def settings_from_options(options: Mapping[str, object]) -> list[SingleSetting]:
+    """Return the settings among the command-line options; None means not given."""
+    return [
+        SingleSetting(layer="option", name="option", path=path, node=node_of_value(value))
+        for path, value in options.items()
+        if value is not None
+    ]
+
+
+def variable_name(path: str) -> str:
+    """Return the environment variable of a dotted key."""
+    return _VARIABLE_PREFIX + path.replace(".", "_").replace("-", "_").upper()
+
+
+def _read_bytes(path: Path, may_be_link: bool) -> bytes | None:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if may_be_link else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        reason = "it is a link." if path.is_symlink() and not may_be_link else f"{error.strerror}."
+        raise UnreadableFile(reason, "Make it a regular file that you can read.") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableFile("it is no regular file.", "Make it a regular file.")
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(MAX_CONFIG_BYTES + 1)
+    if len(data) > MAX_CONFIG_BYTES:
+        raise UnreadableFile("it is over 1 MB.", "A configuration is smaller; look what was put there.")
+    return data
+
+
+def _variable_setting(name: str, text: str) -> SingleSetting:
+    key, path = _known_path(name)
+    node = node_of_value(text) if key is None else _variable_node(key, text)
+    return SingleSetting(layer="environment", name=name, path=path, node=node)
+
+
+def _known_path(name: str) -> tuple[ConfigKey | None, str]:
+    for key in CONFIG_KEYS:
+        if variable_name(key.path) == name and key.path != "config_version":
+            return key, key.path
+    for alias, path in KEY_ALIASES.items():
+        if variable_name(alias) == name:
+            return _provider_key_of_field(path.rsplit(".", 1)[1]), path
+    for key in PROVIDER_KEYS:
+        start, end = f"{_VARIABLE_PREFIX}PROVIDERS_", f"_{key.path.upper()}"
+        if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
+            return key, f"providers.{name[len(start) : -len(end)].lower()}.{key.path}"
+    return None, ""
+
+
+def _provider_key_of_field(field: str) -> ConfigKey | None:
+    return next((key for key in PROVIDER_KEYS if key.path == field), None)
+
+
+def _variable_node(key: ConfigKey, text: str) -> LocatedNode:
+    """Read the text of a variable as the key has it: words as they are, the rest as JSON."""
+    if isinstance(key.kind, TextKind | UrlKind | ChoiceKind | TimeKind):
+        return node_of_value(text)
+    if isinstance(key.kind, FlagKind):
+        return node_of_value(_FLAG_WORDS.get(text.lower(), text))
+    try:
+        return node_of_value(parse_json_nodes(text).value)
+    except JsonError:
+        is_list = isinstance(key.kind, ListKind) and isinstance(key.kind.item, TextKind)
+        return node_of_value([line for line in text.splitlines() if line.strip()] if is_list else text)
+
+
+_HIDDEN_FIELDS = ("key_env", "key_command", "headers")
+_KEY_FIELDS = ("key", "api_key", "apikey", "token", "secret")
+
+
+class LayerValue(Struct, frozen=True, kw_only=True):
+    """A value that a layer gives."""
+
+    value: object
+    origin: Origin
+
+
+class LayerRead(Struct, kw_only=True):
+    """What one layer holds; filled while it is read."""
+
+    layer: LayerName
+    file: str
+    is_binding: bool
+    """Whether its mistakes may be fatal: not those of a workspace that is not trusted."""
+    found: dict[str, LayerValue] = field(default_factory=dict[str, LayerValue])
+    problems: list[ConfigProblem] = field(default_factory=list[ConfigProblem])
+    notes: list[str] = field(default_factory=list[str])
+
+    def origin(self, line: int) -> Origin:
+        """Return the origin of a value in this line of the layer."""
+        return Origin(layer=self.layer, file=self.file, line=line or None)
+
+    def report(self, key: str, position: tuple[int, int], message: str, remedy: str, *, fatal: bool) -> None:
+        """Note a problem."""
+        line, column = position
+        problem = ConfigProblem(
+            file=self.file,
+            line=line or None,
+            column=column if line else None,
+            key=one_line(key, 80),
+            message=message,
+            remedy=remedy,
+            fatal=fatal and self.is_binding,
+        )
+        self.problems.append(problem)
+
+
+def read_layer_object(read: LayerRead, root: LocatedNode) -> None:
+    """Read a configuration file into the layer."""
+    if _is_readable_version(read, root):
+        _read_members(read, "", root)
+
+
+def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
+    """Read one variable or option into the layer."""
+    key = config_key_at(setting.path)
+    if key is not None:
+        _read_value(read, key, setting.path, setting.node)
+    elif setting.layer == "environment":
+        names = {variable_name(path): path for path in KEYS_BY_PATH}
+        remedy = _nearest(setting.name, names, "No setting has this variable.")
+        message = f"{one_line(setting.name, 80)} is no known setting and has no effect."
+        read.report(setting.name, (0, 0), message, remedy, fatal=False)
+    else:
+        _report_unknown_key(read, setting.path, setting.node)
+
+
+def _is_readable_version(read: LayerRead, root: LocatedNode) -> bool:
+    node = (root.members or {}).get("config_version")
+    if node is None:
+        return True
+    major = _major_version(node.value)
+    if major is not None and major <= CONFIG_VERSION:
+        if isinstance(node.value, str):
+            read.notes.append(f"{read.file} is of the older version {node.value}; it was read as version 1.")
+        return True
+    position = (node.line, node.column)
+    if major is None:
+        message = f'"config_version" must be {CONFIG_VERSION}, is {_shown_value("config_version", node)}.'
+        read.report("config_version", position, message, "Nothing of this file is used.", fatal=True)
+    else:
+        message = (
+            f"it was written for version {_shown_value('', node)};"
+            f" this program knows version {CONFIG_VERSION}."
+        )
+        read.report(
+            "config_version",
+            position,
+            message,
+            "Nothing of it is used. Install a newer workbench.",
+            fatal=True,
+        )
+    return False
+
+
+def _major_version(version: object) -> int | None:
+    """Return the whole part of a version: 1 is ours, "1.0" that of the form before it."""
+    if isinstance(version, int) and not isinstance(version, bool) and version > 0:
+        return version
+    if isinstance(version, str) and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", version):
+        return int(version.split(".")[0])
+    return None
+
+
+def _read_members(read: LayerRead, prefix: str, node: LocatedNode) -> None:
+    for name, member in (node.members or {}).items():
+        path = f"{prefix}{name}"
+        key = KEYS_BY_PATH.get(path)
+        if path == "config_version":
+            continue
+        if path == "providers":
+            _read_providers(read, member)
+        elif path in SECTION_PATHS:
+            _read_section(read, path, member)
+        elif key is not None:
+            _read_value(read, key, path, member)
+        elif path in KEY_ALIASES:
+            _read_value(
+                read, PROVIDER_KEYS_BY_PATH[KEY_ALIASES[path].rsplit(".", 1)[1]], KEY_ALIASES[path], member
+            )
+        else:
+            _report_unknown_key(read, path, member)
+
+
+def _read_section(read: LayerRead, path: str, node: LocatedNode) -> None:
+    if node.members is not None:
+        _read_members(read, f"{path}.", node)
+        return
+    is_strict = any(key.is_strict for key in KEYS_BY_PATH.values() if key.path.startswith(f"{path}."))
+    message = f'"{path}" must be an object, is {_shown_value(path, node)}.'
+    read.report(path, (node.line, node.column), message, "", fatal=is_strict)
+
+
+def _read_providers(read: LayerRead, node: LocatedNode) -> None:
+    if node.members is None:
+        message = f'"providers" must be an object of providers by name, is {_shown_value("headers", node)}.'
+        read.report("providers", (node.line, node.column), message, "", fatal=False)
+        return
+    for name, provider in node.members.items():
+        path = f"providers.{name}"
+        if not re.fullmatch(PROVIDER_NAME_PATTERN, name) or provider.members is None:
+            message = f'"{one_line(path, 80)}" must be a name of letters, digits, _ and - with an object.'
+            read.report(path, (provider.key_line, provider.key_column), message, "", fatal=False)
+            continue
+        _read_provider(read, name, provider)
+
+
+def _read_provider(read: LayerRead, name: str, node: LocatedNode) -> None:
+    path = f"providers.{name}"
+    members = node.members or {}
+    for field_name, member in members.items():
+        key = PROVIDER_KEYS_BY_PATH.get(field_name)
+        if key is None:
+            _report_unknown_key(read, f"{path}.{field_name}", member)
+        else:
+            _read_value(read, key, f"{path}.{field_name}", member)
+    position = (node.key_line or node.line, node.key_column or node.column)
+    if name in PROVIDER_KINDS:
+        read.found.setdefault(f"{path}.kind", LayerValue(value=name, origin=read.origin(position[0])))
+    elif all(member.value is None for member in members.values()):
+        message = f"The provider {name} cannot be used: it has no kind."
+        read.report(path, position, message, f"Add kind: {', '.join(PROVIDER_KINDS)}.", fatal=False)
+
+
+def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -> None:
+    if node.value is None and key.default is None:
+        return
+    try:
+        checked = key.kind.check(node)
+    except InvalidValue as unfit:
+        name = path + (unfit.key if unfit.key.startswith("[") or not unfit.key else f".{unfit.key}")
+        message = f'"{one_line(name, 120)}" must be {unfit.expected}, is {_shown_value(name, unfit.node)}.'
+        position = (unfit.node.line, unfit.node.column)
+        read.report(path, position, message, unfit.remedy, fatal=key.is_strict)
+        return
+    origin = read.origin(node.key_line or node.line)
+    read.found[path] = LayerValue(value=_config_value(read, path, checked), origin=origin)
+
+
+def _config_value(read: LayerRead, path: str, value: Any) -> object:
+    match path.rsplit(".", 1)[-1]:
+        case "allow" | "deny":
+            return tuple(ApprovalPattern(text=text, origin=read.origin(line)) for text, line in value)
+        case "PreToolUse" | "PostToolUse":
+            return tuple(ToolHook(**hook, origin=read.origin(line)) for hook, line in value)
+        case "auto_approval_rules":
+            return tuple(_config_rule(rule, read.origin(line)) for rule, line in value)
+        case "allowed_hosts" | "stop":
+            return tuple(text for text, _ in value)
+        case "prices":
+            return TokenPrices(**value)
+        case _:
+            return cast("object", value)
+
+
+def _config_rule(rule: dict[str, Any], origin: Origin) -> AutoApprovalRule:
+    counts: dict[str, Any] = {"created_at": None, "last_used_at": None, "use_count": 0}
+    return AutoApprovalRule(**{**counts, **rule}, origin=origin)
+
+
+def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
+    parent, _, name = path.rpartition(".")
+    if parent.startswith("providers.") and name.lower() in _KEY_FIELDS:
+        remedy = "Keys are not kept in files: name the variable that holds it in key_env, or a key_command."
+    elif parent.startswith("providers."):
+        remedy = _nearest(name, {known: known for known in PROVIDER_KEYS_BY_PATH}, "")
+    else:
+        remedy = _nearest_key_path(path)
+    position = (node.key_line or node.line, node.key_column or node.column)
+    read.report(path, position, f'"{one_line(path, 80)}" is no known key.', remedy, fatal=True)
+
+
+def _nearest_key_path(path: str) -> str:
+    """Look for the key by its whole name first, then for one of the same last name in another section."""
+    known = [*KEYS_BY_PATH, *SECTION_PATHS, *KEY_ALIASES, "providers"]
+    names = {known_path: known_path for known_path in known} | {
+        known_path.rsplit(".", 1)[-1]: known_path for known_path in known if "." in known_path
+    }
+    for text in (path, path.rsplit(".", 1)[-1]):
+        nearest = _nearest(text, {known_path: known_path for known_path in known}, "") or _nearest(
+            text, names, ""
+        )
+        if nearest:
+            return nearest
+    return "workbench config show lists every key."
+
+
+def _nearest(name: str, known: dict[str, str], otherwise: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name[:120], known, n=1, cutoff=0.7)
+    return f"The nearest known key is {known[close[0]]}." if close else otherwise
+
+
+def _shown_value(path: str, node: LocatedNode) -> str:
+    if any(name in path for name in _HIDDEN_FIELDS):
+        return "something else"
+    from workbench.secrets.scrubber import scrub
+
+    return one_line(scrub(json.dumps(node.value, ensure_ascii=False)).text, 60)
+
+
+def collected_problems(reads: Iterable[LayerRead]) -> list[ConfigProblem]:
+    """Collect the problems of several layers in their order."""
+    return [problem for read in reads for problem in read.problems]
+
+
+class MigratedContent(Struct, frozen=True, kw_only=True):
+    """A file's content in the form of this version."""
+
+    content: JsonObject
+    changes: tuple[str, ...]
+    """What was changed, a sentence each; empty where nothing had to be."""
+
+
+def migrate_content(content: Mapping[str, Json]) -> MigratedContent:
+    """Return the content of a configuration file in the form of this version."""
+    changes: list[str] = []
+    migrated: dict[str, Json] = {"config_version": CONFIG_VERSION}
+    version = content.get("config_version")
+    if version != CONFIG_VERSION:
+        was = "it had none" if version is None else f"it was {version}"
+        changes.append(f"config_version is {CONFIG_VERSION}; {was}.")
+    for name, value in content.items():
+        if name == "config_version":
+            continue
+        if name in KEY_ALIASES and _put_value(migrated, content, KEY_ALIASES[name], value):
+            changes.append(f"{name} is {KEY_ALIASES[name]} now.")
+        else:
+            migrated.setdefault(name, value)
+    return MigratedContent(content=migrated, changes=tuple(changes))
+
+
+def _put_value(migrated: dict[str, Json], content: Mapping[str, Json], path: str, value: Json) -> bool:
+    """Put a value at a dotted key; False where the file says something else there, which holds then."""
+    *sections, last = path.split(".")
+    parent = migrated
+    for section in sections:
+        below = parent.get(section, content.get(section) if parent is migrated else None)
+        inner: dict[str, Json] = dict(cast("JsonObject", below)) if isinstance(below, Mapping) else {}
+        parent[section] = inner
+        parent = inner
+    if last in parent and parent[last] != value:
+        return False
+    parent[last] = value
+    return True

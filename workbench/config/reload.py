@@ -1,0 +1,140 @@
+"""Which settings may change while the program runs: the screen's, limits for later, and what narrows.
+
+A file that is being edited must never allow something that nobody was asked about since.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.config.describe import ATTRIBUTE_BY_KEY, config_value_at, plain_json
+from workbench.config.keys import CONFIG_KEYS, ConfigKey
+from workbench.config.types import (
+    ApprovalPattern,
+    AutoApprovalRule,
+    Config,
+    ConfigProblem,
+    LoadedConfig,
+    Origin,
+)
+
+_IMMEDIATE_KEYS: Final = frozenset(
+    {
+        "default_model", "default_provider", "api_timeout_seconds", "max_session_messages", "output_format",
+        "retention.sealed_days",
+    }
+)  # fmt: skip
+_IMMEDIATE_SECTIONS: Final = ("ui.", "limits.")
+
+
+class ReloadResult(Struct, frozen=True, kw_only=True):
+    """What came of reading the configuration again."""
+
+    loaded: LoadedConfig
+    """What holds from now on."""
+    applied: tuple[str, ...] = ()
+    """Keys whose new value holds now, wholly."""
+    later: tuple[str, ...] = ()
+    """Keys whose new value, or a part of it, holds from the next start."""
+    problems: tuple[ConfigProblem, ...] = ()
+    """Why nothing was taken over; empty where it could be."""
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence or two; empty where nothing changed."""
+        if self.problems:
+            return f"The changed configuration is not used: {self.problems[0]}"
+        parts = [f"{', '.join(self.applied)} changed."] if self.applied else []
+        parts += [f"From the next start: {', '.join(self.later)}."] if self.later else []
+        return f"Configuration: {' '.join(parts)}" if parts else ""
+
+
+def merge_reloaded(present: LoadedConfig, fresh: LoadedConfig) -> ReloadResult:
+    """Take over from a fresh reading of the files what may change while things run."""
+    if not fresh.is_usable:
+        fatal = tuple(problem for problem in fresh.problems if problem.fatal)
+        return ReloadResult(loaded=present, problems=fatal)
+    config, origins = present.config, dict(present.origins)
+    applied: list[str] = []
+    later: list[str] = []
+    for key in CONFIG_KEYS:
+        old, new = config_value_at(present.config, key.path), config_value_at(fresh.config, key.path)
+        kept = _effective_value(key, old, new)
+        is_whole = plain_json(kept) == plain_json(new)
+        if is_whole:
+            origins[key.path] = fresh.origins[key.path]
+        if plain_json(old) != plain_json(new):
+            (applied if is_whole else later).append(key.path)
+        config = _with_value(config, key.path, kept)
+    if plain_json(present.config.providers) != plain_json(fresh.config.providers):
+        later.append("providers")
+    return ReloadResult(
+        loaded=replace(fresh, config=config, origins=MappingProxyType(_merged_origins(origins, fresh))),
+        applied=tuple(applied), later=tuple(later),
+    )  # fmt: skip
+
+
+def _merged_origins(origins: Mapping[str, Origin], fresh: LoadedConfig) -> dict[str, Origin]:
+    added = {key: origin for key, origin in fresh.origins.items() if key not in origins}
+    return {**added, **origins}
+
+
+def _effective_value(key: ConfigKey, old: object, new: object) -> object:
+    if (
+        plain_json(old) == plain_json(new)
+        or key.path in _IMMEDIATE_KEYS
+        or key.path.startswith(_IMMEDIATE_SECTIONS)
+    ):
+        return new
+    if key.path in _NARROWING_BY_KEY:
+        return _NARROWING_BY_KEY[key.path](old, new)
+    return new if key.narrows is not None and key.narrows(new, old) else old
+
+
+def _united_patterns(old: Any, new: Any) -> object:
+    """Return all denials: one that was taken out of a file counts until the next start."""
+    texts = {pattern.text for pattern in cast("tuple[ApprovalPattern, ...]", new)}
+    return (
+        *new,
+        *(known for known in cast("tuple[ApprovalPattern, ...]", old) if known.text not in texts),
+    )
+
+
+def _common_patterns(old: Any, new: Any) -> object:
+    texts = {pattern.text for pattern in cast("tuple[ApprovalPattern, ...]", old)}
+    return tuple(
+        candidate for candidate in cast("tuple[ApprovalPattern, ...]", new) if candidate.text in texts
+    )
+
+
+def _common_rules(old: Any, new: Any) -> object:
+    known = {_rule_meaning(rule) for rule in cast("tuple[AutoApprovalRule, ...]", old)}
+    return tuple(rule for rule in cast("tuple[AutoApprovalRule, ...]", new) if _rule_meaning(rule) in known)
+
+
+def _rule_meaning(rule: AutoApprovalRule) -> tuple[str, str, str]:
+    return rule.id, rule.tool_name, rule.param_pattern
+
+
+_NARROWING_BY_KEY: Final[Mapping[str, Callable[[Any, Any], object]]] = {
+    "approvals.deny": _united_patterns,
+    "approvals.allow": _common_patterns,
+    "fetch.allowed_hosts": lambda old, new: tuple(host for host in new if host in old),
+    "auto_approval_rules": _common_rules,
+}
+
+
+def _with_value(config: Config, path: str, value: object) -> Config:
+    if config_value_at(config, path) is value:
+        return config
+    return cast("Config", _with_nested_value(config, path.split("."), value))
+
+
+def _with_nested_value(section: Any, names: list[str], value: object) -> object:
+    name = ATTRIBUTE_BY_KEY.get(names[0], names[0])
+    if len(names) == 1:
+        return replace(section, **{name: value})
+    return replace(section, **{name: _with_nested_value(getattr(section, name), names[1:], value)})

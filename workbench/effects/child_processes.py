@@ -1,0 +1,502 @@
+"""Child processes: start, environment, hooks with input and a time limit, termination of what a call left."""
+
+import contextlib
+import errno
+import os
+import re
+import selectors
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.effects.process_table import (
+    CHILD_REGISTRY,
+    ProcessIdentity,
+    ProcessRow,
+    ProcessTable,
+    ancestor_pids,
+    boot_id,
+    carries_mark,
+    is_descendant,
+    open_pidfd,
+    process_identity,
+    read_process,
+    read_process_table,
+    reap_later,
+    require_mark,
+)
+from workbench.effects.runtime import AGENT_VARIABLE, CALL_VARIABLE
+
+
+class ProcessNotStarted(Exception):
+    """A process that was not started: `what` it failed on, `why`, and the `remedy`."""
+
+    def __init__(self, what: str, why: str, remedy: str) -> None:
+        super().__init__(f"{what}: not started, {why}; {remedy}")
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+
+
+_START_ERROR_WORDS: Final[dict[int, tuple[str, str]]] = {
+    errno.ENOENT: ("there is nothing of that name", "check the path"),
+    errno.ENOTDIR: ("it is not a folder", "check the path"),
+    errno.EACCES: ("this user may not run or enter it", "change its permissions"),
+    errno.E2BIG: ("its arguments and environment are too long", "put the long part into a file"),
+    errno.ENOEXEC: ("it is not a program", "check its first line or its format"),
+    errno.EAGAIN: ("this user has too many processes", "end some and do it again"),
+    errno.ENOMEM: ("there is not enough memory", "end some programs and do it again"),
+    errno.EMFILE: ("too many files are open", "raise the limit on open files (ulimit -n)"),
+}
+
+
+def spawn(
+    argv: Sequence[str],
+    cwd: str | None,
+    env: Mapping[str, str],
+    *,
+    stdin: int,
+    output: int,
+    errors: int | None = None,
+    is_detached: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own, with exactly this environment.
+
+    `output` takes standard error too, unless `errors` is given. A detached process is to outlive us and does
+    not count as a running command. Raises ProcessNotStarted.
+    """
+    try:
+        with CHILD_REGISTRY.making(is_detached=is_detached) as children:
+            children.append(
+                subprocess.Popen(
+                    list(argv),
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=stdin,
+                    stdout=output,
+                    stderr=subprocess.STDOUT if errors is None else errors,
+                    start_new_session=True,
+                    bufsize=0,
+                )
+            )
+            return children[0]
+    except OSError as error:
+        raise _not_started(argv[0], error) from error
+    except ValueError as error:
+        why = "an argument or variable holds a character that cannot be passed on"
+        raise ProcessNotStarted(argv[0], f"{why} ({error})", "take it out") from error
+
+
+def open_pipe(opened: contextlib.ExitStack) -> tuple[int, int]:
+    """Make a pipe (reading end, writing end) that the stack closes unless it is relieved of it."""
+    ends = os.pipe()
+    for end in ends:
+        opened.callback(os.close, end)
+    return ends
+
+
+def _not_started(program: str, error: OSError) -> ProcessNotStarted:
+    number = error.errno or 0
+    why, remedy = _START_ERROR_WORDS.get(number, (os.strerror(number), "check the program and its folder"))
+    return ProcessNotStarted(str(error.filename or program), why, remedy)
+
+
+_SECRET_NAME: Final = re.compile(
+    r"API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SIGNING_?KEY|ENCRYPTION_?KEY|MASTER_?KEY|SECRET|TOKEN|PASSW|PASSPHRASE"
+    r"|CREDENTIAL|CONNECTION_?STRING|(^|_)(KEY|PAT|AUTH|PASS|COOKIE)$|_PWD$",
+    re.IGNORECASE,
+)
+_SECRET_VALUE: Final = re.compile(r"://[^/\s:@]*:[^/\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY")
+# What makes a shell, the loader or an interpreter run something before the command that was approved.
+_INJECTING_NAME: Final = re.compile(
+    r"WORKBENCH_.*|LD_(PRELOAD|AUDIT|DEBUG|PROFILE)|DYLD_.*|GCONV_PATH|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND"
+    r"|SHELLOPTS|BASHOPTS|PS[0-4]|IFS|CDPATH|GLOBIGNORE|ZDOTDIR|PYTHONSTARTUP|PYTHONINSPECT|PERL5OPT|PERL5DB"
+    r"|GIT_(DIR|WORK_TREE|INDEX_FILE|CONFIG.*)",
+    re.DOTALL,
+)
+# Enough to make the shell of the gate itself misbehave; taken away whatever the caller passes.
+_GATE_DROPPED: Final = re.compile(
+    r"BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|WORKBENCH_CALL", re.DOTALL
+)
+# A command cannot do without these, and where a program is looked for is no secret.
+_NEEDED_NAMES: Final = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "TZ", "PWD",
+})  # fmt: skip
+_GIT_SETTINGS: Final = (("safe.bareRepository", "explicit"), ("core.fsmonitor", "false"))
+"""Below every command of an agent: no folder becomes a repository by its looks, and none names a monitor."""
+_COUNT: Final = re.compile(r"[0-9]{1,4}")
+
+
+def agent_environment(base: Mapping[str, str], folder: str, extra_drop: Iterable[str] = ()) -> dict[str, str]:
+    """Return the environment of an agent's command, hook or adapter in a folder, without `extra_drop`."""
+    dropped = frozenset(extra_drop)
+    passed = {
+        name: value
+        for name, value in scrubbed_environment(base, dropped).items()
+        if not holds_secret(name, value)
+    }
+    return {**passed, **_git_settings(base, dropped), AGENT_VARIABLE: "1", "PWD": folder}
+
+
+def scrubbed_environment(base: Mapping[str, str], extra_drop: Iterable[str] = ()) -> dict[str, str]:
+    """Return an environment without our own variables, secrets by name, and what makes a shell run code."""
+    dropped = set(extra_drop)
+    return {name: value for name, value in base.items() if name not in dropped and _may_pass(name, value)}
+
+
+def _may_pass(name: str, value: str) -> bool:
+    return not (_INJECTING_NAME.fullmatch(name) or _SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Say whether a variable's value is, or holds, what the record would leave out as a secret."""
+    if name in _NEEDED_NAMES:
+        return False
+    from workbench.secrets import scrubber
+
+    return scrubber.replace_registered_secrets(value) != value or _looks_secret(value)
+
+
+@lru_cache(maxsize=2_000)
+def _looks_secret(value: str) -> bool:
+    from workbench.secrets.scrubber import scrub  # every host has it; who only starts one does not load it
+
+    return bool(scrub(value).found)
+
+
+def _git_settings(base: Mapping[str, str], dropped: frozenset[str]) -> dict[str, str]:
+    """Return the settings of git that the environment holds, with ours behind them, where they count."""
+    settings = [*_settings_of_user(base, dropped), *_GIT_SETTINGS]
+    pairs = {
+        f"GIT_CONFIG_{kind}_{number}": text
+        for number, setting in enumerate(settings)
+        for kind, text in zip(("KEY", "VALUE"), setting, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
+
+
+def _settings_of_user(base: Mapping[str, str], dropped: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield what git takes from the environment but secrets; nothing where git refuses all of it."""
+    count = base.get("GIT_CONFIG_COUNT", "")
+    if not _COUNT.fullmatch(count):
+        return
+    names = [(f"GIT_CONFIG_KEY_{number}", f"GIT_CONFIG_VALUE_{number}") for number in range(int(count))]
+    if not all(key in base and value in base for key, value in names):
+        return
+    for key, value in names:
+        is_secret = _SECRET_VALUE.search(base[value]) or holds_secret(key, f"{base[key]}={base[value]}")
+        if not is_secret and not dropped & {key, value}:
+            yield base[key], base[value]
+
+
+def marked_environment(env: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return an environment for the gate of a command: nothing its shell obeys, and the mark."""
+    return {
+        **{name: value for name, value in env.items() if not _GATE_DROPPED.fullmatch(name)},
+        CALL_VARIABLE: mark,
+    }
+
+
+GRACE_SECONDS: Final = 2.0
+"""Seconds between the request to end (SIGTERM) and the end (SIGKILL)."""
+_KILL_WAIT_SECONDS: Final = 3.0
+ProcessKey = tuple[int, str]
+
+
+class TerminationTarget(Struct, frozen=True, kw_only=True):
+    """What belongs to a call."""
+
+    leader: int | None
+    """The process we started, if its number is known to be still its own."""
+    group: int | None
+    mark: str
+    since: int
+    """Clock ticks at its start: nothing older can belong to it."""
+
+
+def termination_target(identity: ProcessIdentity, mark: str) -> TerminationTarget:
+    """Describe a call whose process was started by us and was not waited for yet."""
+    return TerminationTarget(
+        leader=identity.pid, group=identity.group, mark=mark, since=_identity_ticks(identity)
+    )
+
+
+def terminate_leftovers(identity: ProcessIdentity, mark: str, grace: float = GRACE_SECONDS) -> int:
+    """End what is left of a call whose host has died; return how many processes were ended.
+
+    The group is ended only if the process is still there with the same start time; what carries the mark is
+    ended in any case. Blocks up to `grace` seconds and a few more. Raises ValueError for a mark that is none.
+    """
+    require_mark(mark)
+    if identity.start_time.rpartition(":")[0] != boot_id() and boot_id():
+        return 0
+    row = read_process(identity.pid)
+    is_same = row is not None and row.start_time == identity.start_time
+    leader, group = (identity.pid, identity.group) if is_same else (None, None)
+    target = TerminationTarget(leader=leader, group=group, mark=mark, since=_identity_ticks(identity))
+    return Terminator(target).end(grace)
+
+
+def _identity_ticks(identity: ProcessIdentity) -> int:
+    ticks = identity.start_time.rpartition(":")[2]
+    return int(ticks) if boot_id() and ticks.isdigit() else 0
+
+
+class Terminator:
+    """Finds and ends what belongs to a call; what it has seen it knows again when its parent is gone."""
+
+    def __init__(self, target: TerminationTarget) -> None:
+        self._target = target
+        self._known: set[ProcessKey] = set()
+        self._asked: set[ProcessKey] = set()
+        self._beyond: set[ProcessKey] = set()
+
+    def notice(self) -> list[ProcessRow]:
+        """Return what belongs to the call now and can be ended."""
+        rows = self._belonging(read_process_table(self._target.since))
+        if rows:  # mostly there are none, and asking for our parents costs as much as the rest
+            spared = {os.getpid(), *ancestor_pids()}
+            rows = [row for row in rows if row.pid not in spared]
+        self._known |= {_process_key(row) for row in rows}
+        return [row for row in rows if _process_key(row) not in self._beyond]
+
+    def end(self, grace: float) -> int:
+        """Ask all to end, and end what is left after the grace; return how many processes that were."""
+        begun = time.monotonic()
+        while rows := self.notice():
+            waited = time.monotonic() - begun
+            if waited > grace + _KILL_WAIT_SECONDS:
+                break
+            self._signal(rows, is_last=waited >= grace)
+            time.sleep(min(0.05, 0.005 + waited / 4))
+        CHILD_REGISTRY.reap()
+        return len(self._asked - self._beyond)
+
+    def _signal(self, rows: list[ProcessRow], *, is_last: bool) -> None:
+        group = self._target.group
+        if is_last and group is not None and any(row.group == group for row in rows):
+            # In one step, which a group that forks faster than it is counted does not survive.
+            signal_group(group, signal.SIGKILL)
+        for row in rows:
+            key = _process_key(row)
+            is_ours = (
+                _signal_process(row, signal.SIGKILL) if is_last else key in self._asked or _ask_to_end(row)
+            )
+            (self._asked if is_ours else self._beyond).add(key)
+
+    def _belonging(self, table: ProcessTable) -> list[ProcessRow]:
+        target = self._target
+        rows = [row for row in table.values() if row.is_alive and row.ticks >= target.since]
+        adopted = CHILD_REGISTRY.orphans_of(target.leader, table) if target.leader is not None else []
+        elders = {row.pid for row in (*rows, *adopted) if row in adopted or _process_key(row) in self._known}
+        if target.leader is not None:
+            elders.add(target.leader)
+        # The environment is read last: that is the costly question.
+        return [
+            row
+            for row in rows
+            if row.pid in elders
+            or (target.group is not None and row.group == target.group)
+            or is_descendant(row, elders, table)
+            or carries_mark(row.pid, target.mark)
+        ]
+
+
+def _process_key(row: ProcessRow) -> ProcessKey:
+    return row.pid, row.start_time
+
+
+def _ask_to_end(row: ProcessRow) -> bool:
+    # A stopped process sees the request only once it goes on.
+    return _signal_process(row, signal.SIGTERM) and _signal_process(row, signal.SIGCONT)
+
+
+def _signal_process(row: ProcessRow, number: signal.Signals) -> bool:
+    """Send a signal to exactly this process; False if it is not ours to end."""
+    with contextlib.suppress(ProcessLookupError):
+        try:
+            _send_signal(row, number)
+        except PermissionError:
+            return False
+    return True
+
+
+def _send_signal(row: ProcessRow, number: signal.Signals) -> None:
+    if not hasattr(os, "pidfd_open"):
+        os.kill(row.pid, number)
+        return
+    file = os.pidfd_open(row.pid)
+    try:
+        # The number may have passed to another process since the table was read; the descriptor has not.
+        now = read_process(row.pid)
+        if now is not None and now.start_time == row.start_time:
+            signal.pidfd_send_signal(file, number)
+    finally:
+        os.close(file)
+
+
+def signal_group(group: int, number: signal.Signals) -> None:
+    """Signal the group of a child of ours that was not waited for yet; nothing there is no error."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+HOOK_OUTPUT_LIMIT: Final = 65536
+"""Bytes of a hook's output that are kept; the rest is read and thrown away."""
+_CHUNK: Final = 65536
+_POLL_SECONDS: Final = 0.02
+_DRAIN_SECONDS: Final = 0.2
+
+
+class HookExit(Struct, frozen=True, kw_only=True):
+    """How a hook ended."""
+
+    code: int | None
+    """Exit code; None if a signal ended it (also ours, at its time limit)."""
+    output: bytes
+    """Standard output and error in order, at most 64 KiB."""
+    timed_out: bool
+
+
+def run_hook(
+    command: str | Sequence[str],
+    stdin: bytes,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    *,
+    grace: float = GRACE_SECONDS,
+    keep: int = HOOK_OUTPUT_LIMIT,
+    errors: int | None = None,
+) -> HookExit:
+    """Run a short command: feed it, take `keep` bytes of output at the most, end it after `timeout` seconds.
+
+    Standard error goes to the descriptor `errors`, else to the output. What the command leaves running is
+    ended. Raises ProcessNotStarted.
+    """
+    argv = ("/bin/sh", "-c", command) if isinstance(command, str) else command
+    mark = f"hook-{uuid.uuid4()}"
+    with contextlib.ExitStack() as opened:
+        hook_in, our_in = open_pipe(opened)
+        our_out, hook_out = open_pipe(opened)
+        marked = marked_environment(env, mark)
+        child = spawn(argv, cwd, marked, stdin=hook_in, output=hook_out, errors=errors)
+        opened.pop_all()
+    os.close(hook_in)
+    os.close(hook_out)
+    return _follow_hook(child, _Exchange(child, our_in, our_out, stdin, keep), mark, timeout, grace)
+
+
+def _follow_hook(
+    child: subprocess.Popen[bytes], exchange: "_Exchange", mark: str, timeout: float, grace: float
+) -> HookExit:
+    target = termination_target(process_identity(child.pid), mark)
+    try:
+        with exchange:
+            has_ended = exchange.run(time.monotonic() + timeout)
+            Terminator(target).end(grace)
+            exchange.drain()
+    except BaseException:
+        Terminator(target).end(0.0)
+        _exit_status(child)
+        raise
+    status = _exit_status(child)
+    return HookExit(
+        code=status if has_ended else None, output=bytes(exchange.output), timed_out=not has_ended
+    )
+
+
+def _exit_status(child: subprocess.Popen[bytes]) -> int | None:
+    try:
+        status = child.wait(timeout=1)
+    except subprocess.TimeoutExpired:
+        reap_later(child)
+        return None
+    CHILD_REGISTRY.ended(child.pid)
+    return status if status >= 0 else None
+
+
+class _Exchange:
+    def __init__(
+        self, child: subprocess.Popen[bytes], stdin: int, stdout: int, data: bytes, keep: int
+    ) -> None:
+        self.output = bytearray()
+        self._keep = keep
+        self._child = child
+        self._stdin = stdin
+        self._stdout = stdout
+        self._rest = memoryview(data)
+        self._ended = open_pidfd(child.pid)
+        self._selector = selectors.DefaultSelector()
+        for file in (stdin, stdout):
+            os.set_blocking(file, False)
+        self._selector.register(stdin, selectors.EVENT_WRITE, self._feed)
+        self._selector.register(stdout, selectors.EVENT_READ, self._take)
+
+    def __enter__(self) -> "_Exchange":
+        if self._ended is not None:
+            self._selector.register(self._ended, selectors.EVENT_READ)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._selector.close()
+        self._close_stdin()
+        os.close(self._stdout)
+        if self._ended is not None:
+            os.close(self._ended)
+
+    def run(self, deadline: float) -> bool:
+        while (left := deadline - time.monotonic()) > 0:
+            ready = self._selector.select(left if self._ended is not None else min(left, _POLL_SECONDS))
+            for key, _ in ready:
+                if key.data is not None:
+                    key.data()
+            if self._has_ended([key.fd for key, _ in ready]):
+                return True
+        return False
+
+    def _has_ended(self, ready: list[int]) -> bool:
+        if self._ended is not None:
+            return self._ended in ready
+        return self._child.poll() is not None
+
+    def drain(self) -> None:
+        """Take what is in the pipe now; a leftover that holds it open is not waited for."""
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while time.monotonic() < deadline and self._read():
+            pass
+
+    def _take(self) -> None:
+        if self._read() is False:
+            self._selector.unregister(self._stdout)
+
+    def _read(self) -> bool | None:
+        """Take one part; False at the end, None if there is nothing now."""
+        try:
+            chunk = os.read(self._stdout, _CHUNK)
+        except BlockingIOError:
+            return None
+        self.output += chunk[: self._keep - len(self.output)]
+        return bool(chunk)
+
+    def _feed(self) -> None:
+        try:
+            self._rest = self._rest[os.write(self._stdin, self._rest[:_CHUNK]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._rest = self._rest[:0]
+        if not self._rest:
+            self._selector.unregister(self._stdin)
+            self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._stdin >= 0:
+            os.close(self._stdin)
+            self._stdin = -1

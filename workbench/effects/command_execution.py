@@ -1,0 +1,505 @@
+"""Execute commands behind a gate in sessions of their own, and end everything they left.
+
+Also detached processes of this program, and the user's own programs in the terminal (editor, pager).
+"""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from workbench import SET_ASIDE_PREFIX
+from workbench.effects.child_processes import (
+    GRACE_SECONDS,
+    ProcessNotStarted,
+    Terminator,
+    marked_environment,
+    open_pipe,
+    signal_group,
+    spawn,
+    termination_target,
+)
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import open_append, private_folder, read_bounded, write_atomic
+from workbench.effects.process_table import (
+    CHILD_REGISTRY,
+    open_pidfd,
+    process_identity,
+    reap_later,
+    require_mark,
+)
+
+_GATE_COMMAND: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "workbench-gate")
+_DRAIN_SECONDS: Final = 0.2
+_KILL_WAIT_SECONDS: Final = 5.0
+
+
+class CommandExit(Struct, frozen=True, kw_only=True):
+    """How a command ended."""
+
+    code: int | None
+    """Exit code; None if a signal ended it, or it never ran, or could not be ended."""
+    signal: int | None
+    timed_out: bool
+    stopped: bool
+    flooded: bool
+    leftovers: int
+    """Processes that outlived the command itself and were ended."""
+    duration: float
+    """Seconds since it was let go."""
+
+
+class CommandOutput:
+    """The output of one command."""
+
+    def __init__(self, file: int, on_output: Callable[[bytes], None], limit: int) -> None:
+        self._file = file
+        self._on_output = on_output
+        self._room = limit
+        self._failure: Exception | None = None
+        self.is_flooded = False
+        self.over = asyncio.Event()
+        """Set when the command has to end: it printed too much, or nobody can take what it prints."""
+
+    async def pump(self) -> None:
+        """Hand on what comes until the pipe ends; to be cancelled when nothing more is wanted."""
+        while True:
+            await wait_readable(self._file)
+            chunk = self._read()
+            if chunk == b"":
+                return
+            self._accept(chunk or b"")
+
+    def drain(self, seconds: float) -> None:
+        """Hand on what is in the pipe now, for a limited time, waiting for nothing."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and (chunk := self._read()):
+            self._accept(chunk)
+
+    def raise_failure(self) -> None:
+        """Raise what the receiver raised, if it did."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _read(self) -> bytes | None:
+        try:
+            return os.read(self._file, _CHUNK)
+        except BlockingIOError:
+            return None
+
+    def _accept(self, chunk: bytes) -> None:
+        taken = chunk[: self._room]
+        if len(chunk) > self._room:
+            self.is_flooded = True
+            self.over.set()
+        self._room -= len(taken)
+        if taken and self._failure is None:
+            self._hand_on(taken)
+
+    def _hand_on(self, chunk: bytes) -> None:
+        try:
+            self._on_output(chunk)
+        except Exception as error:  # noqa: BLE001 - raised again by `raise_failure`, once the command was ended
+            self._failure = error
+            self.over.set()
+
+
+class CommandOutputs:
+    """Several outputs of one command, read side by side; what ends one of them ends all."""
+
+    def __init__(self, *parts: CommandOutput) -> None:
+        self._parts = parts
+        self.over = asyncio.Event()
+        for part in parts:
+            part.over = self.over
+
+    @property
+    def is_flooded(self) -> bool:
+        return any(part.is_flooded for part in self._parts)
+
+    async def pump(self) -> None:
+        await asyncio.gather(*(part.pump() for part in self._parts))
+
+    def drain(self, seconds: float) -> None:
+        for part in self._parts:
+            part.drain(seconds)
+
+    def raise_failure(self) -> None:
+        for part in self._parts:
+            part.raise_failure()
+
+
+class Command:
+    """A process that waits behind a gate; made by `prepare_command`, used once."""
+
+    def __init__(
+        self, child: subprocess.Popen[bytes], gate: int, output: int, mark: str, apart: int | None = None
+    ) -> None:
+        self.identity: Final = process_identity(child.pid)
+        """Recorded before `go`, so that whoever takes over can end what is left."""
+        self._hunt = Terminator(termination_target(self.identity, mark))
+        self._child = child
+        self._gate: int | None = gate
+        self._pipes = (output,) if apart is None else (output, apart)
+        self._is_settled = False
+
+    async def go(
+        self,
+        on_output: Callable[[bytes], None],
+        timeout: float | None,
+        stop: asyncio.Event | None,
+        limit_bytes: int,
+        *,
+        grace: float = GRACE_SECONDS,
+        on_stdout: Callable[[bytes], None] | None = None,
+    ) -> CommandExit:
+        """Let the command go and follow it to its end and that of everything it left.
+
+        Args:
+            on_output: Given standard output and error in order, in parts of at most 64 KiB.
+            timeout: Seconds it may take, or None.
+            stop: Ends it when set; if it is set already, nothing is executed.
+            limit_bytes: A command that prints more is ended; no more is handed on.
+            grace: Seconds between SIGTERM and SIGKILL.
+            on_stdout: Given standard output of a command prepared with two pipes; `on_output` then gets
+                standard error, and the order between the two is that in which they were read.
+
+        Raises RuntimeError if it was let go or abandoned before, and what `on_output` raised after it was
+        ended.
+        """
+        if self._gate is None:
+            raise RuntimeError("a command can be let go once")
+        if stop is not None and stop.is_set():
+            self.abandon()
+            return _command_exit(None, "stopped", 0, 0.0)
+        begun = time.monotonic()
+        receivers = (on_output, on_stdout or on_output)
+        output = CommandOutputs(
+            *(
+                CommandOutput(pipe, take, limit_bytes)
+                for pipe, take in zip(self._pipes, receivers, strict=False)
+            )
+        )
+        try:
+            reason, left = await self._run(output, timeout, stop, grace)
+            leftovers = await self._end_rest(output, left)
+        finally:
+            self._close()
+        reason = "flooded" if output.is_flooded else reason
+        return _command_exit(self._child.returncode, reason, leftovers, time.monotonic() - begun)
+
+    def abandon(self) -> None:
+        """Close the gate: the helper exits without executing anything. Twice, or after `go`, is harmless."""
+        if self._gate is not None:
+            self._is_settled = True
+            self._close()
+
+    async def _run(
+        self, output: CommandOutputs, timeout: float | None, stop: asyncio.Event | None, grace: float
+    ) -> tuple[str, float]:
+        pump, ended = asyncio.create_task(output.pump()), asyncio.create_task(self._ended())
+        waits = {ended: "exited", asyncio.create_task(output.over.wait()): "over"}
+        if stop is not None:
+            waits[asyncio.create_task(stop.wait())] = "stopped"
+        try:
+            self._release()
+            done, _ = await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            reason = "exited" if ended in done else next((waits[task] for task in done), "timed_out")
+            left = grace if reason == "exited" else await self._end(ended, grace)
+        finally:
+            await _cancel_tasks(pump, *waits)
+        output.raise_failure()
+        return reason, left
+
+    def _release(self) -> None:
+        if self._gate is not None:
+            # A helper that somebody killed has closed its end; its exit says so.
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._gate, b"\n")
+            self._close_gate()
+
+    async def _ended(self) -> None:
+        """Wait until the process has ended, without waiting *for* it: its number stays taken."""
+        file = open_pidfd(self._child.pid)
+        if file is None:
+            await asyncio.to_thread(_wait_unreaped, self._child)
+            return
+        try:
+            await wait_readable(file)
+        finally:
+            os.close(file)
+
+    async def _end(self, ended: asyncio.Task[None], grace: float) -> float:
+        """End the group and return what is left of the grace for others."""
+        deadline = time.monotonic() + grace
+        # Noticed before their parent is gone: without it and without a mark nobody could tell whose they are.
+        await asyncio.to_thread(self._hunt.notice)
+        for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, _KILL_WAIT_SECONDS)):
+            signal_group(self.identity.group, number)
+            signal_group(self.identity.group, signal.SIGCONT)
+            if (await asyncio.wait({ended}, timeout=seconds))[0]:
+                break
+        return max(0.0, deadline - time.monotonic())
+
+    async def _end_rest(self, output: CommandOutputs, grace: float) -> int:
+        pump = asyncio.create_task(output.pump())
+        try:
+            leftovers = await asyncio.to_thread(self._hunt.end, grace)
+            self._is_settled = True
+        finally:
+            await _cancel_tasks(pump)
+        output.drain(_DRAIN_SECONDS)
+        output.raise_failure()
+        return leftovers
+
+    def _close(self) -> None:
+        self._close_gate()
+        if not self._is_settled:
+            self._is_settled = True
+            self._hunt.end(0.0)
+        for pipe_end in self._pipes:
+            os.close(pipe_end)
+        try:
+            self._child.wait(timeout=1)
+            CHILD_REGISTRY.ended(self._child.pid)
+        except subprocess.TimeoutExpired:
+            signal_group(self.identity.group, signal.SIGKILL)
+            reap_later(self._child)
+
+    def _close_gate(self) -> None:
+        if self._gate is not None:
+            os.close(self._gate)
+            self._gate = None
+
+
+def _command_exit(status: int | None, reason: str, leftovers: int, duration: float) -> CommandExit:
+    return CommandExit(
+        code=status if status is not None and status >= 0 else None,
+        signal=-status if status is not None and status < 0 else None,
+        timed_out=reason == "timed_out",
+        stopped=reason == "stopped",
+        flooded=reason == "flooded",
+        leftovers=leftovers,
+        duration=duration,
+    )
+
+
+def prepare_command(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, *, is_apart: bool = False
+) -> Command:
+    """Fork a helper that becomes the command when it is let go; it exits if this process dies first.
+
+    No shell reads `argv`; `env` is scrubbed already, and the mark, which identifies the call, is added. With
+    `is_apart` standard output and error have a pipe each. Raises ProcessNotStarted, and ValueError for the
+    mark.
+    """
+    require_mark(mark)
+    if not argv or argv[0].startswith("-"):
+        raise ProcessNotStarted(argv[0] if argv else "", "it names no program", "give the program first")
+    with contextlib.ExitStack() as opened:
+        gate_out, gate_in = open_pipe(opened)
+        output, out_end = open_pipe(opened)
+        ends = open_pipe(opened) if is_apart else None
+        marked = marked_environment(env, mark)
+        own, errors = (out_end, None) if ends is None else (ends[1], out_end)
+        child = spawn((*_GATE_COMMAND, *argv), cwd, marked, stdin=gate_out, output=own, errors=errors)
+        try:
+            command = Command(child, gate_in, output, mark, ends[0] if ends else None)
+        except ProcessLookupError:
+            # Whose identity is not known could not be ended after a crash. Its gate closes here.
+            reap_later(child)
+            raise ProcessNotStarted(
+                argv[0], "this machine does not show its processes", "mount /proc"
+            ) from None
+        opened.pop_all()
+        for end in {gate_out, out_end, own}:
+            os.close(end)
+    for pipe_end in (output, *(ends or ())[:1]):
+        os.set_blocking(pipe_end, False)
+    return command
+
+
+def start_detached(
+    argv: Sequence[str], log_path: Path, env: Mapping[str, str], cwd: str | None = None
+) -> int:
+    """Start a process that outlives this one, without input, its output at the end of a log; return its pid.
+
+    Raises ProcessNotStarted, and FileRefused for the log.
+    """
+    with open_append(log_path) as log:
+        child = spawn(argv, cwd, dict(env), stdin=subprocess.DEVNULL, output=log.fileno(), is_detached=True)
+    reap_later(child)
+    return child.pid
+
+
+def _wait_unreaped(child: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        child.wait()
+
+
+async def _cancel_tasks(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_CHUNK: Final = 65536
+
+
+async def wait_readable(file: int) -> None:
+    """Wait until a descriptor has something to read, or its end."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(file, wake)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(file)
+
+
+_PACKAGE: Final = Path(__file__).parents[1]
+_RUN_FROM_FOLDER: Final = (
+    "import runpy, sys; sys.path.append(sys.argv.pop(1)); "
+    "runpy.run_module('workbench', run_name='__main__', alter_sys=True)"
+)
+
+
+def start_workbench(words: Sequence[str], data: Path, log: Path, env: Mapping[str, str] = os.environ) -> int:
+    """Start this program anew as a detached process in its data folder; return its pid.
+
+    Paths in `words` are absolute. Raises as `start_detached`.
+    """
+    return start_detached(
+        workbench_command_line(words, env), log, workbench_environment(data, env), cwd=str(data)
+    )
+
+
+def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the command line that starts this program anew.
+
+    Only where this package itself was taken from an absolute folder of PYTHONPATH is that folder named, and
+    it comes last, so that no file in it stands in front of another module.
+    """
+    folder = str(_PACKAGE.parent)
+    is_named = folder in map(os.path.realpath, filter(os.path.isabs, _python_path(env)))
+    program = ["-c", _RUN_FROM_FOLDER, folder] if is_named else ["-m", "workbench"]
+    return [sys.executable, "-P", *_interpreter_flags(), *program, *words]
+
+
+def workbench_environment(data: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the user's environment with the variables of the interpreter set aside."""
+    kept = {
+        SET_ASIDE_PREFIX + name if name.startswith("PYTHON") else name: value for name, value in env.items()
+    }
+    return {**kept, "WORKBENCH_HOME": str(data)}
+
+
+def _interpreter_flags() -> list[str]:
+    flags = (("-s", sys.flags.no_user_site), ("-B", sys.flags.dont_write_bytecode))
+    return [flag for flag, is_set in flags if is_set] + (["-X", "utf8"] if sys.flags.utf8_mode else [])
+
+
+def _python_path(env: Mapping[str, str]) -> list[str]:
+    return env.get("PYTHONPATH", "").split(os.pathsep)
+
+
+_EXIT_NOT_FOUND = 127
+"""What a shell and `run` say where there is no such program."""
+
+
+def run_in_terminal(argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None) -> int:
+    """Run a program in the terminal of this process and return its exit code; 127 if there is none."""
+    try:
+        return subprocess.run(
+            list(argv), cwd=cwd, env=None if env is None else dict(env), check=False
+        ).returncode
+    except OSError:
+        return _EXIT_NOT_FOUND
+
+
+@contextlib.contextmanager
+def interrupts_ignored() -> Generator[None, None, None]:
+    """Let `ctrl+c` in the terminal reach the program that runs there, and not end this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A handler, and not "ignore": that would be handed on to the program.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def run_with_input(command: str, data: bytes, cwd: str) -> int:
+    """Run the user's shell command in this terminal with bytes as its input; return its exit code."""
+    try:
+        with interrupts_ignored():
+            code = subprocess.run(["/bin/sh", "-c", command], input=data, cwd=cwd, check=False).returncode
+        return code if code >= 0 else 128 - code
+    except (OSError, BrokenPipeError):
+        return 127
+
+
+def capture_output(argv: Sequence[str], cwd: str, seconds: float, most: int = 4_000_000) -> bytes | None:
+    """Return what a program prints, at most `most` bytes; None if it fails, is missing or takes too long."""
+    try:
+        done = subprocess.run(
+            list(argv), cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            timeout=seconds, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout[:most]
+
+
+class EditorFailed(Exception):
+    """An editor did not do its work; the message says why, and what to do."""
+
+
+def edit_in_editor(command: str, folder: Path, name: str, data: bytes) -> bytes | None:
+    """Let the user edit bytes in a private file; return what was saved, None if the file is gone.
+
+    `command` holds the words of `$EDITOR`; the last part of `name` tells the editor the kind of file. Raises
+    EditorFailed: the editor is not there or failed, or its file cannot be written or read.
+    """
+    try:
+        argv = shlex.split(command)
+    except ValueError:
+        raise EditorFailed(f"EDITOR is {command}, which is no command. Mend its quotes.") from None
+    try:
+        return _edited_bytes(argv, private_folder(folder / "edit") / name.rpartition("/")[2], data)
+    except FileRefused as error:
+        raise EditorFailed(str(error)) from None
+
+
+def _edited_bytes(argv: Sequence[str], path: Path, data: bytes) -> bytes | None:
+    write_atomic(path, data)
+    try:
+        with interrupts_ignored():
+            code = run_in_terminal([*argv, str(path)])
+        if code == _EXIT_NOT_FOUND:
+            raise EditorFailed(f"there is no editor “{argv[0]}”. Set EDITOR to one.")
+        if code != 0:
+            raise EditorFailed(f"the editor “{argv[0]}” ended with {code}.")
+        return read_bounded(path, 64_000_000)
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,337 @@
+"""Whole folders: walk, copy, remove and watch them (watchfiles, inotify)."""
+
+import contextlib
+import os
+import select
+import shutil
+import stat
+import struct
+import sys
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from msgspec import Struct
+
+from workbench.effects import runtime
+from workbench.effects.file_primitives import (
+    FOLDER_FLAGS,
+    FileKind,
+    FileRefused,
+    kind_of,
+    open_regular_file,
+    translated_os_errors,
+)
+from workbench.effects.files import Root
+
+MOST_FILES: Final = 100_000
+MOST_BYTES: Final = 4 * 1024**3
+SKIPPED_FOLDERS: Final = frozenset(
+    {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache"}
+)
+"""Folders that a copy leaves out: large, made again by their tools, or not to be had twice."""
+
+
+class _CopyBudget(Struct):
+    files: int = 0
+    size: int = 0
+
+    def spend(self, path: str, size: int) -> None:
+        self.files += 1
+        self.size += size
+        if self.files > MOST_FILES or self.size > MOST_BYTES:
+            why = f"it holds more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes"
+            raise FileRefused(path, why, "mount a smaller folder, or use a worktree")
+
+
+def make_folder(path: str) -> None:
+    """Make a folder that only this user may enter, and those on the way to it. Raises FileRefused."""
+    with translated_os_errors(path):
+        Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def copy_tree(source: str, target: str, *, is_readonly: bool, skip: frozenset[str] = frozenset()) -> None:
+    """Copy a folder or a file; links, devices, `SKIPPED_FOLDERS` and the real paths in `skip` are left out.
+
+    With `is_readonly` every copy loses its write permission. Raises FileRefused: too large, or not copied.
+    """
+    budget = _CopyBudget()
+    with translated_os_errors(source):
+        make_folder(str(Path(target).parent))
+        if not Path(source).is_dir():
+            _copy_file(source, target, budget, is_readonly=is_readonly)
+            return
+        # Whole or not there: what a dead process left half-way is not taken for a copy.
+        partial = f"{target}.partial"
+        remove_tree(partial)
+        _copy_folder(source, partial, budget, skip, is_readonly=is_readonly)
+        runtime.fault_point("tree.copied")
+        os.rename(partial, target)  # noqa: PTH104 -- beside the calls below
+
+
+def _copy_folder(
+    source: str, target: str, budget: _CopyBudget, skip: frozenset[str], *, is_readonly: bool
+) -> None:
+    copies: list[str] = []
+    for folder, relative in _folders_below(source, skip):
+        here = os.path.normpath(f"{target}/{relative}")
+        make_folder(here)
+        copies.append(here)
+        for name in _regular_files(folder):
+            _copy_file(f"{folder}/{name}", f"{here}/{name}", budget, is_readonly=is_readonly)
+    for here in reversed(copies) if is_readonly else ():
+        os.chmod(here, 0o500)  # noqa: PTH101 -- beside the calls below
+
+
+def _copy_file(source: str, target: str, budget: _CopyBudget, *, is_readonly: bool) -> None:
+    status = os.lstat(source)
+    budget.spend(source, status.st_size)
+    shutil.copyfile(source, target, follow_symlinks=False)
+    mode = stat.S_IMODE(status.st_mode) & 0o755
+    os.chmod(target, mode & 0o555 if is_readonly else mode | 0o600)  # noqa: PTH101 -- beside the calls above
+
+
+def _folders_below(root: str, skip: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
+    for folder, below, _ in os.walk(root):
+        below[:] = sorted(
+            name
+            for name in below
+            if name not in SKIPPED_FOLDERS
+            and f"{folder}/{name}" not in skip
+            and not os.path.islink(f"{folder}/{name}")  # noqa: PTH114
+        )
+        yield folder, os.path.relpath(folder, root)
+
+
+def _regular_files(folder: str) -> list[str]:
+    with os.scandir(folder) as items:
+        return sorted(item.name for item in items if item.is_file(follow_symlinks=False))
+
+
+def files_below(root: str, most: int = MOST_FILES) -> list[str]:
+    """Return the sorted paths of the regular files below a folder. Raises FileRefused: over `most`."""
+    paths: list[str] = []
+    with translated_os_errors(root):
+        for folder, relative in _folders_below(root):
+            paths += [os.path.normpath(f"{relative}/{name}") for name in _regular_files(folder)]
+            if len(paths) > most:
+                raise FileRefused(root, f"it holds more than {most:,} files", "name a smaller folder")
+    return sorted(paths)
+
+
+def put_file(root: str, relative: str, data: bytes) -> None:
+    """Write a file below a folder. Raises FileRefused: it leads out or behind a link."""
+    with Root(root) as folder:
+        folder.commit(folder.stage(relative, data, 0o644), lambda _: True)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with all in it, links themselves; nothing there is no error. Raises FileRefused."""
+    if not os.path.lexists(path):
+        return
+    with translated_os_errors(path):
+        for folder, below, _ in os.walk(path):
+            for name in below:
+                if not os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 -- text
+                    os.chmod(f"{folder}/{name}", 0o700)  # noqa: PTH101 -- beside the call above
+        shutil.rmtree(path)
+
+
+MOST_NAMES: Final = 100_000
+"""Names of one folder that are looked at; the rest is passed over."""
+DEEPEST: Final = 40
+"""Folders below one another; each holds a descriptor open while it is walked."""
+
+
+class WalkedFolder(Struct, kw_only=True):
+    """One folder on the way; valid until the next one is asked for."""
+
+    path: str
+    """Relative to the root; empty for the root itself."""
+    files: list[str]
+    """Names of regular files, in order."""
+    folders: list[str]
+    """Names of folders, in order; what is taken out of the list is not entered."""
+    others: int
+    """Links, pipes, sockets and devices."""
+    is_cut: bool
+    """Whether it has more names than are looked at, or lies too deep for what is below it."""
+    here: int
+    """Its descriptor."""
+
+    def below(self, name: str) -> str:
+        """Return the path of a name in it."""
+        return f"{self.path}/{name}" if self.path else name
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a regular file in it, following no link, waiting for nothing. Raises FileRefused."""
+        return os.fdopen(open_regular_file(self.here, name, self.below(name)), "rb", buffering=0)
+
+
+def walk_folder(root: Root, rel: str = ".") -> Iterator[WalkedFolder]:
+    """Yield a folder and all below it, each before what it holds. Raises FileRefused for the first folder."""
+    with root.folder(rel) as (here, path):
+        yield from _walk_below(here, path, 1)
+
+
+def _walk_below(here: int, path: str, depth: int) -> Generator[WalkedFolder]:
+    folder = _list_folder(here, path)
+    if depth >= DEEPEST and folder.folders:
+        folder.folders.clear()
+        folder.is_cut = True
+    yield folder
+    for name in folder.folders:
+        try:
+            below = os.open(name, FOLDER_FLAGS, dir_fd=here)
+        except OSError:
+            continue
+        try:
+            yield from _walk_below(below, folder.below(name), depth + 1)
+        finally:
+            os.close(below)
+
+
+def _list_folder(here: int, path: str) -> WalkedFolder:
+    files: list[str] = []
+    folders: list[str] = []
+    others = count = 0
+    with contextlib.suppress(OSError), os.scandir(here) as entries:
+        for count, entry in enumerate(entries, 1):
+            if count > MOST_NAMES:
+                break
+            match _entry_kind(entry):
+                case "file":
+                    files.append(entry.name)
+                case "folder":
+                    folders.append(entry.name)
+                case _:
+                    others += 1
+    is_cut = count > MOST_NAMES
+    files.sort()
+    folders.sort()
+    return WalkedFolder(path=path, files=files, folders=folders, others=others, is_cut=is_cut, here=here)
+
+
+def _entry_kind(entry: os.DirEntry[str]) -> FileKind | None:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    with contextlib.suppress(OSError):
+        return kind_of(entry.stat(follow_symlinks=False).st_mode)
+    return None
+
+
+_STEP_MS: Final = 200
+"""How often what was collected is looked at."""
+_SETTLE_MS: Final = 800
+"""How long a group is collected at the most."""
+
+
+def folder_changes(
+    folders: Iterable[str],
+    stop: threading.Event,
+    *,
+    is_wanted: Callable[[str], bool],
+) -> Iterator[frozenset[str]]:
+    """Yield the wanted paths that changed in folders, not below them, in groups, until `stop` is set.
+
+    Missing folders are passed over; with none left nothing is yielded. Raises OSError or RuntimeError: they
+    cannot be watched.
+    """
+    import watchfiles
+
+    there = [folder for folder in folders if Path(folder).is_dir()]
+    if not there:
+        return
+
+    def is_told(_change: object, path: str) -> bool:
+        return is_wanted(path)
+
+    watch = cast("Any", watchfiles).watch
+    for group in watch(
+        *there, watch_filter=is_told, stop_event=stop, step=_STEP_MS, debounce=_SETTLE_MS,
+        rust_timeout=5_000, recursive=False, raise_interrupt=False,
+    ):  # fmt: skip
+        yield frozenset(str(path) for _, path in group)
+
+
+_MODIFIED, _TOUCHED, _TOO_MANY = 0x2, 0x4, 0x4000
+_EVENT_HEAD: Final = struct.Struct("iIII")
+"""Watch, what happened, cookie, length of the name that follows, filled up with zeros."""
+_MOST_EVENT_BYTES: Final = 64 * 1024
+
+
+def watch_files(
+    folder: Path, names: Collection[str], ring: Callable[[], object]
+) -> Callable[[], None] | None:
+    """Call `ring`, which must not raise, in another thread when a named file of a folder was changed.
+
+    The files may come and go. Returns what ends it; None where this system has no inotify. watchfiles cannot
+    stand in: it looks in steps, and 10 ms of them wake a resting program 90 times a second. Raises OSError.
+    """
+    if sys.platform != "linux":
+        return None
+    source = _open_inotify(os.fsencode(folder))
+    try:
+        ending, end = os.pipe()
+    except OSError:
+        os.close(source)
+        raise
+    file_names = frozenset(map(os.fsencode, names))
+    thread = threading.Thread(
+        target=_read_events, args=(source, ending, file_names, ring), name="journal-watch", daemon=True
+    )
+    thread.start()
+
+    def stop() -> None:
+        os.close(end)
+        thread.join()
+
+    return stop
+
+
+def _open_inotify(folder: bytes) -> int:
+    import ctypes
+
+    library: Any = ctypes.CDLL(None, use_errno=True)
+    source = int(library.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
+    if source < 0:
+        raise _os_error(ctypes.get_errno())
+    if library.inotify_add_watch(source, ctypes.c_char_p(folder), _MODIFIED | _TOUCHED) < 0:
+        error = _os_error(ctypes.get_errno())
+        os.close(source)
+        raise error
+    return source
+
+
+def _os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+def _read_events(source: int, ending: int, names: frozenset[bytes], ring: Callable[[], object]) -> None:
+    ready = select.poll()
+    ready.register(source, select.POLLIN)
+    ready.register(ending, 0)
+    try:
+        while not any(descriptor == ending for descriptor, _ in ready.poll()):
+            with contextlib.suppress(BlockingIOError):
+                if is_about_names(os.read(source, _MOST_EVENT_BYTES), names):
+                    ring()
+    finally:
+        os.close(source)
+        os.close(ending)
+
+
+def is_about_names(data: bytes, names: frozenset[bytes]) -> bool:
+    """Return whether one of the events that were read is about a name, or whether some were lost."""
+    offset = 0
+    while offset + _EVENT_HEAD.size <= len(data):
+        _, what, _, length = _EVENT_HEAD.unpack_from(data, offset)
+        offset += _EVENT_HEAD.size + length
+        if what & _TOO_MANY or data[offset - length : offset].rstrip(b"\0") in names:
+            return True
+    return False

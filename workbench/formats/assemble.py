@@ -1,0 +1,470 @@
+"""Assemble events from the records of a reader: sessions, turns, calls with their decisions and results."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain import events
+from workbench.domain.events import Event
+from workbench.domain.machines import SessionStatus
+from workbench.domain.values import (
+    Actor,
+    BlobRef,
+    Body,
+    GateVerdict,
+    Hunk,
+    Json,
+    JsonObject,
+    ReplyCall,
+    Usage,
+)
+from workbench.formats import patches, records, sanitize
+from workbench.formats.records import CallDecision, CallResult, Prompt, Record, Reply, SessionHead, ToolCall
+
+_ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
+_MOST_TITLE: Final = 80
+_CLOCK_TOLERANCE: Final = 2_000_000
+"""Microseconds that records may be out of order: several writers share a file."""
+_AGENT: Final = Actor(kind="agent")
+_USER: Final = Actor(kind="user", via="import")
+_SYSTEM: Final = Actor(kind="system", via="import")
+CurrentSessionId = Callable[[str], str]
+"""Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
+
+
+def imported_session_id(origin: str, key: str) -> str:
+    """Return the id that a foreign session has here, the same each time."""
+    return str(uuid.uuid5(_ID_NAMESPACE, f"{origin}\0{key}"))
+
+
+class ImportSummary(Struct):
+    """What came of one session."""
+
+    session_id: str
+    key: str
+    title: str = ""
+    events: int = 0
+    kept: int = 0
+    """Records that were not understood."""
+    problems: list[records.FileProblem] = field(default_factory=list[records.FileProblem])
+
+
+StoreBlob = Callable[[bytes], BlobRef | None]
+
+
+class OpenCall(Struct):
+    """A call without its result."""
+
+    id: str
+    asked: ToolCall
+    arguments: JsonObject
+    """As they are recorded."""
+    at: int
+    decision: CallDecision | None = None
+
+
+class Assembler:
+    """Takes the items of one file and gives back events."""
+
+    def __init__(
+        self,
+        origin: str,
+        at: int,
+        store: StoreBlob,
+        generation: CurrentSessionId = lambda session_id: session_id,
+        recorded_at: int | None = None,
+    ) -> None:
+        """Begin a file.
+
+        Args:
+            origin: The name of its format.
+            at: The time of what has none, microseconds.
+            store: Keeps the bytes of a large output; None where nothing is to be kept.
+            generation: See `Generation`.
+            recorded_at: When this is taken in, microseconds; None leaves it to the journal.
+        """
+        self._origin, self._now, self._generation = origin, at, generation
+        self._recorded_at, self._life = recorded_at, CallEvents(origin, store)
+        self.summaries: list[ImportSummary] = []
+        self._keys = Counter[str]()
+        self._early: list[Record] = []
+        self._begin("")
+
+    def _begin(self, session_id: str) -> None:
+        self._id, self._count, self._turns, self._round, self._calls = session_id, 0, 0, 0, 0
+        self._turn: str | None = None
+        self._open: dict[str, OpenCall] = {}
+        self._counted: dict[str, Usage] = {}
+        self._provider = self._model = ""
+        self._has_title = self._is_closed = False
+        self._last = self._now
+        self._newest = 0
+
+    def take(self, item: Record) -> list[Event]:
+        """Return the events of one item; what comes before the first `Head` waits for it."""
+        if isinstance(item, SessionHead):
+            made = [*self.finish(), *self._head(item)]
+            early, self._early = self._early, []
+            return [*made, *(event for one in early for event in self.take(one))]
+        if not self._id:
+            self._early.append(item)
+            return []
+        self._look_at_time(item)
+        return list(self._taken(item))
+
+    def _look_at_time(self, item: Record) -> None:
+        at, line = getattr(item, "at", None), getattr(item, "line", 0)
+        if at is not None and at + _CLOCK_TOLERANCE < self._newest and line:
+            self.summaries[-1].problems.append(
+                records.FileProblem(line=line, why="its time is before what stands above")
+            )
+        self._newest = max(self._newest, at or 0)
+
+    @property
+    def strays(self) -> list[records.FileProblem]:
+        """Return the problems of a file in which no session began."""
+        return [item for item in self._early if isinstance(item, records.FileProblem)]
+
+    def finish(self) -> list[Event]:
+        """Return what closes the session that is open."""
+        if not self._id:
+            return []
+        made = list(self._closing())
+        self._begin("")
+        return made
+
+    # --- events -------------------------------------------------------------------------------------
+
+    def _event(
+        self, body: Body, actor: Actor, at: int | None, *, call: str | None = None,
+        action: str | None = None, key: str | None = None,
+    ) -> Event:  # fmt: skip
+        self._count += key is None
+        self._last = at if at is not None else self._last
+        self.summaries[-1].events += 1
+        return Event(
+            id=f"{self._id}.{key or self._count}", session_id=self._id, at=self._last, actor=actor, body=body,
+            turn_id=self._turn, call_id=call, action_id=action, recorded_at=self._recorded_at,
+        )  # fmt: skip
+
+    def _head(self, head: SessionHead) -> Iterator[Event]:
+        key = self._alone(head.key or "unnamed")
+        self._begin(self._generation(imported_session_id(self._origin, key)))
+        title = sanitize.sanitize_line(head.title, _MOST_TITLE)
+        self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
+        if head.key and key != head.key:
+            why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
+            self.summaries[-1].problems.append(records.FileProblem(line=len(self.summaries), why=why))
+        self._has_title = bool(title)
+        self._provider, self._model = (
+            sanitize.sanitize_line(head.provider, 120),
+            sanitize.sanitize_line(head.model, 120),
+        )
+        facts: dict[str, Json] = {"format": self._origin, "id": sanitize.sanitize_line(key, 200)}
+        created = events.SessionCreated(
+            session_kind="import", title=title, parent_id=self._parent(head),
+            workspace=sanitize.sanitize_line(head.workspace, 4_000),
+            provider=self._provider, model=self._model,
+            system_prompt=sanitize.sanitize_text(head.system_prompt),
+            configuration={"import": {**facts, **sanitize.sanitize_object(head.facts)}}, origin=self._origin,
+            origin_status=sanitize.sanitize_line(head.status, 80) if head.status else None,
+        )  # fmt: skip
+        yield self._event(created, _SYSTEM, head.at)
+        yield self._status("initializing")
+        yield self._status("ready", key="ready")
+
+    def _alone(self, key: str) -> str:
+        self._keys[key] += 1
+        return key if self._keys[key] == 1 else f"{key}#{self._keys[key]}"
+
+    def _parent(self, head: SessionHead) -> str | None:
+        return self._generation(imported_session_id(self._origin, head.parent)) if head.parent else None
+
+    def _status(self, status: SessionStatus, key: str | None = None) -> Event:
+        return self._event(events.SessionStatusChanged(status=status), _SYSTEM, None, key=key)
+
+    def _taken(self, item: Record) -> Iterator[Event]:
+        match item:
+            case Prompt():
+                yield from self._prompt(item)
+            case Reply():
+                yield from self._reply(item)
+            case CallResult():
+                yield from self._result(item)
+            case CallDecision():
+                self._decided(item)
+            case records.TurnStop():
+                yield from self._stopped(item)
+            case records.FileProblem():
+                self.summaries[-1].problems.append(item)
+            case _:
+                yield from self._aside(item)
+
+    def _aside(self, item: Record) -> Iterator[Event]:
+        match item:
+            case records.TitleChange(title=title, at=at):
+                yield from self._titled(title, at)
+            case records.UsageRecord(usage=usage):
+                yield from self._spoken(Reply(usage=usage), usage)
+            case records.ErrorRecord(code=code, message=message, at=at):
+                body = events.ErrorRaised(
+                    code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
+                )
+                yield self._event(body, _SYSTEM, at)
+            case records.UnmappedRecord():
+                yield self._kept(item)
+            case records.SessionEnd(is_failed=is_failed):
+                self._is_closed = is_failed
+            case _:
+                return
+
+    def _kept(self, item: records.UnmappedRecord) -> Event:
+        if not item.is_understood:
+            self.summaries[-1].kept += 1
+            self.summaries[-1].problems.append(
+                records.FileProblem(line=item.line, why=f"not understood, kept as it is: {item.kind[:80]}")
+            )
+        body = events.Unknown(
+            original_kind=f"{self._origin}.{sanitize.sanitize_line(item.kind, 80) or 'record'}",
+            content=sanitize.sanitize_value(item.content),
+        )
+        return self._event(body, _SYSTEM, item.at)
+
+    def _titled(self, title: str, at: int | None) -> Iterator[Event]:
+        line = sanitize.sanitize_line(title, _MOST_TITLE)
+        if line and line != self.summaries[-1].title:
+            self.summaries[-1].title, self._has_title = line, True
+            yield self._event(events.SessionChanged(title=line), _SYSTEM, at)
+
+    # --- turns --------------------------------------------------------------------------------------
+
+    def _prompt(self, item: Prompt) -> Iterator[Event]:
+        yield from self._end_turn("done")
+        text = sanitize.sanitize_text(item.text)
+        if not self._has_title:
+            yield from self._titled(text, item.at)
+        yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
+
+    def _reply(self, item: Reply) -> Iterator[Event]:
+        usage = item.usage
+        if item.key:
+            before = self._counted.get(item.key, Usage())
+            usage = Usage(
+                input_tokens=max(0, usage.input_tokens - before.input_tokens),
+                output_tokens=max(0, usage.output_tokens - before.output_tokens),
+            )
+            self._counted[item.key] = before.plus(usage)
+        yield from self._spoken(item, usage)
+
+    def _spoken(self, item: Reply, usage: Usage) -> Iterator[Event]:
+        self._last = item.at if item.at is not None else self._last
+        model = sanitize.sanitize_line(item.model, 120) or self._model
+        if self._turn is None:
+            self._turns, self._round = self._turns + 1, 0
+            self._turn = f"{self._id}.turn{self._turns}"
+        self._round += 1
+        started = events.TurnStarted(provider=self._provider, model=model, round=self._round)
+        yield self._event(started, _AGENT, item.at)
+        if self._round == 1:
+            yield self._status("processing", key=f"turn{self._turns}.processing")
+        body = events.ReplyCompleted(
+            text=sanitize.sanitize_text(item.text), thinking=sanitize.sanitize_text(item.thinking),
+            usage=usage, model=model,
+            calls=tuple(self._asked(call) for call in item.calls), round=self._round,
+        )  # fmt: skip
+        yield self._event(body, _AGENT, item.at)
+
+    def _asked(self, asked: ToolCall) -> ReplyCall:
+        self._calls += 1
+        key = f"{self._id}.call{self._calls}"
+        if asked.id in self._open:
+            # An id that comes twice names the newer call; the older one stays without a result.
+            self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
+        arguments = sanitize.sanitize_object(asked.arguments)
+        self._open[asked.id] = OpenCall(key, asked, arguments, self._last)
+        return ReplyCall(
+            call_id=key, provider_call_id=sanitize.sanitize_line(asked.id, 200),
+            tool=sanitize.sanitize_line(asked.tool, 120),
+            arguments=arguments,
+        )  # fmt: skip
+
+    def _stopped(self, item: records.TurnStop) -> Iterator[Event]:
+        for name in list(self._open):
+            yield from self._result(
+                CallResult(call=name, state="cancelled", error="the turn was stopped", at=item.at)
+            )
+        yield from self._end_turn(item.outcome, sanitize.sanitize_line(item.detail), item.at)
+
+    def _end_turn(
+        self, outcome: str, detail: str = "", at: int | None = None, key: str | None = None
+    ) -> Iterator[Event]:
+        if self._turn is None:
+            return
+        body = events.TurnEnded(outcome=outcome, detail=detail)  # type: ignore[arg-type]
+        yield self._event(body, _AGENT, at, key=key)
+        self._turn = None
+        yield self._status("ready", key=f"{key or f'turn{self._turns}'}.ready")
+
+    def _closing(self) -> Iterator[Event]:
+        for name, call in list(self._open.items()):
+            lost = CallResult(call=name, state="interrupted", error="the file holds no result of this call")
+            yield from self._answered(call, lost, prefix=f"end.{call.id.rpartition('.')[2]}")
+        self._open.clear()
+        yield from self._end_turn("done", key=f"end.turn{self._turns}")
+        if self._is_closed:
+            # Only what is at work can fail.
+            yield self._status("processing", key="end.processing")
+        yield self._status("failed" if self._is_closed else "completed", key="end.status")
+
+    # --- calls --------------------------------------------------------------------------------------
+
+    def _decided(self, item: CallDecision) -> None:
+        if call := self._open.get(item.call):
+            call.decision = item
+
+    def _result(self, item: CallResult) -> Iterator[Event]:
+        call = self._open.pop(item.call, None)
+        if call is None:
+            why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
+            self.summaries[-1].problems.append(records.FileProblem(line=item.line, why=why))
+            kept = records.UnmappedRecord(
+                kind="result", content={"call": item.call, "text": item.text}, at=item.at
+            )
+            yield self._kept(kept)
+            return
+        yield from self._answered(call, item)
+
+    def _answered(self, call: OpenCall, item: CallResult, prefix: str = "") -> Iterator[Event]:
+        made = list(self._life.of(call, item))
+        for number, (body, actor, action) in enumerate(made):
+            key = f"{prefix}.{number}" if prefix else None
+            is_end = isinstance(body, events.CallFinished)
+            yield self._event(body, actor, item.at if is_end else None, call=call.id, action=action, key=key)
+
+
+MOST_INLINE: Final = 32_000
+"""Characters of an output that stay in the event; a longer one is stored whole beside it."""
+_SHOWN_OF_LARGE: Final = 8_000
+_TOOL: Final = Actor(kind="tool")
+
+
+class CallEvents:
+    """Makes the events of calls of one format."""
+
+    def __init__(self, origin: str, store: StoreBlob) -> None:
+        """Take the name of the format, and what keeps the bytes of a large output."""
+        self._origin, self._store = origin, store
+
+    def of(self, call: OpenCall, item: CallResult) -> Iterator[tuple[Body, Actor, str | None]]:
+        """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
+        if not item.changes and item.state in ("succeeded", "rejected"):
+            item = replace(item, changes=patches.edits_of_call(call.asked))
+        shown = sanitize.sanitize_hunks(patches.edits_to_hunks(item.changes))
+        decision = call.decision
+        if item.state == "rejected" and decision is None:
+            decision = CallDecision(call=call.asked.id, is_approved=False, reason=item.reason)
+        is_asked = decision is not None or item.state == "expired"
+        action = f"{call.id}.asked" if is_asked else None
+        yield self._proposed(call, is_asked=is_asked), _AGENT, None
+        if is_asked:
+            yield self._opened(call, shown), _AGENT, action
+        if item.state == "expired":
+            yield events.ActionExpired(), _SYSTEM, action
+        elif decision is not None and not decision.is_approved:
+            reason = sanitize.sanitize_text(decision.reason or item.reason, 8_000) or None
+            yield events.ActionRejected(reason=reason), _USER, action
+        else:
+            if decision is not None:
+                yield (
+                    events.ActionApproved(digest="", approved_until=call.at, result_digest=""),
+                    _USER,
+                    action,
+                )
+            yield from self._executed(call, item, shown)
+
+    def _proposed(self, call: OpenCall, *, is_asked: bool) -> Body:
+        outcome = "ask" if is_asked else "allowed"
+        return events.CallProposed(
+            tool=sanitize.sanitize_line(call.asked.tool, 120),
+            verdict=GateVerdict(outcome=outcome, step="ask" if is_asked else "grants", by=self._origin),
+            parameters=call.arguments,
+            provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=call_target(call.asked),
+        )  # fmt: skip
+
+    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> Body:
+        added, removed = patches.added_and_removed(shown)
+        return events.ActionOpened(
+            action_kind="tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
+            target=call_target(call.asked),
+            digest="", created_at=call.at, expires_at=None, verb="edit" if shown else "run", hunks=shown,
+            parameters=call.arguments, added=added, removed=removed,
+        )  # fmt: skip
+
+    def _executed(
+        self, call: OpenCall, item: CallResult, shown: tuple[Hunk, ...]
+    ) -> Iterator[tuple[Body, Actor, str | None]]:
+        if item.state == "cancelled":
+            yield self._finished(call, item), _TOOL, None
+            return
+        yield events.CallExecuting(), _AGENT, None
+        if item.state == "succeeded":
+            # Several edits of one file by one call are one change with several hunks.
+            for change in {one.path: one for one in item.changes}.values():
+                mine = tuple(
+                    hunk for hunk in shown if hunk.path == sanitize.sanitize_text(change.path or "?")
+                )
+                added, removed = patches.added_and_removed(mine)
+                yield (
+                    events.FileChanged(
+                        path=sanitize.sanitize_line(change.path, 1_000), change=change.change,
+                        before=None if change.change == "create" else "", hunks=mine, added=added,
+                        after=None if change.change == "delete" else "", removed=removed,
+                    ),
+                    _TOOL,
+                    None,
+                )  # fmt: skip
+        yield self._finished(call, item), _TOOL, None
+
+    def _finished(self, call: OpenCall, item: CallResult) -> Body:
+        took = item.duration_ms
+        if took is None and item.at is not None:
+            took = (item.at - call.at) // 1_000
+        text = sanitize.sanitize_text(item.text)
+        ref = None
+        if len(text) > MOST_INLINE:
+            ref = self._store(text.encode("utf-8", "replace"))
+            middle = f"\n[… {len(text)} characters in all, the middle is left out …]\n"
+            text = f"{text[:_SHOWN_OF_LARGE]}{middle}{text[-2_000:]}"
+        state = "succeeded" if item.state in ("rejected", "expired") else item.state
+        error = sanitize.sanitize_text(item.error, 8_000) or (item.state if state != "succeeded" else "")
+        return events.CallFinished(
+            state=state, preview=text, output_ref=ref, output_bytes=len(item.text),
+            error="" if state == "succeeded" else error, exit_code=item.exit_code,
+            duration_ms=max(0, took or 0),
+            files_affected=tuple(sanitize.sanitize_line(change.path, 1_000) for change in item.changes),
+            detail="" if state != "cancelled" else "stopped",
+        )  # fmt: skip
+
+
+_TARGET_ARGUMENTS: Final = (
+    "command", "cmd", "file_path", "filePath", "path", "absolute_path", "filename", "notebook_path", "url",
+    "pattern", "query", "description", "prompt", "title", "name",
+)  # fmt: skip
+
+
+def call_target(asked: ToolCall) -> str:
+    """Return what a call is about, as one line: its command, its file, or what comes nearest."""
+    for name in _TARGET_ARGUMENTS:
+        found = asked.arguments.get(name)
+        if isinstance(found, list):
+            words = [word for word in cast("list[Json]", found) if isinstance(word, str)]
+            found = (
+                words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
+            )
+        if isinstance(found, str) and found.strip():
+            return sanitize.sanitize_line(found)
+    return next((sanitize.sanitize_line(v) for v in asked.arguments.values() if isinstance(v, str)), "")

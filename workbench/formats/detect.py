@@ -1,0 +1,447 @@
+"""Detect the format of a session file by its content, and open it as a stream of events."""
+
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, Final, TypeVar
+
+from msgspec import Struct, field
+
+from workbench.domain.events import Event
+from workbench.domain.values import Json, JsonObject
+from workbench.formats import (
+    acp,
+    aider,
+    atif,
+    claude_code,
+    codex,
+    gemini,
+    inspect_log,
+    opencode,
+    openhands,
+    pi,
+    seed_import,
+    swe_agent,
+    workbench_sessions,
+)
+from workbench.formats.assemble import Assembler, CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.input import (
+    COMPRESSION_MAGIC,
+    MOST_DOCUMENT,
+    MOST_LINE,
+    UNSUPPORTED_MAGIC,
+    DecompressedStream,
+    JsonLine,
+    json_documents,
+    json_rows,
+    json_values,
+    raw_lines,
+)
+from workbench.formats.records import FileProblem, Record, as_array, as_object
+
+HEAD_BYTES: Final = 1 << 18
+"""Bytes that are looked at."""
+_MOST_ROWS: Final = 64 << 20
+"""Bytes of a document that is tried as rows, which takes several times its size."""
+_BOM: Final = b"\xef\xbb\xbf"
+_DOCUMENT_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE)
+"""How a document of one of the formats begins, in a line of its own."""
+_SAMPLE_SIZE: Final = 5
+_MOST_SAMPLED_LINES: Final = 40
+LineReader = Callable[[Iterable[JsonLine | FileProblem], str], Iterator[Record]]
+DocumentReader = Callable[[Json, str], Iterator[Record]]
+TextReader = Callable[[Iterable[str], str], Iterator[Record]]
+
+
+class LineFormat(Struct, frozen=True, kw_only=True):
+    """A format of JSON lines."""
+
+    name: str
+    is_it: Callable[[list[JsonObject]], bool]
+    read: LineReader
+
+
+class DocumentFormat(Struct, frozen=True, kw_only=True):
+    """A format of one JSON document."""
+
+    name: str
+    is_it: Callable[[Json], bool]
+    read: DocumentReader
+
+
+class TextFormat(Struct, frozen=True, kw_only=True):
+    """A format of plain text."""
+
+    name: str
+    is_it: Callable[[str], bool]
+    read: TextReader
+
+
+LINE_FORMATS: Final = (
+    LineFormat(name="kaiak", is_it=seed_import.is_kaiak_lines, read=seed_import.read_kaiak_lines),
+    LineFormat(name="assistant", is_it=seed_import.is_assistant_lines, read=seed_import.read_assistant_lines),
+    LineFormat(name="codex", is_it=codex.is_rollout, read=codex.read),
+    LineFormat(name="codex-exec", is_it=codex.is_exec, read=codex.read_exec),
+    LineFormat(name="acp", is_it=acp.is_trace, read=acp.read),
+    LineFormat(name="pi", is_it=pi.is_session, read=pi.read),
+    LineFormat(name="openhands", is_it=openhands.is_rows, read=openhands.read_rows),
+    LineFormat(name="claude-code", is_it=claude_code.is_session, read=claude_code.read),
+    LineFormat(name="claude-code-history", is_it=claude_code.is_history, read=claude_code.read_history),
+    LineFormat(name="codex-history", is_it=codex.is_history, read=codex.read_history),
+    LineFormat(name="gemini", is_it=gemini.is_lines, read=gemini.read_lines),
+)
+"""In the order in which they are tried: the most particular first."""
+DOCUMENT_FORMATS: Final = (
+    DocumentFormat(name="atif", is_it=atif.is_trajectory, read=atif.read),
+    DocumentFormat(name="wink", is_it=seed_import.is_wink, read=seed_import.read_wink),
+    DocumentFormat(name="cmd", is_it=seed_import.is_command_log, read=seed_import.read_command_log),
+    DocumentFormat(name="assistant", is_it=seed_import.is_assistant, read=seed_import.read_assistant),
+    DocumentFormat(name="kaiak", is_it=seed_import.is_kaiak_document, read=seed_import.read_kaiak_document),
+    DocumentFormat(name="gemini", is_it=gemini.is_chat, read=gemini.read),
+    DocumentFormat(name="gemini-log", is_it=gemini.is_log, read=gemini.read_log),
+    DocumentFormat(name="gemini-checkpoint", is_it=gemini.is_checkpoint, read=gemini.read_checkpoint),
+    DocumentFormat(name="opencode", is_it=opencode.is_export, read=opencode.read_export),
+    DocumentFormat(name="inspect", is_it=inspect_log.is_log, read=inspect_log.read),
+    DocumentFormat(name="openhands", is_it=openhands.is_trajectory, read=openhands.read),
+    DocumentFormat(name="mini-swe-agent", is_it=swe_agent.is_mini, read=swe_agent.read_mini),
+    DocumentFormat(name="swe-agent", is_it=swe_agent.is_swe_agent, read=swe_agent.read),
+)
+TEXT_FORMATS: Final = (
+    TextFormat(name="aider", is_it=aider.is_history, read=aider.read),
+    TextFormat(name="aider-input", is_it=aider.is_input_history, read=aider.read_input_history),
+    TextFormat(name="aider-llm", is_it=aider.is_llm_log, read=aider.read_llm_log),
+)
+
+
+class DetectedFile(Struct, frozen=True, kw_only=True):
+    """A file whose format is known; `items` reads it, once."""
+
+    format: str
+    items: Iterator[Record] = field(default_factory=lambda: iter(()))
+    lines: Iterator[JsonLine | FileProblem] | None = None
+    """Of a session of this program, which needs no reader: its lines are events."""
+
+
+class UnknownFormat(ValueError):
+    """A file has no format that is known here; says why."""
+
+
+def format_names() -> list[str]:
+    """Return every format by name."""
+    return sorted(
+        {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
+        | {workbench_sessions.FORMAT_NAME}
+    )
+
+
+def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> DetectedFile:
+    """Find out what a file is and return it ready to be read.
+
+    Raises:
+        NotRecognised: It is none of the formats.
+    """
+    head = _head_bytes(stream)
+    if wide := _utf16_encoding(head):
+        return _detect_transcoded(_ReplayedStream(head, stream), wide, name, wanted)
+    whole = _ReplayedStream(head, stream)
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\0\x1e")
+    if not start:
+        raise UnknownFormat("it holds NUL bytes only" if head.strip() else "it is empty")
+    if command := next((how for magic, how in UNSUPPORTED_MAGIC.items() if head.startswith(magic)), ""):
+        raise UnknownFormat(f"it is compressed: {command} {name} unpacks it, then import what is in it")
+    if packed := next((what for magic, what in COMPRESSION_MAGIC.items() if head.startswith(magic)), ""):
+        return _detect_decompressed(whole, packed, name, wanted)
+    if start[:4] == b"PK\x03\x04":
+        return _read_container(whole, name, "inspect", "zip", inspect_log.read_zip)
+    if start.startswith(opencode.SQLITE_MAGIC):
+        return _read_container(whole, name, "opencode", "database", opencode.read_database)
+    if start[:1] in (b"{", b"["):
+        return _detect_json(whole, head, name, wanted)
+    return _detect_text(whole, head, name, wanted)
+
+
+def _head_bytes(stream: BinaryIO) -> bytes:
+    head = stream.read(HEAD_BYTES)
+    while b"\n" not in head and len(head) < MOST_LINE and (more := stream.read(HEAD_BYTES * 4)):
+        head += more
+    return head
+
+
+def _utf16_encoding(head: bytes) -> str:
+    """Return the encoding of a text whose characters have two bytes; empty for all others (RFC 4627, 3)."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = bytes(not byte for byte in head[:4])
+    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(zeros, "")
+
+
+def _detect_transcoded(
+    whole: "_ReplayedStream", encoding: str, name: str, wanted: str | None
+) -> DetectedFile:
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise UnknownFormat(f"it is UTF-16, and over {MOST_DOCUMENT >> 20} MB")
+    text = data.decode(encoding, "replace").encode("utf-8", "replace")
+    return detect_format(io.BytesIO(text), name, wanted)
+
+
+def _detect_decompressed(whole: "_ReplayedStream", kind: str, name: str, wanted: str | None) -> DetectedFile:
+    """Recognise what is in a compressed file; what is wrong with its packing is told behind what was read."""
+    raw = DecompressedStream(whole, kind)
+    stream = io.BufferedReader(raw, HEAD_BYTES)
+    if any(stream.peek(8).startswith(magic) for magic in (*COMPRESSION_MAGIC, *UNSUPPORTED_MAGIC)):
+        raise UnknownFormat(f"it is compressed twice: unpack it ({kind}), then import what is in it")
+    try:
+        detected = detect_format(stream, name, wanted)
+    except UnknownFormat as error:
+        raise UnknownFormat(raw.why or str(error)) from None
+    lines = None if detected.lines is None else _with_decompression_problem(detected.lines, raw)
+    return DetectedFile(
+        format=detected.format, items=_with_decompression_problem(detected.items, raw), lines=lines
+    )
+
+
+_Item = TypeVar("_Item")
+
+
+def _with_decompression_problem(
+    found: Iterator[_Item], raw: DecompressedStream
+) -> Iterator[_Item | FileProblem]:
+    yield from found
+    if raw.why:
+        yield FileProblem(line=raw.line, why=raw.why)
+
+
+def _read_container(
+    whole: "_ReplayedStream", name: str, form: str, what: str, read: Callable[[bytes, str], Iterator[Record]]
+) -> DetectedFile:
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise UnknownFormat(f"it is a {what} of over {MOST_DOCUMENT >> 20} MB")
+    try:
+        return DetectedFile(format=form, items=read(data, name))
+    except ValueError as error:
+        raise UnknownFormat(str(error)) from None
+
+
+def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
+    sample = _sample_objects(head)
+    if wanted in (None, workbench_sessions.FORMAT_NAME) and workbench_sessions.is_workbench_session(sample):
+        return DetectedFile(format=workbench_sessions.FORMAT_NAME, lines=json_values(raw_lines(whole)))
+    if found := _matching_line_format(sample, wanted):
+        return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
+    data = whole.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise UnknownFormat(f"it is one document of over {MOST_DOCUMENT >> 20} MB")
+    found, problems = json_documents(data)
+    for one in DOCUMENT_FORMATS:
+        if wanted in (None, one.name) and found and one.is_it(found[0].value):
+            return DetectedFile(
+                format=one.name, items=_problems_first(problems, _read_documents(one, found, name))
+            )
+    # Lines that a tool has laid out anew: one array of them, each over several lines, or one that breaks off.
+    several = json_rows(data) if len(data) <= _MOST_ROWS else []
+    if not any(isinstance(line, JsonLine) for line in several):
+        several = [*_array_members(found), *problems]
+    sample = [
+        value
+        for line in several[:_SAMPLE_SIZE]
+        if isinstance(line, JsonLine) and (value := as_object(line.value))
+    ]
+    if one := _matching_line_format(sample, wanted):
+        return DetectedFile(format=one.name, items=one.read(several, name))
+    raise UnknownFormat("its keys are those of no format that is known" if found else "it is no JSON")
+
+
+def _array_members(found: list[JsonLine]) -> list[JsonLine]:
+    if len(found) == 1 and (members := as_array(found[0].value)):
+        return [JsonLine(number, value) for number, value in enumerate(members, 1)]
+    return found
+
+
+def _read_documents(one: DocumentFormat, found: list[JsonLine], name: str) -> Iterator[Record]:
+    for at, line in enumerate(found):
+        if at and line.value in (found[0].value, found[at - 1].value):
+            yield FileProblem(line=line.number, why="the same document again, which is taken once")
+        elif at and not one.is_it(line.value):
+            yield FileProblem(
+                line=line.number, why=f"a document that is not of the format {one.name}: left out"
+            )
+        else:
+            yield from one.read(line.value, name)
+
+
+def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Iterator[Record]:
+    yield from problems
+    yield from items
+
+
+def _sample_objects(head: bytes) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    lines = head.split(b"\n")
+    for line in json_values(iter(lines[:_MOST_SAMPLED_LINES])):
+        if isinstance(line, JsonLine) and (value := as_object(line.value)):
+            found.append(value)
+        if len(found) == _SAMPLE_SIZE:
+            break
+    return found
+
+
+def _matching_line_format(sample: list[JsonObject], wanted: str | None) -> LineFormat | None:
+    return next(
+        (one for one in LINE_FORMATS if sample and wanted in (None, one.name) and one.is_it(sample)), None
+    )
+
+
+def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
+    beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
+    for one in TEXT_FORMATS:
+        if wanted in (None, one.name) and one.is_it(beginning):
+            told: list[FileProblem] = []
+            read = one.read(_text_lines(whole, told), name)
+            return DetectedFile(format=one.name, items=itertools.chain(read, _LateProblems(told)))
+    if (sample := _sample_objects(head)) and (found := _matching_line_format(sample, wanted)):
+        return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
+    if found := _detect_after_words(whole, head, name, wanted):
+        return found
+    raise UnknownFormat("it is neither JSON nor a history in text that is known")
+
+
+def _detect_after_words(
+    whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None
+) -> DetectedFile | None:
+    """Recognise a document before which a program has printed something else; None if there is none."""
+    begin = _DOCUMENT_BEGIN.search(head)
+    if begin is None:
+        return None
+    whole.read(begin.start())
+    rest = head[begin.start() :]
+    # Blank lines stand for what is left out, so that the numbers of lines stay what they are.
+    blank = b"\n" * head.count(b"\n", 0, begin.start())
+    try:
+        detected = _detect_json(_ReplayedStream(blank, whole), rest, name, wanted)
+    except UnknownFormat:
+        return None
+    why = FileProblem(line=1, why="words stand before the document; they were left out")
+    lines = None if detected.lines is None else itertools.chain([why], detected.lines)
+    return DetectedFile(format=detected.format, items=_problems_first([why], detected.items), lines=lines)
+
+
+class _LateProblems:
+    """Problems that are known once the lines before them were read."""
+
+    def __init__(self, told: list[FileProblem]) -> None:
+        self._told = told
+
+    def __iter__(self) -> Iterator[FileProblem]:
+        yield from self._told
+
+
+def _text_lines(whole: "_ReplayedStream", told: list[FileProblem]) -> Iterator[str]:
+    for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
+        if isinstance(line, int):
+            told.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
+            yield ""
+            continue
+        text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
+        if "\ufffd" in text and "\ufffd".encode() not in line:
+            told.append(
+                FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
+            )
+        yield text
+
+
+class _ReplayedStream(io.BufferedReader):
+    """A stream that begins again with what was read of it."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        super().__init__(_JoinedStream(head, rest), 1 << 18)
+
+
+class _JoinedStream(io.RawIOBase):
+    """Bytes in memory, and a stream behind them."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head, self._rest = io.BytesIO(head), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
+        data = self._head.read(len(buffer)) or self._rest.read(len(buffer)) or b""
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class OpenedFile(Struct, kw_only=True):
+    """A file that was recognised; the rest fills while `events` is read."""
+
+    format: str
+    events: Iterator[Event]
+    summaries: list[ImportSummary] = field(default_factory=list[ImportSummary])
+    strays: list[FileProblem] = field(default_factory=list[FileProblem])
+    """Problems of a file in which no session was found."""
+
+
+def open_file(
+    stream: BinaryIO,
+    name: str,
+    at: int,
+    wanted: str | None,
+    *,
+    store: StoreBlob,
+    current_id: CurrentSessionId,
+    recorded_at: int | None = None,
+    is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
+) -> OpenedFile:
+    """Recognise a file and return it ready to be read.
+
+    Args:
+        stream: Its bytes, from the start.
+        name: For problems, and for sessions without an id of their own.
+        at: Microseconds, for what has no time.
+        wanted: A format that the user named.
+        store: Keeps scrubbed bytes of large outputs.
+        current_id: Turns the id that a session would get into the one it gets.
+        recorded_at: When this is taken in, microseconds; None leaves it to the journal.
+        is_elsewhere: Tells whether another session has an event of an id; only for our own files.
+
+    Raises:
+        NotRecognised: It has no format that is known.
+    """
+    detected = detect_format(stream, name, wanted)
+    if detected.lines is not None:
+        ours = OpenedFile(format=detected.format, events=iter(()))
+        reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)
+        ours.events, ours.strays = reading.events(detected.lines), reading.strays
+        return ours
+    assembler = Assembler(detected.format, at, store, current_id, recorded_at)
+    opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
+    opened.events = _assembled_events(detected, assembler, opened)
+    return opened
+
+
+def _assembled_events(found: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+    for item in found.items:
+        yield from assembler.take(item)
+    yield from assembler.finish()
+    opened.strays.extend(assembler.strays)
+
+
+class CountingStream(io.RawIOBase):
+    """A stream that tells how much is read of it."""
+
+    def __init__(self, stream: BinaryIO, note: Callable[[int], None]) -> None:
+        self._stream, self._note = stream, note
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
+        """Fill a buffer and tell."""
+        data = self._stream.read(len(buffer)) or b""
+        buffer[: len(data)] = data
+        self._note(len(data))
+        return len(data)

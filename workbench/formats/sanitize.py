@@ -1,0 +1,221 @@
+"""Make values of other programs fit to record: scrubbed, bounded in length, whole characters only."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Final, cast
+
+from workbench.domain.values import Hunk, Json, JsonObject
+from workbench.policy.regex import LineFinder
+from workbench.secrets import scrubber
+from workbench.secrets.rules import SECRET_RULES, SecretRule
+from workbench.secrets.scrubber import scrub, scrub_value, secret_kind_of_name
+
+MOST_TEXT: Final = 1 << 20
+"""Characters of a prompt, a reply or an output."""
+MOST_STRING: Final = 8_000
+"""Characters of one string in parameters and in records that are kept."""
+_MOST_ITEMS: Final = 2_000
+_MOST_DEPTH: Final = 24
+_SHORT_TEXT: Final = 120
+_SCRUBBED_BEYOND: Final = 8_192
+_LONGEST_EXPRESSION: Final = 1_900
+
+
+def sanitize_text(text: str, most: int = MOST_TEXT) -> str:
+    """Return a text as it may be recorded."""
+    if len(text) <= _SHORT_TEXT:
+        return _sanitize_short(text)
+    if len(text) <= most:
+        return _scrub_if_needed(text)
+    # Scrubbed a little beyond the cut, so that no secret is left in half.
+    return _scrub_if_needed(text[: most + _SCRUBBED_BEYOND])[:most] + cut_mark(len(text), most)
+
+
+def cut_mark(length: int, most: int) -> str:
+    """Return what stands behind a text that was cut, empty if it was not."""
+    return f"\n[… cut: {length} characters in all]" if length > most else ""
+
+
+@lru_cache(maxsize=8192)
+def _sanitize_short(text: str) -> str:
+    return _scrub_if_needed(text)
+
+
+_TOKEN_START: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
+NARROWED_PATTERNS: Final[Mapping[str, str]] = {
+    r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
+    r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
+    r"(?:pass(?:word|wd|phrase|code)|pwd|(?<=-)pass|secret|credentials?|creds|": (
+        r"-(?:pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|creds|[a-z]{3,7}-key|token)[ \t]"
+    ),
+    r"""(?i:(?:password|passphrase|passwd|secret|token|api[_-]?key|access[_-]?key))["']?:""": (
+        r"""(?:password|passphrase|passwd|secret|token|key)["']?:[ \t]{0,4}(?:[|>][+-]?)?[ \t]{0,4}\r?\n"""
+    ),
+    r"""(?i:password|secret|token|key)["'\])]{0,3}[ \t]{1,4}(?:\|\||\?\?|or)""": (
+        r"""(?:password|secret|token|key)["'\])]{0,3}[ \t]{1,4}(?:\|\||\?\?|or)[ \t]"""
+    ),
+    r"://(?P<s>[A-Za-z0-9_-]{20,}+)": r"://[a-z0-9_-]{20}",
+    r"""://[^\s/:@"'`<>\[⟨⟩]*+:(?P<s>""": r"://[^\s/:@]*:[^\s]",
+    r"pat(?:(?<!": r"pat[a-z0-9]{14}\.",
+    r"SK(?:(?<!": r"sk[a-f0-9]{32}",
+    r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$": r"\$(?:apr1|1|2[aby]|5|6|y|argon2id?)\$",
+    r"[MNO](?:(?<![A-Za-z0-9_-].)": r"(?:[mno][dtjz][a-z][a-z0-9]){5,6}[a-z0-9]{0,3}\.[a-z0-9_-]{6}\.",
+    r"(?i:;[ \t]{0,4}(?:password|pwd))": r";[ \t]{0,4}(?:password|pwd)",
+    r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?": (
+        r"""(?:key|token|secret)(?:[ \t]{1,4}(?:is|was)|[ \t]{0,4}[:=]|)[ \t]{1,4}["'`]?[a-z0-9+/=_-]{16}"""
+    ),
+    r"(?:(?i:setenv|setx|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set)|ENV|ARG)": (
+        r"(?:setenv|setx|set[ \t]{1,4}-[a-z]{1,4}|config[: ]set|env|arg)[ \t]{1,8}[a-z0-9_]{0,60}"
+        r"(?:pass|pwd|secret|token|key)"
+    ),
+    r"#[ \t]{0,4}define": r"define[ \t]{1,8}[a-z0-9_]{0,60}(?:pass|pwd|secret|token|key)",
+    r"(?i:machine\s{1,9}\S{1,99}|default)": r"(?:machine\s{1,9}\S{1,99}|default)\s{1,9}login",
+    r"""(?<=\s)(?:-b|--cookie)""": r"""(?:-b|--cookie)[ =]["']?[\w.-]{1,64}=""",
+    r"(?<=\s)(?:-[uU][ =]?": r"""(?:-u[ =]?|--(?:proxy-)?user[ =]|-a |--auth[ =])["']?[^\s:"'/]{1,64}:""",
+    r"""\([ \t]{0,4}["'](?:[A-Z]""": r"""(?:pass|passwd|password|pwd|secret|token|key|salt)["'][ \t]{0,4},""",
+    r"(?i:(?<![A-Za-z])(?:name|key))": (
+        r"""(?:name|key)["']?[ \t]{0,4}:[ \t]{0,4}["']?[a-z0-9_.-]{0,60}(?:pass|pwd|secret|cred|key|token)"""
+    ),
+    r"""(?i:<[\w:.-]{1,40}[ ](?:name|key|id)=""": (
+        r"""(?:name|key|id)="[\w.:-]{0,60}(?:passw|passphrase|secret|token|key)"""
+    ),
+    r"""(?i:password|secret|token)["'][ \t]{0,4}:\s{0,8}\{""": (
+        r"""(?:password|secret|token)["'][ \t]{0,4}:\s{0,8}\{"""
+    ),
+    r"(?:enable[ \t]{1,8}(?:secret|password)": (
+        r"(?:enable[ \t]{1,8}(?:secret|password)|username[ \t]{1,8}\S{1,60}[ \t]{1,8}(?:pri|sec|pass)"
+        r"|(?:tacacs|radius)-server|key-string|pre-shared-key|isakmp)"
+    ),
+    r"(?:snmp-server[ \t]{1,8}community": r"(?:snmp-server[ \t]{1,8}|r[ow]|snmp[ \t]{1,8})community",
+    r"""(?i:passphrase|password|passwd)[\"']?[ \t]{0,4}[:=][ \t]{1,4}""": (
+        r"""pass(?:phrase|word|wd)["']?[ \t]{0,4}[:=][ \t]{1,4}[a-z]{3,12}[ ][a-z]{3,12}[ ]"""
+    ),
+    r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)>)": (
+        r"(?:passw(?:or)?d|secret|token|key)>"
+    ),
+}
+"""How a pattern begins, and what every match of it holds: for those whose hint is in most texts.
+
+A pattern that begins otherwise is looked for by its hints, as scrubbing does, so a new one is never missed.
+"""
+_SECRET_MANIFEST: Final = r"""kind["']?[ \t]*:[ \t]*["']?secret"""
+
+
+@cache
+def _secret_finders() -> tuple[LineFinder, ...]:
+    """Return the few expressions that find in one pass each what may be a secret, and a little more."""
+    parts = sorted(
+        {_SECRET_MANIFEST, *(part for pattern in SECRET_RULES for part in _quick_pattern(pattern))}
+    )
+    groups: list[list[str]] = [[]]
+    for part in parts:
+        if sum(map(len, groups[-1])) + len(groups[-1]) + len(part) > _LONGEST_EXPRESSION:
+            groups.append([])
+        groups[-1].append(part)
+    return tuple(LineFinder("|".join(group), is_literal=False, ignore_case=True) for group in groups)
+
+
+def _quick_pattern(pattern: SecretRule) -> Iterable[str]:
+    found = next(
+        (quick for start, quick in NARROWED_PATTERNS.items() if pattern.source.startswith(start)), None
+    )
+    return map(re.escape, pattern.hints) if found is None else (found,)
+
+
+def may_hold_secret(text: str) -> bool:
+    """Return whether scrubbing could find anything; most texts of a session hold no hint of a secret."""
+    data = text.encode("utf-8", "surrogatepass")
+    return any(finder.find(data, 0) is not None for finder in _secret_finders())
+
+
+def _scrub_if_needed(text: str) -> str:
+    found = scrub(text).text if may_hold_secret(text) else scrubber.replace_registered_secrets(text)
+    if found.isascii():
+        return found
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        return found.encode("utf-8", "replace").decode("utf-8")
+    return found
+
+
+def sanitize_line(text: str, most: int = 500) -> str:
+    """Return the beginning of a text as one line."""
+    return sanitize_text(" ".join(text[: 4 * most].split())[:most])
+
+
+def sanitize_value(found: Json) -> Json:
+    """Return a JSON value as it may be recorded."""
+    bounded = _bounded_value(found, 0)
+    return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
+
+
+def _is_clean(found: Json) -> bool:
+    """Tell whether scrubbing would change nothing: nearly every value of a session holds no secret."""
+    if isinstance(found, str):
+        return _is_clean_short(found) if len(found) <= _SHORT_TEXT else _is_clean_text(found)
+    if isinstance(found, dict):
+        members = cast("dict[str, Json]", found).items()
+        return all(
+            secret_kind_of_name(key) is None and _is_clean(key) and _is_clean(item) for key, item in members
+        )
+    return all(map(_is_clean, cast("list[Json]", found))) if isinstance(found, list) else True
+
+
+def _is_clean_text(text: str) -> bool:
+    return not may_hold_secret(text) and scrubber.replace_registered_secrets(text) == text
+
+
+_is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
+
+
+def sanitize_object(found: JsonObject) -> JsonObject:
+    """Return an object as it may be recorded."""
+    return cast("JsonObject", sanitize_value(dict(found)))
+
+
+def _bounded_value(found: Json, depth: int) -> Json:
+    if isinstance(found, str):
+        short = (
+            found if len(found) <= MOST_STRING else found[:MOST_STRING] + cut_mark(len(found), MOST_STRING)
+        )
+        return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(found, dict):
+        return _bounded_members(cast("dict[str, Json]", found), depth)
+    if isinstance(found, list):
+        items = cast("list[Json]", found)
+        return (
+            [_bounded_value(item, depth + 1) for item in items[:_MOST_ITEMS]]
+            if depth < _MOST_DEPTH
+            else "[…]"
+        )
+    return found if not isinstance(found, float) or found - found == 0 else None
+
+
+def _bounded_members(found: dict[str, Json], depth: int) -> Json:
+    if depth >= _MOST_DEPTH:
+        return "{…}"
+    some = list(found.items())[:_MOST_ITEMS]
+    return {str(_bounded_value(key, 0)): _bounded_value(item, depth + 1) for key, item in some}
+
+
+def sanitize_hunks(found: tuple[Hunk, ...]) -> tuple[Hunk, ...]:
+    """Return hunks whose lines may be recorded; a secret over several lines is taken out of all of them."""
+    return tuple(_sanitize_hunk(one) for one in found)
+
+
+def _sanitize_hunk(hunk: Hunk) -> Hunk:
+    texts = [text for _, text in hunk.lines]
+    whole = "\n".join(texts)
+    cleaned = sanitize_text(whole)
+    parts = cleaned.split("\n")
+    if len(parts) != len(texts):
+        parts = (
+            [sanitize_text(text) for text in texts] if cleaned == whole else [*parts, *([""] * len(texts))]
+        )
+    rows = tuple((sign, part) for (sign, _), part in zip(hunk.lines, parts, strict=False))
+    return Hunk(
+        index=hunk.index, path=sanitize_text(hunk.path), old_start=hunk.old_start, old_count=hunk.old_count,
+        new_start=hunk.new_start, new_count=hunk.new_count, lines=rows,
+    )  # fmt: skip

@@ -1,0 +1,344 @@
+"""Sessions of this program as files: JSON lines that are written and read back, and Markdown for people.
+
+On the way in, secrets are taken out and questions that would wait here are withdrawn.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from workbench.domain import events
+from workbench.domain.codec import (
+    EVENT_FORMAT_VERSION,
+    MalformedEventError,
+    blob_refs,
+    event_from_object,
+    event_to_line,
+)
+from workbench.domain.events import (
+    ActionApproved,
+    ActionCancelled,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
+    ActionSuperseded,
+    Event,
+    SessionCreated,
+    SessionStatusChanged,
+)
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Hunk, Json, JsonObject
+from workbench.formats.assemble import CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.input import JsonLine
+from workbench.formats.records import FileProblem, as_integer, as_object, as_objects, as_text
+from workbench.formats.sanitize import sanitize_text
+from workbench.secrets.scrubber import scrub, scrub_value
+from workbench.text.human import duration_text, iso_time
+from workbench.text.safe import escape_json, one_line, safe_text
+
+FORMAT_NAME: Final = "workbench"
+IsElsewhere = Callable[[str, str], bool]
+"""Tells whether an event of an id is stored, and belongs to another session than the one named."""
+_ACTION_ENDS: Final = (ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled)
+
+
+def is_workbench_session(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are a session of this program, with the first line or without it."""
+    first = as_object(sample[0] if sample else None)
+    if "workbench_session" in first:
+        return True
+    return {"session_id", "sequence_number", "kind", "body", "actor"} <= first.keys()
+
+
+def session_lines(events: Iterable[Event], read: Callable[[BlobRef], bytes | None]) -> Iterator[str]:
+    """Yield a session as lines: the head, recorded bytes before the event that names them, events.
+
+    Args:
+        events: All of one session, in order.
+        read: Returns recorded bytes; sealed ones are never asked for.
+    """
+    yield json.dumps({"workbench_session": 1, "schema": EVENT_FORMAT_VERSION})
+    known: set[BlobRef] = set()
+    for event in events:
+        for ref in blob_refs(event.body):
+            if ref.startswith("recorded:") and ref not in known:
+                known.add(ref)
+                data = read(ref)
+                if data is not None:
+                    line = {"blob": ref, "text": data.decode("utf-8", "replace")}
+                    yield escape_json(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+        yield event_to_line(event)
+
+
+def _is_too_large(value: Json) -> bool:
+    """Tell whether a number is in a value that no table holds."""
+    if isinstance(value, dict):
+        return any(map(_is_too_large, cast("dict[str, Json]", value).values()))
+    if isinstance(value, list):
+        return any(map(_is_too_large, cast("list[Json]", value)))
+    return isinstance(value, int) and not -(1 << 63) <= value < 1 << 63
+
+
+def never_elsewhere(event_id: str, session_id: str) -> bool:
+    """Return False: there is no other session that could have an event."""
+    del event_id, session_id
+    return False
+
+
+def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
+    """Return a body without secrets, and whether there were any.
+
+    The key of a choice is what its human types (`y`), and its name alone makes it no secret.
+    """
+    clean, found = scrub_value(body)
+    fields = as_object(cast("Json", clean))
+    choices = as_objects(body.get("choices"))
+    if not found or not choices:
+        return fields, bool(found)
+    kept = [
+        {**one, "key": scrub(as_text(was.get("key"))).text}
+        for one, was in zip(as_objects(fields.get("choices")), choices, strict=True)
+    ]
+    return {**fields, "choices": cast("Json", kept)}, True
+
+
+class SessionReader:
+    """One file of ours on its way in."""
+
+    def __init__(
+        self,
+        store: StoreBlob,
+        current_id: CurrentSessionId,
+        summaries: list[ImportSummary],
+        is_elsewhere: IsElsewhere,
+    ) -> None:
+        self._store, self._current, self._is_elsewhere = store, current_id, is_elsewhere
+        self._summaries = summaries
+        self._ids: dict[str, str] = {}
+        self._refs: dict[BlobRef, BlobRef] = {}
+        self._open: dict[str, Event] = {}
+        self._seen: set[str] = set()
+        self._has_begun: set[str] = set()
+        self.strays: list[FileProblem] = []
+
+    def events(self, found: Iterable[JsonLine | FileProblem]) -> Iterator[Event]:
+        """Yield the events of a file."""
+        for line in found:
+            if isinstance(line, FileProblem):
+                self._note(line)
+                continue
+            value = as_object(line.value)
+            if "workbench_session" in value:
+                self._head(value, line.number)
+            elif "blob" in value:
+                self._blob(value)
+            elif event := self._event(value, line.number):
+                yield from self._begun(event, line.number)
+                yield event
+        yield from self._closing()
+
+    def _head(self, value: JsonObject, number: int) -> None:
+        version = as_integer(value.get("schema")) or 0
+        if version > EVENT_FORMAT_VERSION:
+            why = f"it was written by a newer version (events {version}); what is not known is kept as it is"
+            self._note(FileProblem(line=number, why=why))
+
+    def _note(self, problem: FileProblem) -> None:
+        (self._summaries[-1].problems if self._summaries else self.strays).append(problem)
+
+    def _blob(self, value: JsonObject) -> None:
+        ref = as_text(value.get("blob"))
+        if ref.startswith("recorded:"):
+            stored = self._store(
+                sanitize_text(as_text(value.get("text")), 1 << 28).encode("utf-8", "replace")
+            )
+            if stored is not None:
+                self._refs[ref] = stored
+
+    def _event(self, value: JsonObject, number: int) -> Event | None:
+        try:
+            event = self._clean(value)
+        except (MalformedEventError, ValueError, TypeError) as error:
+            self._note(FileProblem(line=number, why=f"it is no event: {str(error)[:200]}"))
+            return None
+        if event.session_id == SYSTEM_SESSION:
+            self._note(
+                FileProblem(line=number, why="it belongs to the session of a journal itself; left out")
+            )
+            return None
+        if event.id in self._seen:
+            self._note(FileProblem(line=number, why=f"an event above has the id {event.id[:80]}; left out"))
+            return None
+        self._seen.add(event.id)
+        if self._is_elsewhere(event.id, self._ids.get(event.session_id) or self._current(event.session_id)):
+            why = f"another session here has an event with the id {event.id[:80]}; left out"
+            self._note(FileProblem(line=number, why=why))
+            return None
+        return self._placed(event, number)
+
+    def _clean(self, value: JsonObject) -> Event:
+        if _is_too_large(value):
+            raise ValueError("a number in it has over 64 bits")
+        body, found = _scrub_body(as_object(value.get("body")))
+        given: dict[str, Json] = {**value, "body": body} if found else dict(value)
+        if self._refs:
+            given["body"] = self._renamed(given["body"])
+        return replace(event_from_object(given), position=0, recorded_at=None)
+
+    def _renamed(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._refs.get(value, value)
+        if isinstance(value, dict):
+            return {key: self._renamed(item) for key, item in cast("dict[str, Json]", value).items()}
+        if isinstance(value, list):
+            return [self._renamed(item) for item in cast("list[Json]", value)]
+        return value
+
+    def _placed(self, event: Event, number: int) -> Event:
+        key = event.session_id
+        if key not in self._ids:
+            self._ids[key] = self._current(key)
+            body = event.body
+            title = body.title if isinstance(body, SessionCreated) else ""
+            self._summaries.append(ImportSummary(session_id=self._ids[key], key=key, title=title))
+        summary = next(one for one in self._summaries if one.key == key)
+        summary.events += 1
+        if event.sequence_number and event.sequence_number != summary.events:
+            found = f"number {event.sequence_number} stands where {summary.events} follows"
+            if not any(problem.why.startswith("number ") for problem in summary.problems):
+                summary.problems.append(FileProblem(line=number, why=found))
+        if event.action_id and isinstance(event.body, ActionOpened):
+            self._open[event.action_id] = event
+        elif event.action_id and isinstance(event.body, _ACTION_ENDS):
+            self._open.pop(event.action_id, None)
+        return replace(event, session_id=self._ids[key], sequence_number=0)
+
+    def _begun(self, event: Event, number: int) -> Iterator[Event]:
+        if event.session_id in self._has_begun:
+            return
+        self._has_begun.add(event.session_id)
+        if isinstance(event.body, SessionCreated):
+            return
+        self._note(FileProblem(line=number, why="the session's beginning is not there; it begins here"))
+        bodies = (
+            SessionCreated(session_kind="import"),
+            SessionStatusChanged(status="initializing"),
+            SessionStatusChanged(status="ready"),
+        )
+        for at, body in enumerate(bodies):
+            yield Event(
+                id=f"{event.session_id}.begin.{at}", session_id=event.session_id, at=event.at,
+                actor=Actor(kind="system", via="import"), body=body,
+            )  # fmt: skip
+
+    def _closing(self) -> Iterator[Event]:
+        for action_id, event in self._open.items():
+            yield Event(
+                id=f"{event.id}.import", session_id=self._ids[event.session_id], at=event.at,
+                actor=Actor(kind="system", via="import"), body=ActionCancelled(why="imported"),
+                call_id=event.call_id, action_id=action_id, turn_id=event.turn_id,
+            )  # fmt: skip
+
+
+def markdown_blocks(
+    session: Session, events: Sequence[Event], calls: Sequence[Call], actions: Sequence[Action]
+) -> Iterator[str]:
+    """Yield a session as blocks of Markdown; texts are the recorded, scrubbed ones."""
+    rows, asked = {call.id: call for call in calls}, {action.id: action for action in actions}
+    yield f"# {_inline_code(session.title, 200) or session.id}"
+    yield "\n".join(_facts_block(session))
+    for event in events:
+        block = _event_block(event, rows, asked)
+        if block:
+            yield block
+
+
+def _facts_block(session: Session) -> Iterator[str]:
+    facts = (
+        ("Session", session.id), ("Workspace", session.workspace), ("Model", session.model),
+        ("Provider", session.provider), ("From", session.origin or ""), ("Status", session.status),
+        ("Begun", iso_time(session.created_at)), ("Tags", ", ".join(session.tags)),
+    )  # fmt: skip
+    yield from (f"- {name}: {_inline_code(value, 400)}" for name, value in facts if value)
+    used = session.usage
+    yield f"- Tokens: {used.input_tokens} in, {used.output_tokens} out"
+
+
+def _event_block(event: Event, calls: Mapping[str, Call], actions: Mapping[str, Action]) -> str:
+    match event.body:
+        case events.PromptSubmitted(text=said):
+            return f"## You\n\n{_closed_prose(said)}"
+        case events.ReplyCompleted() as body if body.text or body.thinking:
+            thought = f"<details><summary>Thought</summary>\n\n{fenced_text(body.thinking)}\n\n</details>\n\n"
+            return f"## Agent\n\n{thought if body.thinking else ''}{_closed_prose(body.text)}".rstrip()
+        case events.ActionOpened(hunks=hunks) if hunks:
+            return f"### Proposed: {_inline_code(event.body.target, 200)}\n\n{fenced_diff(hunks)}"
+        case events.CallFinished() as body:
+            return _call_block(calls.get(event.call_id or ""), body)
+        case events.FileChanged() as body:
+            head = f"Changed {_code_span(body.path)} ({body.change}, +{body.added} −{body.removed})"
+            return f"{head}\n\n{fenced_diff(body.hunks)}" if body.hunks else head
+        case events.ErrorRaised(message=message):
+            return f"**Error:** {_inline_code(message, 2_000)}"
+        case _:
+            return _decision_block(event, actions)
+
+
+def _decision_block(event: Event, actions: Mapping[str, Action]) -> str:
+    action = actions.get(event.action_id or "")
+    match event.body:
+        case events.ActionApproved(reason=reason) | events.ActionRejected(reason=reason) if (
+            action is not None
+        ):
+            word = "Approved" if isinstance(event.body, events.ActionApproved) else "Rejected"
+            why = f": “{_inline_code(reason, 2_000)}”" if reason else ""
+            return f"**{word}** {_code_span(action.target)}{why}"
+        case events.ActionExpired() if action is not None:
+            return f"**Expired** {_code_span(action.target)}"
+        case _:
+            return ""
+
+
+def _call_block(call: Call | None, body: events.CallFinished) -> str:
+    name = f"{_code_span(call.tool)} {_code_span(call.target)}" if call else "A call"
+    took = f", {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
+    code = f", exit {body.exit_code}" if body.exit_code is not None else ""
+    said = body.preview or body.error
+    head = f"### {name}: {body.state}{code}{took}"
+    return f"{head}\n\n{fenced_text(said)}" if said else head
+
+
+def fenced_diff(hunks: Sequence[Hunk]) -> str:
+    """Return hunks as a fenced diff."""
+    lines: list[str] = []
+    for hunk in hunks:
+        old, new = f"{hunk.old_start},{hunk.old_count}", f"{hunk.new_start},{hunk.new_count}"
+        lines.append(f"@@ -{old} +{new} @@")
+        lines += [f"{sign}{text}" for sign, text in hunk.lines]
+    return fenced_text("\n".join(lines), "diff")
+
+
+def fenced_text(text: str, language: str = "") -> str:
+    """Return a text in a fence longer than any in it."""
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    bar = "`" * max(3, longest + 1)
+    return f"{bar}{language}\n{safe_text(text)}\n{bar}"
+
+
+def _closed_prose(text: str) -> str:
+    """Return a text that was written as Markdown, with a fence that it leaves open closed."""
+    clean = safe_text(text).strip("\n")
+    bars: list[str] = re.findall(r"^ {0,3}(`{3,}|~{3,})", clean, re.MULTILINE)
+    return f"{clean}\n{bars[-1]}" if len(bars) % 2 else clean
+
+
+def _inline_code(text: str | None, most: int) -> str:
+    return re.sub(r"([\\`*_<>\[\]])", r"\\\1", one_line(text or "", most))
+
+
+def _code_span(text: str) -> str:
+    clean = one_line(text, 200).replace("`", "ˋ")
+    return f"`{clean}`" if clean else ""

@@ -1,0 +1,322 @@
+"""A drawing of a graph as lines of text: cells with box characters, and the steps placed on them.
+
+Cells and positions belong to the structure and never change; a change of state redraws one line.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.graph.layout import Layout
+from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, badge_text, fact_line, status_sign
+from workbench.text.width import cell_width, cut_to_width
+
+DrawingKind = Literal["band", "wrapped", "list", "cards"]
+SpanRole = Literal["wire", "heavy", "sign", "name", "badge", "reference", "item"]
+Cell = tuple[int, int, int]
+"""x, y and the arms that a line uses there."""
+
+
+class EdgeTracer(Protocol):
+    """Knows which cells the line of an edge runs through."""
+
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
+        """Yield every cell of the line with the arms that it uses."""
+        ...
+
+
+class StepPosition(Struct, frozen=True, kw_only=True):
+    """Where a step is drawn."""
+
+    y: int
+    sign_x: int
+    name_x: int
+    name: str
+    """Cut to its column."""
+    badge_x: int
+    """Where badges start; where they end if they are aligned to the right."""
+    room: int
+    """Cells reserved for badges."""
+    mark: str = ""
+    """Drawn after the badges: where a back edge leads."""
+    end: int
+    """The first cell that does not belong to the step; the one before is kept blank."""
+    aligned: bool = False
+    """Badges end at `badge_x`."""
+    fact_y: int | None = None
+    """The line of the badges where they have one of their own (cards)."""
+    references: tuple[str, ...] = ()
+    """Lines below the step that name what it feeds, in place of a line to it."""
+    below: int = 0
+    """Lines below the step that are reserved for these and for its items."""
+    below_x: int = 0
+    """Where those lines start."""
+    below_room: int = 0
+    """Cells of such a line."""
+
+    def moved(self, x: int, lines: Mapping[int, int]) -> "StepPosition":
+        """Return the same place, `x` cells to the right and on other lines."""
+        return replace(
+            self,
+            sign_x=self.sign_x + x,
+            name_x=self.name_x + x,
+            badge_x=self.badge_x + x,
+            below_x=self.below_x + x,
+            end=self.end + x,
+            y=lines[self.y],
+            fact_y=None if self.fact_y is None else lines[self.fact_y],
+        )
+
+
+class StyledSpan(Struct, frozen=True, kw_only=True):
+    """A part of a line that is drawn in one style."""
+
+    x: int
+    text: str
+    role: SpanRole
+    step: int | None = None
+
+
+TracedCells = Mapping[int, Mapping[int, int]]
+"""Heavy arms by y and x."""
+
+
+class Picture(Struct, frozen=True, kw_only=True):
+    """A drawing without states."""
+
+    kind: DrawingKind
+    layout: Layout
+    width: int
+    cells: tuple[bytes, ...]
+    """One code a cell, see `glyphs`."""
+    places: tuple[StepPosition, ...]
+    """By step."""
+    is_ascii: bool
+    tracer: EdgeTracer
+    on_line: Mapping[int, tuple[int, ...]]
+    """By y: the steps drawn there from left to right."""
+
+    @property
+    def height(self) -> int:
+        """The number of lines."""
+        return len(self.cells)
+
+    def steps(self) -> Sequence[GraphStep]:
+        """Return the steps, by index."""
+        return self.layout.graph.steps
+
+    def line(
+        self,
+        y: int,
+        facts: Mapping[int, StepFacts] | None = None,
+        trace: TracedCells | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+    ) -> str:
+        """Draw one line."""
+        return "".join(run.text for run in self.runs(y, facts, trace, items)).rstrip()
+
+    def lines(
+        self,
+        facts: Mapping[int, StepFacts] | None = None,
+        trace: TracedCells | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+    ) -> list[str]:
+        """Draw all lines."""
+        return [self.line(y, facts, trace, items) for y in range(self.height)]
+
+    def runs(
+        self,
+        y: int,
+        facts: Mapping[int, StepFacts] | None = None,
+        trace: TracedCells | None = None,
+        items: Mapping[int, Sequence[str]] | None = None,
+        span: tuple[int, int] | None = None,
+    ) -> Iterator[StyledSpan]:
+        """Yield the parts of one line from left to right, without gaps."""
+        x, end = span or (0, len(self.cells[y]))
+        bold = (trace or {}).get(y, {})
+        for step in self.seen(y, x, end):
+            for run in self._texts(
+                step, y, (facts or {}).get(step, PENDING_FACTS), (items or {}).get(step, ())
+            ):
+                yield from self._wire(bold, x, run.x, y)
+                yield run
+                x = run.x + cell_width(run.text)
+        yield from self._wire(bold, x, end, y)
+
+    def seen(self, y: int, x: int, end: int) -> Sequence[int]:
+        """Return the steps of a line that lie at least partly between two cells."""
+        row = self.on_line.get(y, ())
+        first = bisect_right(row, x, key=lambda at: self.places[at].end)
+        last = bisect_left(row, end, key=lambda at: self.places[at].sign_x)
+        return row[first:last]
+
+    def trace(self, edges: Iterable[tuple[int, int]]) -> TracedCells:
+        """Collect the cells of some edges, to draw them heavy or in another colour."""
+        found: dict[int, dict[int, int]] = {}
+        for edge in edges:
+            for x, y, arms in self.tracer.cells(edge):
+                row = found.setdefault(y, {})
+                row[x] = row.get(x, 0) | arms
+        return found
+
+    def _wire(self, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[StyledSpan]:
+        codes = self.cells[y]
+        if not bold:
+            if x < end:
+                yield StyledSpan(x=x, text=cells_to_text(codes[x:end], is_ascii=self.is_ascii), role="wire")
+            return
+        for is_bold, group in groupby(range(x, end), key=bold.__contains__):
+            cells = list(group)
+            text = cells_to_text(codes[cells[0] : cells[-1] + 1], is_ascii=self.is_ascii)
+            if is_bold:
+                text = "".join(heavy_glyph(codes[at], bold[at], is_ascii=self.is_ascii) for at in cells)
+            yield StyledSpan(x=cells[0], text=text, role="heavy" if is_bold else "wire")
+
+    def _texts(self, at: int, y: int, facts: StepFacts, items: Sequence[str]) -> Iterator[StyledSpan]:
+        place = self.places[at]
+        step = self.steps()[at]
+        if y == place.y:
+            mark = FOLD_SIGN[self.is_ascii] if step.is_open else status_sign(facts, is_ascii=self.is_ascii)
+            yield StyledSpan(x=place.sign_x, text=mark, role="sign", step=at)
+            yield StyledSpan(x=place.name_x, text=place.name + " ", role="name", step=at)
+        if y == (place.y if place.fact_y is None else place.fact_y):
+            yield from self._badge(at, place, facts)
+        number = y - (place.fact_y or place.y) - 1
+        if 0 <= number < len(place.references):
+            yield StyledSpan(x=place.below_x, text=place.references[number], role="reference", step=at)
+        number -= len(place.references)
+        if 0 <= number < min(place.below, len(items)):
+            text = cut_to_width(items[number], place.below_room)
+            yield StyledSpan(x=place.below_x, text=text, role="item", step=at)
+
+    def _badge(self, at: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
+        write = badge_text if place.fact_y is None else fact_line
+        text = write(self.steps()[at], facts, place.room, is_ascii=self.is_ascii)
+        text = f"{text} {place.mark}".strip()
+        if text and place.aligned:
+            yield StyledSpan(x=place.badge_x - cell_width(text), text=text, role="badge", step=at)
+        elif text:
+            yield StyledSpan(x=place.badge_x, text=text + " ", role="badge", step=at)
+
+
+def steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
+    """Collect the steps of each line from left to right."""
+    found: dict[int, list[int]] = {}
+    for at, place in enumerate(places):
+        last = (place.y if place.fact_y is None else place.fact_y) + place.below
+        for y in range(place.y, last + 1):
+            found.setdefault(y, []).append(at)
+    return {y: tuple(sorted(row, key=lambda at: places[at].sign_x)) for y, row in found.items()}
+
+
+def shorten_names(names: Sequence[str], rooms: Sequence[int], *, is_ascii: bool = False) -> list[str]:
+    """Shorten names, each to its room, so that different ones look different wherever that can be."""
+    found = [shorten_name(name, room, is_ascii=is_ascii) for name, room in zip(names, rooms, strict=True)]
+    for ways in range(_MOST_CUTS):
+        alike = _lookalikes(names, found)
+        if not alike:
+            return found
+        for at in alike:
+            found[at] = _other_cut(names[at], rooms[at], ways, is_ascii=is_ascii)
+    for number, at in enumerate(_lookalikes(names, found), 1):
+        mark = f"~{number}"[: rooms[at]]
+        found[at] = shorten_name(names[at], max(0, rooms[at] - len(mark)), is_ascii=is_ascii) + mark
+    return found
+
+
+_MOST_CUTS = 40
+"""Other places to cut names at that are tried before they are numbered."""
+
+
+def _lookalikes(names: Sequence[str], found: Sequence[str]) -> list[int]:
+    full: dict[str, set[str]] = {}
+    for name, short in zip(names, found, strict=True):
+        full.setdefault(short, set()).add(name)
+    return [at for at, short in enumerate(found) if len(full[short]) > 1]
+
+
+def _other_cut(name: str, room: int, way: int, *, is_ascii: bool) -> str:
+    """Cut a name elsewhere: first with more of its end, then by showing a part farther and farther within."""
+    dots = ".." if is_ascii else "…"
+    kept = max(0, room - len(dots))
+    tail = kept // 2 + 1 + way
+    if tail <= kept:
+        return shorten_name(name, room, tail=tail, is_ascii=is_ascii)
+    start = 1 + (tail - kept) * max(1, kept - len(dots))
+    return (
+        dots + cut_to_width(name[start:], kept).removesuffix("…")
+        if start < len(name)
+        else cut_to_width(name, room)
+    )
+
+
+def shorten_name(name: str, room: int, *, tail: int | None = None, is_ascii: bool = False) -> str:
+    """Shorten a name in its middle: what tells steps apart stands at either end."""
+    if cell_width(name) <= room:
+        return name
+    dots = ".." if is_ascii else "…"
+    kept = max(0, room - len(dots))
+    end = _text_tail(name, kept // 2 if tail is None else tail)
+    head = cut_to_width(name, kept - cell_width(end) + 1).removesuffix("…")
+    return cut_to_width(head + dots + end, room)
+
+
+def _text_tail(text: str, room: int) -> str:
+    at = len(text)
+    while at and cell_width(text[at - 1 :]) <= room:
+        at -= 1
+    while at < len(text) and not cell_width(text[at]):
+        at += 1  # a combining mark must not lose its letter
+    return text[at:]
+
+
+L, R, U, D = 1, 2, 4, 8
+HORIZONTAL = L | R
+VERTICAL = U | D
+CROSSING = 16 | HORIZONTAL | VERTICAL
+"""A vertical line with a horizontal one passing under it."""
+ROUNDED = 32
+"""Added to the corners of the wires between bands, which are no junctions."""
+CARD_BORDER = 48
+"""Added to the borders of cards."""
+FOLD_SIGN = ("▾", "-")
+"""The sign of a step whose items are listed."""
+_UNICODE = " ╴╶─╵┘└┴╷┐┌┬│┤├┼"
+_ASCII = " --- ''+ ..+|+++"
+_ROUND_UNICODE = _UNICODE.translate(str.maketrans("┘└┐┌", "╯╰╮╭"))
+_ROUND_ASCII = " ---|+'+|.++|+++"
+"""Only the lower right and the upper left corner are `+`: stacked wires would seem to touch otherwise."""
+_WEIGHTS = " ╷╻╵│╽╹╿┃╶┌┎└├┟┖┞┠╺┍┏┕┝┢┗┡┣╴┐┒┘┤┧┚┦┨─┬┰┴┼╁┸╀╂╼┮┲┶┾╆┺╄╊╸┑┓┙┥┪┛┩┫╾┭┱┵┽╅┹╃╉━┯┳┷┿╈┻╇╋"
+"""Every mix of weights: 27 left + 9 right + 3 up + down, each 0 none, 1 light, 2 heavy."""
+UNICODE_GLYPHS = _UNICODE + "│" * 16 + _ROUND_UNICODE + _ROUND_UNICODE
+ASCII_GLYPHS = _ASCII + "|" * 16 + _ROUND_ASCII + _ASCII
+"""The character of each code: plain, crossing, wire, card."""
+
+
+def cells_to_text(cells: bytes, *, is_ascii: bool) -> str:
+    """Turn cells to characters, one each."""
+    return cells.decode("latin-1").translate(_GLYPH_MAPS[is_ascii])
+
+
+_GLYPH_MAPS = (
+    dict(enumerate(UNICODE_GLYPHS)),
+    dict(enumerate(ASCII_GLYPHS)),
+)
+
+
+def heavy_glyph(code: int, arms: int, *, is_ascii: bool) -> str:
+    """Return the character of a cell of which some arms are drawn heavy."""
+    if code == CROSSING:
+        if not arms & VERTICAL:
+            return (ASCII_GLYPHS if is_ascii else UNICODE_GLYPHS)[code]
+        return "!" if is_ascii else "┃"
+    if is_ascii:
+        straight = {HORIZONTAL: "=", VERTICAL: "!"}.get(code & 15)
+        return straight if straight and arms else ASCII_GLYPHS[code]
+    weight = [0 if not code & arm else 2 if arms & arm else 1 for arm in (L, R, U, D)]
+    return _WEIGHTS[27 * weight[0] + 9 * weight[1] + 3 * weight[2] + weight[3]]

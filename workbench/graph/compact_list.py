@@ -1,0 +1,371 @@
+"""Drawing as a list: one line a step with lanes to its left, for any width.
+
+Orders the steps so that lanes stay short. Where there is no room for a lane, the step names what it feeds.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.graph.band import StepLabel
+from workbench.graph.canvas import (
+    CROSSING,
+    HORIZONTAL,
+    VERTICAL,
+    Cell,
+    D,
+    L,
+    Picture,
+    R,
+    StepPosition,
+    U,
+    shorten_names,
+    steps_by_line,
+)
+from workbench.graph.layout import Layout
+from workbench.text.width import cell_width
+
+_MOST_WIDTH = 60
+"""Cells after which a line of a list is not made wider only because the pane is."""
+_LEAST_NAME = 4
+"""Cells of a name that are shown however narrow the pane is."""
+_READABLE_NAME = 8
+"""Cells of a name for which lanes are left out."""
+
+
+class ListLine(Struct, kw_only=True):
+    """One step in the list."""
+
+    step: int
+    column: int
+    joined: dict[int, bool]
+    """Columns of the lanes that lead to the step, and whether each ends here."""
+    passing: tuple[int, ...]
+    """Columns of all lanes that are in use on this line, but for the step's own."""
+    after: tuple[int, ...]
+    """Columns of all lanes that are in use below it."""
+    refers: tuple[int, ...] = ()
+    """The steps that it feeds, where it has no lane to lead there."""
+
+
+class _Lanes(Struct, kw_only=True):
+    """The columns while the list is built."""
+
+    owner: list[int | None] = field(default_factory=list[int | None])
+    column: dict[int, int] = field(default_factory=dict[int, int])
+    closed: tuple[int, ...] = ()
+    """Columns that end on the line above."""
+    most: int
+    """Columns that a step without a lane keeps within if it can."""
+
+    def free(self, start: int) -> int:
+        """Find a free column that does not continue the line above, in the first ones if it can."""
+        at = self._free(start)
+        if at >= self.most:
+            at = min(at, self._free(0))
+        self.owner.extend([None] * (at + 1 - len(self.owner)))
+        return at
+
+    def _free(self, at: int) -> int:
+        while at in self.closed or (at < len(self.owner) and self.owner[at] is not None):
+            at += 1
+        return at
+
+
+class _ReadySteps:
+    """The steps that may come next; the one that ends most lanes first, then what became ready last."""
+
+    def __init__(self, needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> None:
+        self._needs = needs
+        self._feeds = feeds
+        self._waiting = [len(row) for row in needs]
+        self._left = [len(row) for row in feeds]
+        self._coming = [0] * len(needs)
+        """The exclusive or of what is still to come after each step: its last one when one is left."""
+        for u, row in enumerate(feeds):
+            for v in row:
+                self._coming[u] ^= v
+        self._ends = [0] * len(needs)
+        self._since = [-1] * len(needs)
+        self._heap: list[tuple[int, int, int]] = []
+        self.order: list[int] = []
+        for v, count in enumerate(self._waiting):
+            if not count:
+                self._since[v] = 0
+                heappush(self._heap, (0, 0, v))
+
+    def take(self) -> bool:
+        """Append the next step to the order; False when there is none."""
+        while self._heap:
+            ends, _, v = heappop(self._heap)
+            if self._since[v] >= 0 and -ends == self._ends[v]:
+                self._place(v)
+                return True
+        return False
+
+    def _place(self, v: int) -> None:
+        self._since[v] = -1
+        self.order.append(v)
+        for u in self._needs[v]:
+            self._left[u] -= 1
+            self._coming[u] ^= v
+            if self._left[u] == 1:
+                self._end(self._coming[u])
+        for w in self._feeds[v]:
+            self._waiting[w] -= 1
+            if not self._waiting[w]:
+                self._since[w] = len(self.order)
+                heappush(self._heap, (-self._ends[w], -self._since[w], w))
+        if self._left[v] == 1:
+            self._end(self._feeds[v][0])
+
+    def _end(self, v: int) -> None:
+        self._ends[v] += 1
+        if self._since[v] >= 0:
+            heappush(self._heap, (-self._ends[v], -self._since[v], v))
+
+
+def order_steps(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> list[int]:
+    """Order the steps so that lanes stay short."""
+    ready = _ReadySteps(needs, feeds)
+    while ready.take():
+        pass
+    return ready.order
+
+
+def list_lines(layout: Layout, most: int | None = None) -> list[ListLine]:
+    """Give every step its line and the lanes that run there."""
+    needs: list[list[int]] = [[] for _ in layout.graph.steps]
+    feeds: list[list[int]] = [[] for _ in layout.graph.steps]
+    for u, v in layout.drawn:
+        needs[v].append(u)
+        feeds[u].append(v)
+    order = order_steps(needs, feeds)
+    gone: frozenset[int] = frozenset() if most is None else steps_without_lane(order, feeds, most)
+    left = [0 if u in gone else len(row) for u, row in enumerate(feeds)]
+    lanes = _Lanes(most=len(order) if most is None else most)
+    found: list[ListLine] = []
+    for v in order:
+        led = [u for u in needs[v] if u not in gone]
+        for u in led:
+            left[u] -= 1
+        found.append(_list_line(v, led, left, lanes, tuple(feeds[v]) if v in gone else ()))
+    return found
+
+
+def _list_line(
+    v: int, needs: Sequence[int], left: Sequence[int], lanes: _Lanes, refers: tuple[int, ...]
+) -> ListLine:
+    joined = {lanes.column[u]: not left[u] for u in needs}
+    ending = sorted(column for column, ends in joined.items() if ends)
+    column = ending[0] if ending else lanes.free(max(joined, default=-1) + 1)
+    passing = tuple(at for at, owner in enumerate(lanes.owner) if owner is not None and at != column)
+    for at in ending:
+        lanes.owner[at] = None
+    lanes.owner[column] = v if left[v] else None
+    lanes.column[v] = column
+    lanes.closed = tuple(at for at in (*ending, column) if lanes.owner[at] is None)
+    while lanes.owner and lanes.owner[-1] is None:
+        lanes.owner.pop()
+    after = tuple(at for at, owner in enumerate(lanes.owner) if owner is not None)
+    return ListLine(step=v, column=column, joined=joined, passing=passing, after=after, refers=refers)
+
+
+def _lane_cells(line: ListLine) -> bytearray:
+    used = [*line.passing, *line.joined, line.column]
+    low, high = min([*line.joined, line.column]), max([*line.joined, line.column])
+    codes = bytearray(2 * max(used) + 1)
+    for column in line.passing:
+        codes[2 * column] = VERTICAL
+    for x in range(2 * low, 2 * high + 1):
+        codes[x] = CROSSING if codes[x] else HORIZONTAL
+    for column, ends in line.joined.items():
+        across = (L if column > low else 0) | (R if column < high else 0)
+        codes[2 * column] = U | across | (0 if ends else D)
+    codes[2 * line.column] = 0
+    return codes
+
+
+class ListTracer(Struct, frozen=True, kw_only=True):
+    """Follows an edge down its lane and along the line of the step that it leads to."""
+
+    spot: dict[int, tuple[int, int]]
+    """By step: x of its sign and y."""
+    without: frozenset[int] = frozenset()
+    """Steps that have references instead of a lane."""
+
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
+        """Yield every cell of the line of an edge with the arms that it uses."""
+        if edge[0] in self.without:
+            return
+        (x, y), (end_x, end_y) = self.spot[edge[0]], self.spot[edge[1]]
+        for line in range(y + 1, end_y):
+            yield x, line, VERTICAL
+        if x != end_x:
+            yield x, end_y, U | (R if end_x > x else L)
+        for column in range(min(x, end_x) + 1, max(x, end_x)):
+            yield column, end_y, HORIZONTAL
+
+
+def draw_list(layout: Layout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False) -> Picture:
+    """Draw a layout as a list; names are cut to the width, and lanes that do not fit become references."""
+    rows = _fitting_lines(layout, labels, width)
+    codes = [_lane_cells(row) for row in rows]
+    wide = _list_width(rows, codes, labels, width)
+    references = _reference_texts(rows, labels, wide, is_ascii=is_ascii)
+    grid: list[bytes] = []
+    places: dict[int, StepPosition] = {}
+    names = _shortened_names(rows, codes, labels, wide, is_ascii=is_ascii)
+    for row, cells, name in zip(rows, codes, names, strict=True):
+        label = labels[row.step]
+        place = _line_position(row, len(cells), label, name, wide, len(grid))
+        place = places[row.step] = _with_references(place, label, references.get(row.step, ()))
+        grid.append(bytes(cells.ljust(wide, b"\0")))
+        lanes = bytearray(wide)
+        for column in row.after:
+            lanes[2 * column] = VERTICAL
+        grid += [bytes(lanes)] * place.below
+    found = [places[v] for v in range(len(labels))]
+    return Picture(
+        kind="list",
+        layout=layout,
+        width=wide,
+        cells=tuple(grid),
+        places=tuple(found),
+        is_ascii=is_ascii,
+        tracer=ListTracer(
+            spot={v: (place.sign_x, place.y) for v, place in enumerate(found)},
+            without=frozenset(row.step for row in rows if row.refers),
+        ),
+        on_line=steps_by_line(found),
+    )
+
+
+def _fitting_lines(layout: Layout, labels: Sequence[StepLabel], width: int) -> list[ListLine]:
+    rows, most = list_lines(layout), width // 2 - _READABLE_NAME // 2
+    longest = max((cell_width(label.name) for label in labels), default=0)
+    named = min(longest + 3, max(_READABLE_NAME, width * 2 // 3))
+    while most >= 0 and any(_needed_width(row, labels[row.step], named) > width for row in rows):
+        rows = list_lines(layout, most)
+        most = most * 3 // 4 if most else -1
+    return rows
+
+
+def _needed_width(row: ListLine, label: StepLabel, named: int) -> int:
+    columns = max([*row.passing, *row.joined, *row.after, row.column]) + 1
+    return 2 * columns + (named if row.refers else min(_READABLE_NAME, cell_width(label.name)))
+
+
+def _reference_texts(
+    rows: Sequence[ListLine], labels: Sequence[StepLabel], width: int, *, is_ascii: bool
+) -> dict[int, tuple[str, ...]]:
+    without = [row for row in rows if row.refers]
+    if not without:
+        return {}
+    room = max(_LEAST_NAME + 3, width - max(len(_lane_cells(row)) for row in without) - 1)
+    names = shorten_names([label.name for label in labels], [room - 3] * len(labels), is_ascii=is_ascii)
+    return {
+        row.step: reference_lines([names[v] for v in row.refers], room, is_ascii=is_ascii) for row in without
+    }
+
+
+def _list_width(
+    rows: Sequence[ListLine], codes: Sequence[bytearray], labels: Sequence[StepLabel], width: int
+) -> int:
+    natural = least = 0
+    for row, cells in zip(rows, codes, strict=True):
+        label = labels[row.step]
+        natural = max(natural, len(cells) + 1 + cell_width(label.name) + label.tail)
+        least = max(least, len(cells) + 1 + min(_LEAST_NAME, cell_width(label.name)))
+    return max(least, min(width, max(natural, _MOST_WIDTH)))
+
+
+def _with_references(place: StepPosition, label: StepLabel, references: tuple[str, ...]) -> StepPosition:
+    if len(references) == 1 and not place.mark:
+        taken = cell_width(label.name) + 1 + (label.slot + 1 if label.slot else 0)
+        if place.name_x + taken + cell_width(references[0]) <= place.end:
+            return replace(place, mark=references[0], room=label.slot)
+    return replace(place, references=references, below=place.below + len(references))
+
+
+def _tail_width(lanes: int, label: StepLabel, width: int) -> int:
+    """Return the cells that badges and mark get on a line: none where the name would have too few."""
+    room = width - lanes - 1
+    return label.tail if room - label.tail >= min(cell_width(label.name), 2 * _LEAST_NAME) else 0
+
+
+def _shortened_names(
+    rows: Sequence[ListLine],
+    codes: Sequence[bytearray],
+    labels: Sequence[StepLabel],
+    width: int,
+    *,
+    is_ascii: bool,
+) -> list[str]:
+    rooms = [
+        width - len(cells) - 1 - _tail_width(len(cells), labels[row.step], width)
+        for row, cells in zip(rows, codes, strict=True)
+    ]
+    return shorten_names([labels[row.step].name for row in rows], rooms, is_ascii=is_ascii)
+
+
+def _line_position(
+    row: ListLine, lanes: int, label: StepLabel, name: str, width: int, y: int
+) -> StepPosition:
+    tail = _tail_width(lanes, label, width)
+    return StepPosition(
+        y=y,
+        sign_x=2 * row.column,
+        name_x=lanes + 1,
+        name=name,
+        badge_x=width,
+        room=label.slot if tail else 0,
+        mark=label.mark if tail else "",
+        end=width,
+        aligned=True,
+        below=label.below,
+        below_x=lanes + 1,
+        below_room=width - lanes - 1,
+    )
+
+
+def steps_without_lane(order: Sequence[int], feeds: Sequence[Sequence[int]], most: int) -> frozenset[int]:
+    """Choose the steps whose lanes are left out, so that at most so many run beside each other.
+
+    A lane that leads to few steps is left out first, of those the one that is longest, and with a lane all
+    that lead to the same steps: the others would only make the list wide.
+    """
+    line = {v: at for at, v in enumerate(order)}
+    ends = [max((line[w] for w in row), default=-1) for row in feeds]
+    active: list[int] = []
+    gone: list[int] = []
+    crowded: set[tuple[int, ...]] = set()
+    for at, v in enumerate(order):
+        active = [u for u in active if ends[u] > at]
+        if ends[v] > at + 1:
+            active.append(v)
+            if tuple(feeds[v]) in crowded:
+                active.pop()
+                gone.append(v)
+        while len(active) > most:
+            worst = min((len(feeds[u]), -ends[u], -line[u], u) for u in active)[-1]
+            same = [u for u in active if feeds[u] == feeds[worst]]
+            active = [u for u in active if feeds[u] != feeds[worst]]
+            gone += same
+            crowded.add(tuple(feeds[worst]))
+    return frozenset(gone)
+
+
+def reference_lines(names: Sequence[str], room: int, *, is_ascii: bool) -> tuple[str, ...]:
+    """Write a reference to some steps on as few lines as it takes."""
+    lines: list[str] = []
+    line = ">" if is_ascii else "→"
+    for at, name in enumerate(names):
+        part = name if at == len(names) - 1 else f"{name},"
+        if line.strip() not in ("", ">", "→") and cell_width(line) + 1 + cell_width(part) > room:
+            lines.append(line)
+            line = " "
+        line = f"{line} {part}"
+    return (*lines, line)

@@ -1,0 +1,478 @@
+"""Finding one's way in a large graph: cursor moves, steps that need a look, folds, and the overview.
+
+A fold shows a matrix, or many alike steps, as one. Folding looks at ids and edges only, so a step that fails
+stays in its fold.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.graph.canvas import Picture
+from workbench.graph.layout import Layout
+from workbench.graph.model import (
+    FAILED_GOES_ON,
+    PENDING_FACTS,
+    STATUS_BY_SEVERITY,
+    Graph,
+    GraphStep,
+    StatusCounts,
+    StepFacts,
+    as_ascii,
+    build_graph,
+    display_name,
+    status_sign,
+    topological_order,
+)
+from workbench.text.safe import one_line
+from workbench.text.width import cell_width, cut_to_width
+from workbench.views.status_icons import StepStatus
+
+URGENT_STATUSES: tuple[StepStatus, ...] = ("failed", "waiting", "retrying", "running")
+"""What the next-problem key goes to, in this order."""
+
+
+class CursorTrail(Struct, frozen=True, kw_only=True):
+    """Where the cursor went last from each step."""
+
+    onward: Mapping[int, int] = field(default_factory=dict[int, int])
+    back: Mapping[int, int] = field(default_factory=dict[int, int])
+    parent: int | None = None
+    """The step that a fan was entered from."""
+
+
+def follow_edge(
+    picture: Picture, at: int, way: Literal["onward", "back"], trail: CursorTrail | None = None
+) -> tuple[int, CursorTrail]:
+    """Follow a line: to where it went last time, else on the same row, else to the nearest.
+
+    Returns:
+        The step reached, the same one at an end, and the trail that leads back.
+    """
+    trail = trail or CursorTrail()
+    edges = picture.layout.drawn
+    near = [v for u, v in edges if u == at] if way == "onward" else [u for u, v in edges if v == at]
+    if not near:
+        return at, trail
+    known = (trail.onward if way == "onward" else trail.back).get(at)
+    to = known if known in near else min(near, key=lambda v: _distance(picture, at, v))
+    first, last = (at, to) if way == "onward" else (to, at)
+    return to, replace(
+        trail,
+        onward={**trail.onward, first: last},
+        back={**trail.back, last: first},
+        parent=at if way == "onward" else None,
+    )
+
+
+def step_beside(picture: Picture, at: int, step: Literal[-1, 1], trail: CursorTrail | None = None) -> int:
+    """Go up (-1) or down (1): among the steps of a fan first, then in the layer, then to the next layer.
+
+    In a list it is the line above or below. The same step is returned at an end.
+    """
+    if picture.kind == "list":
+        order = sorted(range(len(picture.places)), key=lambda v: picture.places[v].y)
+        return order[min(len(order) - 1, max(0, order.index(at) + step))]
+    net = picture.layout.net
+    if trail and trail.parent is not None:
+        fan = [v for u, v in picture.layout.drawn if u == trail.parent]
+        found = _neighbor_in_order(sorted(fan, key=lambda v: picture.layout.row[v]), at, step)
+        if found is not None:
+            return found
+    order = sorted(range(net.steps), key=lambda v: (net.layer[v], picture.layout.row[v]))
+    found = _neighbor_in_order(order, at, step)
+    return at if found is None else found
+
+
+def _neighbor_in_order(order: Sequence[int], at: int, step: int) -> int | None:
+    if at not in order:
+        return None
+    index = order.index(at) + step
+    return order[index] if 0 <= index < len(order) else None
+
+
+def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
+    row, layer = picture.layout.row, picture.layout.net.layer
+    return abs(row[v] - row[at]), abs(layer[v] - layer[at]), v
+
+
+def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
+    """List the steps that need a look: failed, waiting, running, each from left to right."""
+    found = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
+    return sorted(
+        found, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
+    )
+
+
+def longest_path(graph: Graph, seconds: Sequence[float]) -> list[int]:
+    """Find the longest path."""
+    best: list[tuple[float, int]] = [(0.0, 0)] * len(seconds)
+    before: list[int | None] = [None] * len(seconds)
+    for v in topological_order(graph.needs, graph.feeds):
+        for p in sorted(graph.needs[v]):
+            if best[p] > best[v]:
+                best[v], before[v] = best[p], p
+        best[v] = best[v][0] + max(0.0, seconds[v]), best[v][1] + 1
+    at = max(range(len(best)), key=lambda v: (best[v], -v), default=None)
+    path: list[int] = []
+    while at is not None:
+        path.append(at)
+        at = before[at]
+    return path[::-1]
+
+
+def neighbourhood(graph: Graph, at: int, hops: int | None = None) -> tuple[GraphStep, ...]:
+    """Keep a step with what comes before and after it, at most so many hops away."""
+    kept = {at}
+    for edges in (graph.needs, graph.feeds):
+        ring = [at]
+        seen = {at}
+        distance = 0
+        while ring and (hops is None or distance < hops):
+            ring = [v for v in dict.fromkeys(w for u in ring for w in edges[u]) if v not in seen]
+            seen.update(ring)
+            distance += 1
+        kept |= seen
+    ids = {graph.steps[v].id for v in kept}
+    return tuple(
+        replace(
+            step,
+            needs=tuple(need for need in step.needs if need in ids),
+            returns=tuple(to for to in step.returns if to in ids),
+        )
+        for v, step in enumerate(graph.steps)
+        if v in kept
+    )
+
+
+def needs_and_feeds_text(layout: Layout, at: int) -> str:
+    """Say what a step needs and feeds; implied edges stand in brackets."""
+    graph, hidden = layout.graph, frozenset(layout.hidden)
+    needs = [_edge_name(graph, u, (u, at) in hidden) for u in graph.needs[at]]
+    feeds = [_edge_name(graph, v, (at, v) in hidden) for v in graph.feeds[at]]
+    back = [display_name(graph.steps[to]) for start, to in graph.back if start == at]
+    parts = [("needs", needs), ("feeds", feeds), ("may go back to", back)]
+    between = {"feeds": " or " if graph.steps[at].chooses else ", "}
+    return " · ".join(f"{verb} {between.get(verb, ', ').join(names)}" for verb, names in parts if names)
+
+
+def _edge_name(graph: Graph, v: int, is_hidden: bool) -> str:
+    name = display_name(graph.steps[v])
+    return f"({name})" if is_hidden else name
+
+
+def hidden_edges_note(layout: Layout) -> str:
+    """Say how many edges are not drawn because others imply them; empty for none."""
+    count = len(layout.hidden)
+    return f"{count} implied edge{'s' * (count > 1)} hidden" if count else ""
+
+
+_OVERVIEW_DOTS: dict[StepStatus, tuple[str, str]] = {
+    "completed": ("▪", "v"),
+    "completed_empty": ("▪", "v"),
+    "pending": ("·", "."),
+    "ready": ("·", "."),
+}
+
+
+def overview_lines(
+    layout: Layout, facts: Mapping[int, StepFacts], *, rows: int | None = None, is_ascii: bool = False
+) -> list[str]:
+    """Draw one cell for each layer and some rows; the worst state wins.
+
+    Args:
+        layout: What is drawn in full elsewhere.
+        facts: By step.
+        rows: Rows of the layout to one line; None puts all on one line, with the signs of the screen.
+        is_ascii: Write signs in ASCII.
+    """
+    per_line = max(1, rows or layout.height)
+    worst: dict[tuple[int, int], int] = {}
+    for v in range(layout.net.steps):
+        spot = layout.row[v] // per_line, layout.net.layer[v]
+        rank = STATUS_BY_SEVERITY.index(facts.get(v, PENDING_FACTS).state)
+        worst[spot] = min(rank, worst.get(spot, rank))
+    lines = -(-layout.height // per_line)
+    return [
+        " ".join(
+            _overview_dot(worst.get((line, layer)), rows is None, is_ascii) for layer in range(layout.layers)
+        ).rstrip()
+        for line in range(lines)
+    ]
+
+
+def overview_viewport(
+    layout: Layout,
+    picture: Picture,
+    span: tuple[int, int],
+    lines: tuple[int, int],
+    *,
+    rows: int | None = None,
+) -> tuple[int, int, int, int]:
+    """Return the part of the overview that a pane shows: first and last column, first and last line."""
+    per_line = max(1, rows or layout.height)
+    seen = [
+        v
+        for v, place in enumerate(picture.places)
+        if place.sign_x < span[1] and place.end > span[0] and lines[0] <= place.y < lines[1]
+    ]
+    columns = [2 * layout.net.layer[v] for v in seen] or [0]
+    rows_seen = [layout.row[v] // per_line for v in seen] or [0]
+    return min(columns), max(columns), min(rows_seen), max(rows_seen)
+
+
+def _overview_dot(rank: int | None, is_plain: bool, is_ascii: bool) -> str:
+    if rank is None:
+        return " "
+    state = STATUS_BY_SEVERITY[rank]
+    small = None if is_plain else _OVERVIEW_DOTS.get(state)
+    return small[is_ascii] if small else status_sign(StepFacts(state=state), is_ascii=is_ascii)
+
+
+def back_edge_lines(picture: Picture, at: int) -> list[str]:
+    """Draw the edges that lead back from or to a step, one line each, to stand below the picture."""
+    back = [edge for edge in picture.layout.graph.back if at in edge]
+    return [_back_edge_line(picture, start, to) for start, to in back]
+
+
+def _back_edge_line(picture: Picture, start: int, to: int) -> str:
+    source, target = picture.places[start], picture.places[to]
+    arrow, dash, left, right = "<.''" if picture.is_ascii else "◂╌╰╯"
+    width = source.end - max(1, cell_width(source.mark) // 2) - target.sign_x
+    if picture.kind in ("list", "wrapped") or width < 4:
+        names = [display_name(picture.steps()[v]) for v in (start, to)]
+        words = " → ".join(names)
+        return f"{arrow}{dash} {as_ascii(words.replace('→', '->')) if picture.is_ascii else words}"
+    return " " * target.sign_x + left + arrow + dash * (width - 3) + right
+
+
+FOLD_FROM = 6
+"""Steps that are alike from this number on are folded."""
+FOLD_GRAPHS_ABOVE = 60
+"""Steps above which a graph is folded by itself."""
+MOST_OPEN_ITEMS = 8
+"""Items up to which an open matrix is drawn as steps; more are listed."""
+_NAME_WIDTH = 18
+_TIME_WIDTH = 6
+"""Cells between a name and the end of its time."""
+
+
+class FoldedGraph(Struct, frozen=True, kw_only=True):
+    """The steps that are drawn, and what each of them stands for."""
+
+    steps: tuple[GraphStep, ...]
+    members: Mapping[str, tuple[str, ...]]
+    """Id of a drawn step to the ids of the steps it stands for, where it stands for others than itself."""
+
+
+class FoldMember(Struct, frozen=True, kw_only=True):
+    """A member of a fold, as it is listed."""
+
+    name: str
+    facts: StepFacts = PENDING_FACTS
+
+
+def fold_steps(
+    steps: Sequence[GraphStep], *, opened: Iterable[str] = (), alike: bool | None = None
+) -> FoldedGraph:
+    """Fold matrices and steps that are alike.
+
+    Args:
+        steps: All steps, matrices as one step each.
+        opened: Ids of folds that are open.
+        alike: Whether steps that are alike are folded; by default above 60 steps.
+    """
+    open_ids = frozenset(opened)
+    shown, items = _fold_matrices(steps, open_ids)
+    if not (len(shown) > FOLD_GRAPHS_ABOVE if alike is None else alike):
+        return FoldedGraph(steps=tuple(shown), members=items)
+    members: dict[str, tuple[str, ...]] = {}
+    for groups_of in (_twin_groups, _chain_groups):
+        graph = build_graph(shown)
+        groups = {name: group for name, group in groups_of(graph).items() if name not in open_ids}
+        shown, found = _contract_groups(graph, groups)
+        members = {
+            fold_id: tuple(one for part in ids for one in members.get(part, (part,)))
+            for fold_id, ids in {**members, **found}.items()
+        }
+    drawn = {step.id for step in shown}
+    return FoldedGraph(
+        steps=tuple(shown), members={**items, **{k: v for k, v in members.items() if k in drawn}}
+    )
+
+
+def combine_facts(members: Sequence[StepFacts]) -> StepFacts:
+    """Sum up the members of a fold: the worst state, and how many are where."""
+    if not members:
+        return StepFacts(counts=StatusCounts())
+    states: list[StepStatus] = [facts.state for facts in members]
+    done: tuple[StepStatus, ...] = ("completed", "completed_empty")
+    return StepFacts(
+        state=min(states, key=STATUS_BY_SEVERITY.index),
+        counts=StatusCounts(
+            ok=sum(state in done for state in states),
+            run=sum(state in ("running", "retrying") for state in states),
+            failed=states.count("failed") + states.count("warned"),
+            asks=states.count("waiting"),
+            todo=states.count("pending") + states.count("ready"),
+        ),
+    )
+
+
+def member_lines(
+    items: Sequence[FoldMember],
+    lines: int = MOST_OPEN_ITEMS,
+    *,
+    first: int = 0,
+    is_ascii: bool = False,
+    spread: str = "",
+) -> list[str]:
+    """List the members of a fold, the worst first; the rest is counted on the last line."""
+    order = sorted(items, key=lambda item: STATUS_BY_SEVERITY.index(item.facts.state))[first:]
+    rest = order[lines - 1 :] if len(order) > lines else []
+    listed = order[: lines - 1] if rest else order
+    wide = min(_NAME_WIDTH, max((cell_width(_member_name(item)) for item in listed), default=0))
+    found = [_member_line(item, wide, is_ascii=is_ascii) for item in listed]
+    if rest:
+        took = as_ascii(spread) if is_ascii else spread
+        more = f"{len(rest)} more "
+        time = took.rjust(wide + _TIME_WIDTH - len(more))
+        found.append(f"{status_sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
+    return found
+
+
+def _member_name(item: FoldMember) -> str:
+    return one_line(item.name, _NAME_WIDTH)
+
+
+def _member_line(item: FoldMember, wide: int, *, is_ascii: bool) -> str:
+    name = cut_to_width(_member_name(item), wide)
+    pad = " " * (wide - cell_width(name))
+    mark = status_sign(item.facts, is_ascii=is_ascii)
+    words = (FAILED_GOES_ON if item.facts.state == "warned" else "", one_line(item.facts.note, 40))
+    note = ": ".join(word for word in words if word)
+    return f"{mark} {name}{pad} {item.facts.duration:>5}  {note}".rstrip()
+
+
+def _fold_matrices(
+    steps: Sequence[GraphStep], opened: frozenset[str]
+) -> tuple[list[GraphStep], dict[str, tuple[str, ...]]]:
+    members: dict[str, tuple[str, ...]] = {}
+    shown: list[GraphStep] = []
+    parts: dict[str, tuple[str, ...]] = {}
+    for step in steps:
+        if not step.is_matrix:
+            shown.append(step)
+            continue
+        ids = tuple(f"{step.id}[{item}]" for item in step.items or ())
+        if step.id in opened and 0 < len(ids) <= MOST_OPEN_ITEMS and len(set(ids)) == len(ids):
+            name = step.name or step.id
+            parts[step.id] = ids
+            shown += [
+                replace(step, id=one, name=f"{name}[{item}]", is_matrix=False, items=None)
+                for one, item in zip(ids, step.items or (), strict=True)
+            ]
+        else:
+            members[step.id] = ids
+            many = len(ids) or step.item_count
+            shown.append(replace(step, many=many, is_open=step.id in opened and bool(ids)))
+    return [_with_expanded_needs(step, parts) for step in shown], members
+
+
+def _with_expanded_needs(step: GraphStep, parts: Mapping[str, tuple[str, ...]]) -> GraphStep:
+    if not any(need in parts for need in step.needs):
+        return step
+    return replace(step, needs=tuple(one for need in step.needs for one in parts.get(need, (need,))))
+
+
+def id_stem(step_id: str, *, short: bool = False) -> str:
+    """Return what is common to the ids of alike steps: without digits; short: without the last part."""
+    text = re.sub(r"[0-9]+", "", step_id)
+    if short:
+        text = re.sub(r"[-_./][^-_./]*$", "", text)
+    return re.sub(r"[-_./]{2,}", "-", text).strip("-_./") or step_id
+
+
+def _twin_groups(graph: Graph) -> dict[str, list[int]]:
+    groups: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for v, step in enumerate(graph.steps):
+        key = id_stem(step.id, short=True), tuple(sorted(graph.needs[v])), tuple(sorted(graph.feeds[v]))
+        groups.setdefault(key, []).append(v)
+    return _named_groups(graph, [(name, group) for (name, _, _), group in groups.items()])
+
+
+def _chain_groups(graph: Graph) -> dict[str, list[int]]:
+    """Group steps that no walk along the edges can tell apart, their numbers aside."""
+    colour = _numbered_keys([id_stem(step.id) for step in graph.steps])
+    while True:
+        finer = _numbered_keys(
+            [
+                (
+                    colour[v],
+                    tuple(sorted({colour[u] for u in graph.needs[v]})),
+                    tuple(sorted({colour[u] for u in graph.feeds[v]})),
+                )
+                for v in range(len(colour))
+            ]
+        )
+        if finer == colour:
+            break
+        colour = finer
+    groups: dict[int, list[int]] = {}
+    for v, number in enumerate(colour):
+        groups.setdefault(number, []).append(v)
+    return _named_groups(graph, [(id_stem(graph.steps[group[0]].id), group) for group in groups.values()])
+
+
+def _numbered_keys(keys: Sequence[object]) -> list[int]:
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+def _named_groups(graph: Graph, groups: Iterable[tuple[str, list[int]]]) -> dict[str, list[int]]:
+    return {
+        f"{name} ×{graph.steps[group[0]].id}": group
+        for name, group in groups
+        if len(group) >= FOLD_FROM and all(graph.steps[v].many is None for v in group)
+    }
+
+
+def _contract_groups(
+    graph: Graph, groups: Mapping[str, list[int]]
+) -> tuple[list[GraphStep], dict[str, tuple[str, ...]]]:
+    home = {graph.steps[v].id: name for name, group in groups.items() for v in group}
+    shown: list[GraphStep] = []
+    seen: set[str] = set()
+    for step in graph.steps:
+        name = home.get(step.id)
+        if name is None:
+            shown.append(_with_folded_needs(step, home))
+        elif name not in seen:
+            seen.add(name)
+            shown.append(_folded_step(graph, name, groups[name], home))
+    members = {name: tuple(graph.steps[v].id for v in group) for name, group in groups.items()}
+    return shown, members
+
+
+def _with_folded_needs(step: GraphStep, home: Mapping[str, str]) -> GraphStep:
+    needs = tuple(dict.fromkeys(home.get(need, need) for need in step.needs))
+    returns = tuple(dict.fromkeys(home.get(to, to) for to in step.returns))
+    return (
+        step
+        if needs == step.needs and returns == step.returns
+        else replace(step, needs=needs, returns=returns)
+    )
+
+
+def _folded_step(graph: Graph, name: str, group: Sequence[int], home: Mapping[str, str]) -> GraphStep:
+    needs = dict.fromkeys(home.get(need, need) for v in group for need in graph.steps[v].needs)
+    return GraphStep(
+        id=name,
+        name=name.rpartition(" ×")[0],
+        needs=tuple(needs),
+        many=len(group),
+        asks=any(graph.steps[v].asks for v in group),
+    )

@@ -1,0 +1,436 @@
+"""Fork a session: a new one with the conversation of another, up to its end or to a moment.
+
+Calls come over as they had ended: no question is asked again and nothing runs again. `restore_workspace`
+puts the files of that moment into a new folder, a copy or a git worktree; the workspace itself is never
+written.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain.events import (
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    Event,
+    FileChanged,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionCreated,
+    SessionStatusChanged,
+    TurnEnded,
+    TurnStarted,
+)
+from workbench.domain.fold import MemoryTables
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import UNDO_TOOL, Actor, BlobRef, Body, GateVerdict, Json
+from workbench.effects.file_primitives import FileMissing, FileRefused
+from workbench.effects.files import Root
+from workbench.effects.folders import copy_tree, make_folder, remove_tree
+from workbench.effects.git import GitFailed, add_worktree, run_git
+from workbench.host import redaction
+from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
+from workbench.journal.journal import Journal
+from workbench.journal.replay import workspace_file_changes
+
+_EVENTS_AT_ONCE: Final = 200
+_STATES_THAT_RAN: Final = ("succeeded", "failed", "interrupted")
+
+
+class ForkPlan(Struct, frozen=True, kw_only=True):
+    """Where a fork works and with what."""
+
+    workspace: str
+    provider: str
+    model: str
+    title: str = ""
+    configuration: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    active_tools: tuple[str, ...] = ()
+
+
+def default_fork_plan(session: Session) -> ForkPlan:
+    """Return the plan that changes nothing; what was imported brings no configuration."""
+    is_ours = session.origin is None
+    return ForkPlan(
+        workspace=session.workspace, provider=session.provider, model=session.model,
+        title=f"{session.title} (fork)" if session.title else "",
+        configuration=_kept_configuration(session) if is_ours else {},
+        active_tools=session.active_tools if is_ours else (),
+    )  # fmt: skip
+
+
+def _kept_configuration(session: Session) -> dict[str, Json]:
+    """Return a session's configuration; what a human let pass in it holds for that session only."""
+    return {k: v for k, v in session.configuration.items() if (k, v) != ("reads", "reads")}
+
+
+def require_conversation(journal: Journal, session: Session, until: int | None) -> None:
+    """Refuse a fork of which nothing would be there to go on from.
+
+    Raises:
+        SessionRefused: Nothing was said in it until then.
+    """
+    bodies = (event.body for event in _events_until(journal, session, until))
+    if not any(isinstance(body, PromptSubmitted | ReplyCompleted) for body in bodies):
+        why = "Nothing was said in it." if until is None else "Nothing had been said in it by then."
+        remedy = "Begin a new one instead." if until is None else "Name a later moment."
+        raise SessionRefused("The session was not forked.", why, remedy)
+
+
+def _events_until(journal: Journal, session: Session, until: int | None) -> list[Event]:
+    if until is None:
+        return journal.events(session.id)
+    return [event for event in journal.events(session.id) if event.sequence_number <= until]
+
+
+def fork_session(
+    journal: Journal, session: Session, plan: ForkPlan, actor: Actor, until: int | None = None
+) -> str:
+    """Begin a session with the conversation of another one and return its id.
+
+    Args:
+        journal: Where both are.
+        session: The other one.
+        plan: Where the fork works, and with what.
+        actor: Who wants it.
+        until: The number of the last event that is taken over; None takes all.
+
+    Raises:
+        SessionRefused: There is no conversation in it.
+    """
+    require_conversation(journal, session, until)
+    taking = _ConversationCopy(journal, session, actor, until)
+    said = list(taking.conversation())
+    journal.append([taking.created(plan), *taking.statuses("initializing")])
+    for at in range(0, len(said), _EVENTS_AT_ONCE):
+        journal.append(said[at : at + _EVENTS_AT_ONCE], strict=False)
+    journal.append(list(taking.statuses("ready")))
+    return taking.new_id
+
+
+class _ConversationCopy:
+    """One fork: the old ids and the new ones."""
+
+    def __init__(self, journal: Journal, session: Session, actor: Actor, until: int | None) -> None:
+        self._journal, self._session, self._actor, self._until = journal, session, actor, until
+        self.new_id = journal.clock.new_id()
+        self._events = _events_until(journal, session, until)
+        # The rows as they stood after the last event that is taken over, not as they stand now.
+        rows = MemoryTables().fold(self._events)
+        self._calls, self._actions = rows.calls, rows.actions
+        self._names: dict[str, str] = {}
+        self._announced: dict[str, str] = {}
+        """The id by which a reply named a call, by that of the call that ended in its place."""
+        self._proposals = {
+            event.call_id: event.body
+            for event in self._events
+            if isinstance(event.body, CallProposed) and event.call_id
+        }
+        self._open_turn: str | None = None
+        self._results = {
+            event.call_id: event.body
+            for event in self._events
+            if isinstance(event.body, CallFinished) and event.call_id
+        }
+
+    def created(self, plan: ForkPlan) -> Event:
+        """Return the first event."""
+        old = self._session
+        origin: dict[str, Json] = {"forked_from": old.id}
+        if self._until is not None:
+            origin["forked_at"] = self._until
+        body = SessionCreated(
+            title=redaction.redact_line(plan.title, MAX_TITLE_LENGTH), workspace=plan.workspace,
+            provider=plan.provider, model=plan.model, system_prompt=old.system_prompt,
+            system_prompt_ref=old.system_prompt_ref, active_tools=plan.active_tools,
+            configuration={**plan.configuration, **origin},
+            telemetry_id=self._journal.clock.new_id(),
+        )  # fmt: skip
+        return self._journal.event(body, self.new_id, self._actor)
+
+    def statuses(self, *names: str) -> Iterator[Event]:
+        """Yield the moves of the new session."""
+        for name in names:
+            body = SessionStatusChanged(status=name)  # type: ignore[arg-type]
+            yield self._journal.event(body, self.new_id, self._actor)
+
+    def conversation(self) -> Iterator[Event]:
+        """Yield what was said and done, in order, under new ids."""
+        for event in self._events:
+            yield from self._taken(event)
+        if self._open_turn is not None:
+            yield self._event(TurnEnded(outcome="interrupted", detail="forked here"), self._last, None)
+
+    def _taken(self, event: Event) -> Iterator[Event]:
+        self._last = event
+        match event.body:
+            case PromptSubmitted():
+                yield self._event(event.body, event, None)
+            case TurnStarted():
+                self._open_turn = event.turn_id
+                yield self._event(event.body, event, None)
+            case TurnEnded():
+                self._open_turn = None
+                yield self._event(event.body, event, None)
+            case ReplyCompleted() as body:
+                yield from self._reply(event, body)
+            case CallFinished(state="succeeded") as body:
+                yield from self._undone(event, body)
+            case _:
+                return
+
+    def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
+        calls = tuple(replace(call, call_id=self._name(call.call_id)) for call in body.calls)
+        yield self._event(replace(body, calls=calls), event, None)
+        for call in body.calls:
+            if found := self._final(call.call_id):
+                yield from self._called(event, call.call_id, found)
+
+    def _final(self, call_id: str) -> Call | None:
+        """Return a call, or the one that took its place."""
+        found = self._calls.get(call_id)
+        for _ in range(len(self._calls)):
+            if found is None or found.replaced_by is None:
+                break
+            found = self._calls.get(found.replaced_by)
+        return found
+
+    def _undone(self, event: Event, body: CallFinished) -> Iterator[Event]:
+        """Yield that a change was taken back, so that the fork's agent is told of it as well."""
+        proposed = self._proposals.get(event.call_id or "")
+        if proposed is None or proposed.tool != UNDO_TOOL or event.call_id is None:
+            return
+        undone = proposed.parameters.get("call")
+        action = self._actions.get(str(proposed.parameters.get("action")))
+        source = str(undone) if undone else (action.call_id if action else None)
+        call_id = self._announced.get(source or "", source)
+        parameters: dict[str, Json] = {"call": self._name(call_id)} if call_id else {}
+        verdict = GateVerdict(outcome="allowed", step="request", by="fork")
+        taken = replace(proposed, parameters=parameters, verdict=verdict, parameters_ref=None, replaces=None)
+        yield self._event(taken, event, event.call_id)
+        yield self._event(CallExecuting(), event, event.call_id)
+        yield self._event(body, event, event.call_id)
+
+    def _called(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
+        self._announced[call.id] = call_id
+        action = self._actions.get(call.action_id or "")
+        proposed = CallProposed(
+            tool=call.tool, verdict=_forked_verdict(call, action), parameters=call.parameters,
+            parameters_ref=call.parameters_ref, provider_call_id=call.provider_call_id, target=call.target,
+        )  # fmt: skip
+        yield self._event(proposed, event, call_id)
+        if proposed.verdict.outcome != "allowed":
+            return
+        finished = self._results.get(call.id) or CallFinished(state="cancelled", detail="forked here")
+        if finished.state in _STATES_THAT_RAN:
+            yield self._event(CallExecuting(), event, call_id)
+        yield self._event(finished, event, call_id)
+
+    def _event(self, body: Body, old: Event, call_id: str | None) -> Event:
+        made = self._journal.event(
+            body, self.new_id, old.actor, at=old.at, turn_id=self._name(old.turn_id) if old.turn_id else None,
+            call_id=self._name(call_id) if call_id else None,
+        )  # fmt: skip
+        return replace(made, recorded_at=self._journal.now())
+
+    def _name(self, old: str) -> str:
+        return self._names.setdefault(old, self._journal.clock.new_id())
+
+
+def _forked_verdict(call: Call, action: Action | None) -> GateVerdict:
+    """Return what the fork says of a call: it ran, or who did not let it."""
+    if call.state == "rejected":
+        if action is not None and action.state == "rejected":
+            reason = action.reason or "without a reason"
+            return GateVerdict(outcome="denied", step="ask", by="the human", reason=reason)
+        return GateVerdict(outcome="denied", step="ask", by=call.verdict_by, reason=call.error)
+    if call.state == "expired":
+        return GateVerdict(outcome="denied", step="ask", by="nobody", reason="nobody answered in time")
+    return GateVerdict(outcome="allowed", step="request", by="fork")
+
+
+WorkspaceCopyKind = Literal["copy", "worktree"]
+_NOT_FORKED: Final = "The session was not forked."
+
+
+class FileAtMoment(Struct, frozen=True, kw_only=True):
+    """One file as it stood."""
+
+    path: str
+    """Relative to the workspace."""
+    ref: BlobRef | None
+    """Its sealed bytes; None: they are not kept, or there was no file."""
+    is_there: bool
+    mode: int
+
+
+class RestoredWorkspace(Struct, frozen=True, kw_only=True):
+    """What became of the files of a moment."""
+
+    workspace: str
+    """The folder in which to go on; below a worktree the same folder as below the repository."""
+    files: tuple[str, ...]
+    """Put back, or removed as they were not there yet."""
+    lost: tuple[str, ...]
+    """Left as they are now, because their bytes of then are not kept any more or cannot be written."""
+
+
+def files_at_position(journal: Journal, workspace: str, position: int) -> tuple[FileAtMoment, ...]:
+    """Return every file of a workspace that was ever written here, as it stood at a position."""
+    found: dict[str, FileAtMoment] = {}
+    for at, change in workspace_file_changes(journal, workspace):
+        if at <= position:
+            found[change.path] = _file_after_change(change)
+        elif change.path not in found:
+            # First written later: until then it was what that change found.
+            found[change.path] = _file_before_change(change)
+    return tuple(found[path] for path in sorted(found))
+
+
+def _file_after_change(change: FileChanged) -> FileAtMoment:
+    is_there = change.after is not None
+    return FileAtMoment(path=change.path, ref=change.after_ref, is_there=is_there, mode=change.mode)
+
+
+def _file_before_change(change: FileChanged) -> FileAtMoment:
+    is_there = change.before is not None
+    return FileAtMoment(path=change.path, ref=change.before_ref, is_there=is_there, mode=change.mode)
+
+
+def restore_workspace(
+    journal: Journal, workspace: str, position: int, folder: str, kind: WorkspaceCopyKind
+) -> RestoredWorkspace:
+    """Make a folder with the files of a workspace as they stood at a position.
+
+    Args:
+        journal: Where the sealed images are.
+        workspace: Real path.
+        position: The moment, as a position of the journal.
+        folder: The new folder; it must not be there yet, or be empty.
+        kind: A copy of the workspace as it is now, or a git worktree of the commit that is checked out; over
+            either the files of the moment are put.
+
+    Raises:
+        SessionRefused: It was not made; nothing is left of it.
+    """
+    target = _checked_target_folder(journal, workspace, folder)
+    if not Path(workspace).is_dir():
+        remedy = "Fork the conversation alone, into a folder that -C names."
+        raise SessionRefused(_NOT_FORKED, f"Its workspace {workspace} is not there any more.", remedy)
+    make, unmake = (_make_copy, _remove_copy) if kind == "copy" else (_make_worktree, _remove_worktree)
+    with _removed_on_failure(workspace, target, unmake):
+        inside = make(workspace, target)
+        done, lost = _restore_files(journal, files_at_position(journal, workspace, position), inside)
+    return RestoredWorkspace(workspace=inside, files=done, lost=lost)
+
+
+def _checked_target_folder(journal: Journal, workspace: str, folder: str) -> str:
+    target = os.path.realpath(Path(folder).expanduser())
+    home = str(journal.home.path)
+    for place, words in ((workspace, "the workspace itself"), (home, "the data folder")):
+        if target == place or target.startswith(f"{place}/") or place.startswith(f"{target}/"):
+            raise SessionRefused(
+                _NOT_FORKED, f"{target} and {words} lie in one another.", "Name another folder."
+            )
+    if os.path.lexists(target) and not (Path(target).is_dir() and not any(Path(target).iterdir())):
+        raise SessionRefused(
+            _NOT_FORKED, f"{target} is there already.", "Name a folder that is not there yet."
+        )
+    return target
+
+
+@contextlib.contextmanager
+def _removed_on_failure(
+    workspace: str, target: str, unmake: Callable[[str, str], None]
+) -> Generator[None, None, None]:
+    """Remove what was made when the rest fails, and say why in words."""
+    try:
+        yield
+    except BaseException as error:
+        with contextlib.suppress(FileRefused, SessionRefused):
+            unmake(workspace, target)
+        if isinstance(error, FileRefused):
+            raise SessionRefused(_NOT_FORKED, f"{error.path}: {error.why}.", error.remedy) from None
+        raise
+
+
+def _restore_files(
+    journal: Journal, files: tuple[FileAtMoment, ...], folder: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    done: list[str] = []
+    lost: list[str] = []
+    with Root(folder) as root:
+        for file in files:
+            (done if _restore_file(journal, root, file) else lost).append(file.path)
+    return tuple(done), tuple(lost)
+
+
+def _restore_file(journal: Journal, root: Root, file: FileAtMoment) -> bool:
+    """Return whether a file is now as it stood; a link on its way, or bytes that are gone, leave it alone."""
+    if not file.is_there:
+        if not _is_plain_or_absent(root, file.path):
+            return False
+        with contextlib.suppress(FileMissing):
+            root.remove(file.path, lambda _: True)
+        return True
+    data = journal.blobs.read(file.ref) if file.ref is not None else None
+    if data is None or not _is_plain_or_absent(root, file.path):
+        return False
+    root.commit(root.stage(file.path, data, file.mode), lambda _: True)
+    return True
+
+
+def _is_plain_or_absent(root: Root, path: str) -> bool:
+    """Return whether a path is a file's or nobody's; a link there, or on its way, is the user's own."""
+    try:
+        return root.stat(path).kind in ("file", None)
+    except FileRefused:
+        return False
+
+
+# --- the folder -------------------------------------------------------------------------------------
+
+
+def _make_copy(workspace: str, target: str) -> str:
+    with contextlib.suppress(FileNotFoundError):
+        Path(target).rmdir()
+    copy_tree(workspace, target, is_readonly=False)
+    return target
+
+
+def _remove_copy(workspace: str, target: str) -> None:
+    del workspace
+    remove_tree(f"{target}.partial")
+    remove_tree(target)
+
+
+def _make_worktree(workspace: str, target: str) -> str:
+    make_folder(str(Path(target).parent))
+    with _git_failure_as_refusal():
+        said = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
+        add_worktree(workspace, target, "--detach", "{}", "HEAD", environment=os.environ)
+    prefix = said.decode("utf-8", "surrogateescape").strip().rstrip("/")
+    inside = f"{target}/{prefix}" if prefix else target
+    make_folder(inside)
+    return inside
+
+
+def _remove_worktree(workspace: str, target: str) -> None:
+    if Path(target).is_dir():
+        with _git_failure_as_refusal():
+            run_git(workspace, "worktree", "remove", "--force", target, environment=os.environ)
+
+
+@contextlib.contextmanager
+def _git_failure_as_refusal() -> Generator[None, None, None]:
+    try:
+        yield
+    except GitFailed as error:
+        why = f"git made no worktree: {str(error)[-300:]}"
+        raise SessionRefused(_NOT_FORKED, why, "Name a folder for a copy instead.") from None

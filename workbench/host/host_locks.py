@@ -1,0 +1,122 @@
+"""Locks of hosts and screens, and the refusal to decide for an agent.
+
+Names the lock files of a workspace (16 hex digits of the SHA-256 of its real path, DESIGN sections 2 and 8),
+finds the living host, and describes this process as a driver. `refuse_inside_agents` refuses a deciding
+command to every process that descends from a driver; a process that shed both signs is not recognised
+(SECURITY.md).
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from workbench import __version__
+from workbench.domain.events import SecurityNoted
+from workbench.domain.rows import Host
+from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.effects.process_table import ancestor_pids
+from workbench.effects.runtime import AGENT_VARIABLE, is_lock_held, lock_holder
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity
+
+_PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
+
+
+def provider_variables(named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the names of the provider variables that this process has, sorted; never a value.
+
+    Args:
+        named: Those that the configuration names (`key_env`), whatever they are called.
+    """
+    wanted = set(named)
+    return tuple(
+        sorted(name for name in os.environ if name.endswith(_PROVIDER_VARIABLE_ENDINGS) or name in wanted)
+    )
+
+
+def driver_identity(
+    journal: Journal,
+    workspace: str,
+    driver: Literal["host", "run"],
+    host_id: str | None = None,
+    named: Iterable[str] = (),
+) -> DriverIdentity:
+    """Return this process as a driver, with the names of the provider variables it has."""
+    return DriverIdentity(
+        host_id=host_id or journal.clock.new_id(),
+        pid=os.getpid(),
+        driver=driver,
+        workspace=workspace,
+        version=__version__,
+        variables=provider_variables(named),
+    )
+
+
+def real_workspace_path(path: str | os.PathLike[str]) -> str:
+    """Return the real path that a workspace is known by."""
+    return os.path.realpath(path)
+
+
+def workspace_hash(workspace: str) -> str:
+    """Return the short name of a workspace in lock files."""
+    return hashlib.sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def host_lock_path(home: Home, workspace: str) -> Path:
+    """Return the lock that the workspace's host holds for its life."""
+    return home.run / f"{workspace_hash(workspace)}.lock"
+
+
+def screen_lock_path(home: Home, workspace: str) -> Path:
+    """Return the lock that this process holds while it shows a screen on the workspace."""
+    return home.run / f"{workspace_hash(workspace)}.screen-{os.getpid()}.lock"
+
+
+def has_screen(home: Home, workspace: str) -> bool:
+    """Return whether a screen is attached to the workspace."""
+    return any(is_lock_held(path) for path in home.run.glob(f"{workspace_hash(workspace)}.screen-*.lock"))
+
+
+def live_host(home: Home, journal: Journal, workspace: str) -> Host | None:
+    """Return the host of a workspace while it lives."""
+    if not is_lock_held(host_lock_path(home, workspace)):
+        return None
+    mine = [h for h in journal.hosts() if h.workspace == workspace and h.driver == "host"]
+    living = [h for h in mine if is_lock_held(home.driver_lock(h.id))]
+    return living[0] if living else None
+
+
+class InsideAgent(Exception):
+    """A deciding command was called by something that a host had started."""
+
+    def __init__(self, what: str) -> None:
+        self.what = f"Not done: {what}."
+        self.why = "This process was started by an agent, and agents cannot answer for a human."
+        self.remedy = "Do it in a terminal of your own."
+        super().__init__(f"{self.what} {self.why} {self.remedy}")
+
+
+def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None:
+    """Raise InsideAgent, and note the attempt, when this process descends from a driver.
+
+    Args:
+        journal: Where the attempt is noted; None where it cannot be opened, which must not let an agent act.
+        home: The data folder.
+        what: What was asked for.
+    """
+    line = tuple(ancestor_pids())
+    if AGENT_VARIABLE not in os.environ and not _is_below_driver(home, line):
+        return
+    if journal is not None:
+        actor = Actor(kind="agent", pid=os.getpid())
+        body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=line)
+        journal.append([journal.event(body, SYSTEM_SESSION, actor)])
+    raise InsideAgent(what)
+
+
+def _is_below_driver(home: Home, line: tuple[int, ...]) -> bool:
+    """Return whether a driver that lives is among some processes: the holder of its lock says its pid."""
+    return any(lock_holder(path) in line for path in home.run.glob("driver-*.lock"))

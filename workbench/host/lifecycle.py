@@ -1,0 +1,366 @@
+"""Hosts from outside: start one, say how it is, stop it, and tidy what processes leave in the data folder.
+
+Asks the kernel (locks, process table) first and the journal second. Stopping needs no journal, so that a
+host of another version can be ended before a migration. Tidying is done at most once an hour, by one
+process, and may be cut short at any moment.
+"""
+
+import logging
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench import __version__
+from workbench.domain.rows import Host, Session
+from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.command_execution import start_workbench
+from workbench.effects.process_table import read_process
+from workbench.effects.runtime import FileLock, is_lock_held, lock_holder, remove_unheld_lock
+from workbench.host.host_locks import host_lock_path, live_host, provider_variables, workspace_hash
+from workbench.journal import storage
+from workbench.journal.database import SCHEMA_VERSION
+from workbench.journal.errors import JournalError
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.transaction import TransactionTables
+from workbench.text.safe import one_line
+
+STOP_TIMEOUT_SECONDS = 10.0
+"""Seconds that a host has to end what it runs: more than the grace of a command."""
+
+
+class StopResult(Struct, frozen=True, kw_only=True):
+    """What came of asking a host to end."""
+
+    pid: int | None
+    """None: there was none."""
+    is_gone: bool
+    was_killed: bool = False
+
+    @property
+    def words(self) -> str:
+        """Say it in a sentence."""
+        if self.pid is None:
+            return "No host runs here."
+        if not self.is_gone:
+            return f"The host (pid {self.pid}) still runs."
+        how = "was killed" if self.was_killed else "has ended"
+        return f"The host (pid {self.pid}) {how}. What waits goes on waiting."
+
+
+def stop_host(
+    home: Home, workspace: str, timeout: float = STOP_TIMEOUT_SECONDS, *, force: bool = False
+) -> StopResult:
+    """Ask the workspace's host to end and wait until none lives any more.
+
+    Args:
+        home: The data folder.
+        workspace: Real path.
+        timeout: Seconds to wait.
+        force: Whether a host that does not end by then is killed; what it ran is settled by the next one.
+    """
+    return stop_lock_holder(host_lock_path(home, workspace), timeout, force=force)
+
+
+def stop_lock_holder(lock: Path, timeout: float = STOP_TIMEOUT_SECONDS, *, force: bool = False) -> StopResult:
+    """Do as `stop` for the host that holds a lock."""
+    pid = lock_holder(lock)
+    if pid is None:
+        return StopResult(pid=None, is_gone=True)
+    # A suspended process hears the request only once it goes on.
+    _send_signal(pid, signal.SIGTERM)
+    _send_signal(pid, signal.SIGCONT)
+    if _has_released_lock(lock, pid, timeout):
+        return StopResult(pid=pid, is_gone=True)
+    if not force:
+        return StopResult(pid=pid, is_gone=False)
+    _send_signal(pid, signal.SIGKILL)
+    return StopResult(pid=pid, is_gone=_has_released_lock(lock, pid, timeout), was_killed=True)
+
+
+def _send_signal(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _has_released_lock(lock: Path, pid: int, timeout: float) -> bool:
+    until = time.monotonic() + timeout
+    while lock_holder(lock) == pid:
+        if time.monotonic() >= until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+START_TIMEOUT_SECONDS = 15.0
+"""Seconds that a host may take until it holds its lock."""
+_LOG_TAIL_BYTES = 4_000
+"""Bytes at the end of a log that are looked at."""
+
+
+def ensure_host(
+    home: Home, journal: Journal, workspace: str, env: Mapping[str, str] = os.environ
+) -> Host | None:
+    """Return the workspace's host, started if none lives; None when it could not be started (see its log)."""
+    found = live_host(home, journal, workspace)
+    if found is not None:
+        return found
+    host_id = journal.clock.new_id()
+    words = ["host", "serve", os.path.abspath(workspace), "--id", host_id]  # noqa: PTH100 -- links stay
+    try:
+        pid = start_workbench(words, home.path, home.logs / f"host-{host_id}.log", env)
+    except ProcessNotStarted:
+        return None
+    until = time.monotonic() + START_TIMEOUT_SECONDS
+    while time.monotonic() < until:
+        is_coming = _is_process_alive(pid) or is_lock_held(host_lock_path(home, workspace))
+        if (found := live_host(home, journal, workspace)) is not None or not is_coming:
+            return found
+        journal.wait(journal.last_position(), 0.1)
+    return None
+
+
+def start_failure_reason(home: Home) -> str:
+    """Return what the newest host that did not start said last, for an error message."""
+    logs = sorted(home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
+    said = (logs[-1].read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace") if logs else "").splitlines()
+    errors = [line for line in said if " ERROR " in line]
+    if errors or any("Traceback" in line for line in said):
+        last = (errors or said)[-1]
+        return one_line(last.partition(" ERROR ")[2] or last, 200)
+    # A refusal says in a line each what was not done, why, and what helps.
+    return one_line(" ".join(said[-3:]), 300) or "it said nothing"
+
+
+def _is_process_alive(pid: int) -> bool:
+    row = read_process(pid)
+    return row is not None and row.is_alive
+
+
+HostState = Literal["absent", "starting", "running", "stopped"]
+"""No host; its lock is held and it has not said who it is; it acts; it is suspended and does nothing."""
+_HOST_LOCK_NAME = re.compile(r"[0-9a-f]{16}\.lock")
+
+
+class HostStatus(Struct, frozen=True, kw_only=True):
+    """What is known of a workspace's host."""
+
+    workspace: str
+    state: HostState
+    pid: int | None = None
+    host: Host | None = None
+    """What it said about itself when it started; None while it has not."""
+    sessions: tuple[Session, ...] = ()
+    """Those that it drives now."""
+    waiting: int = 0
+    """Questions in them that wait for a human."""
+    log: Path | None = None
+    log_bytes: int = 0
+    differences: tuple[str, ...] = ()
+    """How it differs from the program that asks, a sentence each."""
+
+
+def host_status(home: Home, journal: Journal, workspace: str, variables: Sequence[str]) -> HostStatus:
+    """Return how the host of a workspace stands.
+
+    Args:
+        home: The data folder.
+        journal: Its journal.
+        workspace: Real path.
+        variables: Names of the provider variables that the asking process has.
+    """
+    pid = lock_holder(host_lock_path(home, workspace))
+    if pid is None:
+        return HostStatus(workspace=workspace, state="absent")
+    host = live_host(home, journal, workspace)
+    if host is None:
+        return HostStatus(workspace=workspace, state="starting", pid=pid)
+    # Each look of a screen asks for this: not for all sessions of the workspace.
+    driven = (
+        tuple(journal.reader.driven(host.id, workspace)) if is_lock_held(home.driver_lock(host.id)) else ()
+    )
+    log = home.logs / f"host-{host.id}.log"
+    return HostStatus(
+        workspace=workspace, state="stopped" if is_suspended(host.pid) else "running", pid=host.pid,
+        host=host,
+        sessions=driven, waiting=sum(len(journal.actions(one.id, states=("pending",))) for one in driven),
+        log=log if log.is_file() else None, log_bytes=log.stat().st_size if log.is_file() else 0,
+        differences=host_differences(host, variables),
+    )  # fmt: skip
+
+
+def is_suspended(pid: int) -> bool:
+    """Return whether a process is suspended: it lives and holds its locks, and does nothing."""
+    row = read_process(pid)
+    return row is not None and row.is_stopped
+
+
+def suspended_host_sentence(pid: int | None) -> str:
+    """Say that a host does nothing, and what helps."""
+    helps = f"kill -CONT {pid} lets it go on, workbench host restart replaces it"
+    return f"The host (pid {pid}) is suspended and does nothing: {helps}."
+
+
+def inherited_variables(home: Home, journal: Journal, workspace: str) -> tuple[str, ...]:
+    """Return the names of the provider variables that a host started by this process would inherit."""
+    from workbench.host.model_selection import key_variables
+    from workbench.host.workspace_config import WorkspaceSettings
+    from workbench.host.workspace_trust import is_trusted
+
+    settings = WorkspaceSettings(home, workspace, {})
+    return provider_variables(key_variables(settings.loaded(trusted=is_trusted(journal, workspace)).config))
+
+
+def host_warnings(
+    home: Home, journal: Journal, workspace: str, variables: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return how the workspace's host is unfit; empty where nothing is wrong.
+
+    Args:
+        home: The data folder.
+        journal: Its journal.
+        workspace: The real path.
+        variables: Provider variables that the host should have; None: those of this process.
+    """
+    host = live_host(home, journal, workspace)
+    if host is None:
+        return ()
+    if is_suspended(host.pid):
+        return (suspended_host_sentence(host.pid),)
+    wanted = inherited_variables(home, journal, workspace) if variables is None else variables
+    found = host_differences(host, wanted)
+    if not found:
+        return ()
+    told = " ".join(found)
+    return (f"The host (pid {host.pid}) differs from this program. {told} workbench host restart helps.",)
+
+
+def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
+    """Return how a host differs from this program and its environment, a sentence each."""
+    found: list[str] = []
+    if host.version != __version__:
+        found.append(f"It runs version {host.version}, this is {__version__}.")
+    if host.schema != SCHEMA_VERSION:
+        found.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
+    here, there = set(variables), set(host.variables)
+    if missing := sorted(here - there):
+        found.append(f"It was started without {', '.join(missing)}.")
+    if extra := sorted(there - here):
+        found.append(f"It was started with {', '.join(extra)}, which is not set here.")
+    return tuple(found)
+
+
+def living_host_locks(home: Home, journal: Journal | None) -> dict[Path, str]:
+    """Return the lock of every host that lives in this home, with its workspace where that is known."""
+    rows = journal.hosts() if journal is not None else []
+    known = {workspace_hash(host.workspace): host.workspace for host in rows if host.driver == "host"}
+    locks = sorted(path for path in home.run.glob("*.lock") if _HOST_LOCK_NAME.fullmatch(path.name))
+    return {path: known.get(path.stem, "") for path in locks if lock_holder(path) is not None}
+
+
+TIDY_INTERVAL_SECONDS: Final = 3600.0
+"""Seconds between two times."""
+MAX_KEPT_DAYS: Final = 30
+"""Days that the log and the row of a driver are kept after its end."""
+_DAY_MICROSECONDS: Final = 86_400 * 1_000_000
+"""Microseconds."""
+LOG = logging.getLogger("workbench.host")
+
+
+def tidy_data_folder_if_due(
+    home: Home, journal: Journal, sealed_days: int, every: float = TIDY_INTERVAL_SECONDS
+) -> bool:
+    """Tidy unless this was done within the last hour or is being done; return whether it was done.
+
+    Args:
+        home: The data folder.
+        journal: Its journal.
+        sealed_days: How long exact bytes are kept after a session ended (`retention.sealed_days`).
+        every: Seconds since the last time.
+    """
+    path = home.run / "upkeep.lock"
+    if _seconds_since_write(path) < every:
+        return False
+    try:
+        with FileLock(path) as lock:
+            if not lock.try_acquire():
+                return False
+            tidy_data_folder(home, journal, sealed_days)
+    except (JournalError, OSError) as error:
+        LOG.warning("the data folder was not tidied: %s", error)
+        return False
+    return True
+
+
+def tidy_data_folder_later(
+    home: Home, journal: Journal, sealed_days: int, delay: float
+) -> Callable[[], None]:
+    """Tidy in a thread after some seconds, if that is due then; returns how to call it off."""
+    over = threading.Event()
+
+    def work() -> None:
+        if not over.wait(delay):
+            tidy_data_folder_if_due(home, journal, sealed_days)
+
+    threading.Thread(target=work, name="upkeep", daemon=True).start()
+    return over.set
+
+
+def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:
+    """Do it now; what does it is loaded for it, as most screens and hosts are closed before."""
+    from workbench.journal.imports import undo_unfinished_imports
+    from workbench.journal.maintenance import finish_deletions, remove_expired_blobs, sweep_unused_blobs
+
+    deleted = finish_deletions(journal)
+    undo_unfinished_imports(journal)
+    sealed = remove_expired_blobs(journal, sealed_days)
+    unused = sweep_unused_blobs(journal)
+    _remove_old_locks(home)
+    _remove_old_logs(home)
+    journal.change(lambda live: _remove_old_host_rows(home, live))
+    if deleted or sealed or unused:
+        LOG.info("tidied: %d deleted sessions, %d sealed, %d unused files", len(deleted), sealed, unused)
+
+
+def _remove_old_locks(home: Home) -> None:
+    """Remove lock files of drivers and screens that are gone."""
+    for pattern in ("driver-*.lock", "*.screen-*.lock"):
+        for path in home.run.glob(pattern):
+            with suppress(OSError):
+                if _seconds_since_write(path) > TIDY_INTERVAL_SECONDS:
+                    remove_unheld_lock(path)
+
+
+def _remove_old_logs(home: Home) -> None:
+    for path in home.logs.glob("host-*.log"):
+        host_id = path.stem.removeprefix("host-")
+        if _seconds_since_write(path) > MAX_KEPT_DAYS * 86_400 and not is_lock_held(
+            home.driver_lock(host_id)
+        ):
+            path.unlink(missing_ok=True)
+
+
+def _remove_old_host_rows(home: Home, live: TransactionTables) -> None:
+    """Forget drivers that ended long ago; one that was killed has no end, only a lock that nobody holds."""
+    before = live.now - MAX_KEPT_DAYS * _DAY_MICROSECONDS
+    old = live.all("SELECT id FROM host WHERE coalesce(ended_at, started_at) < ?", before)
+    for (host_id,) in old:
+        if not is_lock_held(home.driver_lock(str(host_id))):
+            storage.delete_rows(live.database, Host, "id = ?", str(host_id))
+            live.has_written = True
+
+
+def _seconds_since_write(path: Path) -> float:
+    """Return the seconds since a file was written last; endless for one that is not there."""
+    try:
+        return max(0.0, time.time() - path.stat().st_mtime)
+    except FileNotFoundError:
+        return float("inf")

@@ -1,0 +1,658 @@
+"""Which provider and model a session asks, and the endpoint, key and limits that it asks with.
+
+From settings to an endpoint and from a session to its provider; the model of a new session, and another
+model for one that exists. A key only goes to the address it was set for, is registered with the scrubber
+before it is used, and is never stored.
+"""
+
+import asyncio
+import difflib
+import functools
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, cast
+from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
+from workbench.config.types import Config, ProviderSettings
+from workbench.domain.events import SessionChanged
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, Json, JsonObject
+from workbench.effects.http import is_loopback
+from workbench.host.session_requests import SessionRefused, require_changeable_session
+from workbench.journal.journal import Journal
+from workbench.providers.base import (
+    DEFAULT_FIRST_TOKEN_SECONDS,
+    DEFAULT_SILENCE_SECONDS,
+    Endpoint,
+    KeyMissing,
+    ModelsNotListed,
+    Provider,
+    Sampling,
+)
+from workbench.providers.recording import Recording, RecordingBroken, load_recording
+from workbench.providers.registry import (
+    ProviderError,
+    ProviderSource,
+    Sleep,
+    create_provider,
+    provider_kinds,
+)
+from workbench.secrets import scrubber
+from workbench.text.safe import one_line
+
+UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
+"""The provider of an address that is named without one."""
+_KEY_COMMAND_SECONDS: Final = 60.0
+_SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
+
+
+class EndpointUnavailable(Exception):
+    """A provider names no address that may be asked; says why and what to do."""
+
+    def __init__(self, why: str, remedy: str) -> None:
+        super().__init__(f"{why} {remedy}")
+        self.why, self.remedy = why, remedy
+
+
+def endpoint_of(
+    config: Config, name: str, chosen: JsonObject | None = None, env: Mapping[str, str] = os.environ
+) -> Endpoint:
+    """Return the endpoint of a provider.
+
+    Args:
+        config: The settings as trust allows them.
+        name: The provider as a session names it.
+        chosen: What a session was begun with: `base_url`, `key_env`.
+        env: Where keys are.
+
+    Raises:
+        EndpointUnavailable: There is no such provider, it has no address, or it may not be asked there.
+    """
+    provider = config.providers.get(name)
+    given = chosen or {}
+    base_url = _text_or_none(given.get("base_url")) or (provider.base_url if provider else None)
+    if base_url is None:
+        why = f"No provider {name} with an address is set up."
+        raise EndpointUnavailable(
+            why, "Add it to providers in config.json, or name an address with --base-url."
+        )
+    if provider is not None and not given.get("base_url"):
+        _refuse_unknown_host(config, provider, base_url)
+    key, place = _key_source(config, provider, base_url, _text_or_none(given.get("key_env")), env)
+    return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
+
+
+def register_secrets(config: Config, env: Mapping[str, str] = os.environ) -> None:
+    """Let the scrubber know every key that the settings name and that is here."""
+    for provider in config.providers.values():
+        if provider.key_env:
+            scrubber.register_secret(env.get(provider.key_env, ""))
+        for header, value in provider.headers.items():
+            if any(word in header.lower() for word in _SECRET_HEADERS):
+                scrubber.register_secret(value.rpartition(" ")[2])
+
+
+def key_variables(config: Config) -> tuple[str, ...]:
+    """Return the variables that hold keys: no command of an agent gets them."""
+    return tuple(provider.key_env for provider in config.providers.values() if provider.key_env)
+
+
+def _endpoint_from_settings(
+    config: Config, name: str, provider: ProviderSettings | None, base_url: str
+) -> Endpoint:
+    kind = PROVIDER_KINDS.get(provider_kind(name, config), OPENAI_COMPATIBLE)
+    if provider is None:
+        return Endpoint(name=name, base_url=kind.server_url(base_url))
+    same = _is_same_origin(provider.base_url, base_url)
+    sampling = Sampling(
+        max_tokens=provider.max_tokens, temperature=provider.temperature, seed=provider.seed,
+        stop=provider.stop, tool_choice=provider.tool_choice,
+    )  # fmt: skip
+    return Endpoint(
+        name=name, base_url=kind.server_url(base_url), headers=dict(provider.headers) if same else {},
+        sampling=sampling, connect_seconds=config.api_timeout_seconds,
+        first_token_seconds=provider.first_token_seconds or DEFAULT_FIRST_TOKEN_SECONDS,
+        silence_seconds=provider.silence_seconds or DEFAULT_SILENCE_SECONDS,
+    )  # fmt: skip
+
+
+def _refuse_unknown_host(config: Config, provider: ProviderSettings, base_url: str) -> None:
+    """Refuse an address that only a workspace names: this machine's own, and hosts of the user's, are known.
+
+    Raises:
+        EndpointUnavailable: Says which host.
+    """
+    if provider.origin.layer != "workspace" or is_loopback(base_url):
+        return
+    own = {urlsplit(one.base_url).hostname for one in config.providers.values()
+           if one.base_url and one.origin.layer != "workspace"}  # fmt: skip
+    host = urlsplit(base_url).hostname
+    if host not in own:
+        why = f"Only the workspace names the host {host} for the provider {provider.name}."
+        raise EndpointUnavailable(why, "Name it in your own config.json if the conversation may go there.")
+
+
+def _key_source(
+    config: Config,
+    provider: ProviderSettings | None,
+    base_url: str,
+    key_env: str | None,
+    env: Mapping[str, str],
+) -> tuple[Callable[[], str | None], str]:
+    """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
+    if key_env:
+        return lambda: _key_from_environment(key_env, env), f"${key_env}"
+    if provider is None or not _is_same_origin(provider.base_url, base_url):
+        return lambda: None, ""
+    name, command = provider.key_env, provider.key_command
+    own = _user_provider_with_key(config, provider)
+    if own is None:
+        return lambda: None, ""
+    if name:
+        return lambda: _key_from_environment(name, env), f"${name}"
+    if command:
+        folder = os.path.dirname(own.origin.file or "") if own.origin.layer == "user" else ""  # noqa: PTH120
+        return lambda: _key_from_command(command, folder or "/"), "key_command"
+    return lambda: None, ""
+
+
+def _user_provider_with_key(config: Config, provider: ProviderSettings) -> ProviderSettings | None:
+    """Return the user's own setting that sends this key to this place: a workspace's alone does not."""
+    own = (
+        one
+        for one in config.providers.values()
+        if one.origin.layer != "workspace"
+        and (one.key_env, one.key_command) == (provider.key_env, provider.key_command)
+        and _is_same_origin(one.base_url, provider.base_url or "")
+    )
+    return next(own, None)
+
+
+def _key_from_environment(name: str, env: Mapping[str, str]) -> str:
+    value = env.get(name, "").strip()
+    if not value:
+        why = f"the variable {name} is not set here, and it should hold the key"
+        remedy = f"Set it in a shell (export {name}=…), there workbench host restart, and continue."
+        raise KeyMissing(why, remedy)
+    return _checked_key(value, f"the variable {name}")
+
+
+@lru_cache(maxsize=8)
+def _key_from_command(command: str, folder: str) -> str:
+    """Run the user's own command for a key in the folder of the file that names it; once, unless it fails."""
+    from workbench.effects.command_execution import capture_output
+
+    said = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
+    value = (said or b"").decode("utf-8", "replace").strip()
+    if not value:
+        raise KeyMissing("key_command gave no key", "Run it in a shell to see why, then continue.")
+    return _checked_key(value.splitlines()[0].strip(), "what key_command printed")
+
+
+def _checked_key(value: str, place: str) -> str:
+    scrubber.register_secret(value)
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise KeyMissing(
+            f"{place} is no key: it has spaces or other characters", "Set it anew, then continue."
+        )
+    return value
+
+
+def _is_same_origin(one: str | None, other: str) -> bool:
+    return one is not None and _url_origin(one) == _url_origin(other)
+
+
+def _url_origin(url: str) -> tuple[str, str | None, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+ProviderMaker = Callable[[Session, Config], Provider]
+
+
+class ProviderUnavailable(Exception):
+    """A session's provider cannot be made; says what, why and what to do."""
+
+    what = "The model was not called."
+
+    def __init__(self, why: str, remedy: str) -> None:
+        self.why, self.remedy = why, remedy
+        super().__init__(f"{why} {remedy}")
+
+
+def provider_of(session: Session, config: Config) -> Provider:
+    """Return the provider of a session.
+
+    Raises:
+        ProviderUnavailable: its kind is unknown, its settings are gone, or its recording is gone, broken or
+            another one.
+    """
+    return make_provider(session, config, asyncio.sleep)
+
+
+def provider_maker_with_sleep(sleep: Sleep) -> ProviderMaker:
+    """Return the same as `provider_of` with another way to wait."""
+    return lambda session, config: make_provider(session, config, sleep)
+
+
+def make_provider(session: Session, config: Config, sleep: Sleep) -> Provider:
+    """Make a provider; see `provider_of`."""
+    try:
+        source = replace(_provider_source(session, config), sleep=sleep)
+        return create_provider(provider_kind(session.provider, config), source)
+    except RecordingBroken as error:
+        raise ProviderUnavailable(str(error), "Mend the recording and continue.") from None
+    except EndpointUnavailable as error:
+        raise ProviderUnavailable(error.why, error.remedy) from None
+    except ProviderError as error:
+        raise ProviderUnavailable(str(error), "Begin a session with another provider.") from None
+
+
+def provider_kind(name: str, config: Config) -> str:
+    """Return the kind of a provider by its name; a name that is not set up is a kind itself."""
+    found = config.providers.get(name)
+    return found.kind if found else name
+
+
+def has_server(name: str, config: Config) -> bool:
+    """Return whether a provider asks a server: its kind is known and plays no recording."""
+    kind = PROVIDER_KINDS.get(provider_kind(name, config))
+    return kind is not None and kind.has_server
+
+
+def plays_recording(name: str, config: Config) -> bool:
+    """Return whether a provider answers from a recording."""
+    kind = PROVIDER_KINDS.get(provider_kind(name, config))
+    return kind is not None and not kind.has_server
+
+
+def server_provider(config: Config, name: str, chosen: JsonObject | None = None) -> Provider:
+    """Return a client of a provider that has a server; see `endpoint_of`."""
+    source = ProviderSource(endpoint=endpoint_of(config, name, chosen))
+    return create_provider(provider_kind(name, config), source)
+
+
+def _provider_source(session: Session, config: Config) -> ProviderSource:
+    if plays_recording(session.provider, config):
+        return ProviderSource(recording=_session_recording(session))
+    if not has_server(session.provider, config):
+        return ProviderSource()
+    endpoint = endpoint_of(config, session.provider, _session_endpoint_settings(session, session.provider))
+    return ProviderSource(endpoint=_with_persona_temperature(endpoint, session))
+
+
+def _with_persona_temperature(endpoint: Endpoint, session: Session) -> Endpoint:
+    """Return an endpoint with the temperature that a persona has, if the session is of one."""
+    value = session.configuration.get("temperature")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return endpoint
+    return endpoint.with_sampling(temperature=float(value))
+
+
+def _session_recording(session: Session) -> Recording | None:
+    facts = session.configuration.get("recording")
+    if not isinstance(facts, dict):
+        return None
+    named = cast("JsonObject", facts)
+    recording = _cached_recording(str(named.get("path", "")))
+    if recording.sha256 != named.get("sha256"):
+        why = f"The recording {recording.path} is not the one that the session began with."
+        raise ProviderUnavailable(why, "Put that one back, or begin a new session.")
+    return recording
+
+
+def _cached_recording(path: str) -> Recording:
+    """Return a recording, read again only when its file changed."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return load_recording(path)
+    return _load_file_version(path, found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+@functools.lru_cache(maxsize=16)
+def _load_file_version(path: str, *_stamp: int) -> Recording:
+    return load_recording(path)
+
+
+_MAX_SHOWN_MODELS: Final = 12
+
+
+class NoModelSelected(Exception):
+    """No model was chosen; says why and what to do.
+
+    Attributes:
+        is_misuse: What was asked for cannot be meant; nothing has to be mended elsewhere.
+    """
+
+    what = "No session was begun."
+
+    def __init__(self, why: str, remedy: str, *, is_misuse: bool = False) -> None:
+        super().__init__(f"{why} {remedy}")
+        self.why, self.remedy, self.is_misuse = why, remedy, is_misuse
+
+
+class ModelPreference(Struct, frozen=True, kw_only=True):
+    """What a human asked for; None leaves it to the settings."""
+
+    provider: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    key_env: str | None = None
+
+
+class SelectedModel(Struct, frozen=True, kw_only=True):
+    """Whom a session will ask."""
+
+    provider: str
+    model: str
+    configuration: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+ModelLister = Callable[[Provider, float], tuple[str, ...]]
+
+
+def list_model_names(provider: Provider, seconds: float) -> tuple[str, ...]:
+    """Return the names of a provider's models; waits for them.
+
+    Raises:
+        ModelsNotListed: They cannot be listed.
+    """
+    return tuple(model.id for model in asyncio.run(provider.list_models(seconds)))
+
+
+def select_model(
+    config: Config, wish: ModelPreference, listing: ModelLister = list_model_names
+) -> SelectedModel:
+    """Return whom a new session asks.
+
+    Raises:
+        NoModelSelected: Nothing fits; says what to name or to mend.
+    """
+    name = _selected_provider(config, wish)
+    if not has_server(name, config):
+        raise _unusable_provider_error(name, config)
+    chosen: dict[str, Json] = {}
+    if wish.base_url:
+        chosen["base_url"] = wish.base_url
+    if wish.key_env:
+        chosen["key_env"] = wish.key_env
+    try:
+        provider = server_provider(config, name, chosen)
+    except EndpointUnavailable as error:
+        raise NoModelSelected(error.why, error.remedy, is_misuse=True) from None
+    model = (
+        wish.model or _configured_model(config, wish, name) or _only_listed_model(config, provider, listing)
+    )
+    return SelectedModel(provider=name, model=model, configuration={"endpoint": chosen} if chosen else {})
+
+
+def is_provider_set_up(config: Config) -> bool:
+    """Return whether the settings name a provider that a session can be begun with."""
+    try:
+        return has_server(_selected_provider(config, ModelPreference()), config)
+    except NoModelSelected:
+        return False
+
+
+def usable_providers(config: Config) -> tuple[str, ...]:
+    """Return the names of the providers that can be asked in this version."""
+    return tuple(name for name in config.providers if has_server(name, config))
+
+
+def _selected_provider(config: Config, wish: ModelPreference) -> str:
+    if wish.provider is not None and wish.provider.strip():
+        return wish.provider
+    if wish.base_url:
+        return UNNAMED_PROVIDER
+    if config.default_provider:
+        return config.default_provider
+    found = usable_providers(config)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NoModelSelected(
+            "Several providers are set up.", f"Name one with --provider: {', '.join(found)}.", is_misuse=True
+        )
+    remedy = "Name an address with --base-url URL, or set up a provider in config.json (README, Models)."
+    raise NoModelSelected("No provider is named.", remedy, is_misuse=True)
+
+
+def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
+    shown = one_line(name, 40)
+    if plays_recording(name, config):
+        why = f"The provider {shown} plays a recording."
+        return NoModelSelected(why, "Name one with --recording FILE.", is_misuse=True)
+    known = ", ".join(dict.fromkeys((*usable_providers(config), *provider_kinds())))
+    why = f"There is no provider “{shown}” in this version."
+    return NoModelSelected(why, f"The providers there are: {known}.", is_misuse=True)
+
+
+def _configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:
+    """Return the model that the settings name: `default_model` is meant for the default provider."""
+    provider = config.providers.get(name)
+    own = provider.model if provider else None
+    if wish.provider is None and not wish.base_url:
+        return config.default_model or own
+    return own
+
+
+def _only_listed_model(config: Config, provider: Provider, listing: ModelLister) -> str:
+    """Return the one model that a server offers.
+
+    Raises:
+        NoModelSelected: It offers none or several, or cannot be asked.
+    """
+    try:
+        names = listing(provider, config.api_timeout_seconds)
+    except ModelsNotListed as error:
+        failure = error.failure
+        why = f"No model is named, and its server cannot be asked: {failure.message}."
+        raise NoModelSelected(why, failure.remedy or "Name one with --model.") from None
+    if len(names) == 1:
+        return names[0]
+    address = provider.endpoint.base_url if provider.endpoint else provider.name
+    if not names:
+        raise NoModelSelected(f"{address} offers no model.", "Load one there, or name one with --model.")
+    more = f" and {len(names) - _MAX_SHOWN_MODELS} more" if len(names) > _MAX_SHOWN_MODELS else ""
+    shown = ", ".join(names[:_MAX_SHOWN_MODELS])
+    raise NoModelSelected(
+        f"{address} has several models.", f"Name one with --model: {shown}{more}.", is_misuse=True
+    )
+
+
+MAX_MODEL_NAME: Final = 200
+"""Characters of a model's name."""
+_LIST_SECONDS: Final = 5.0
+"""Seconds that a server gets to list its models; somebody waits for it."""
+_MAX_SUGGESTIONS: Final = 5
+_PARALLEL_LISTINGS: Final = 8
+_MODEL_UNCHANGED: Final = "The model is as it was."
+
+
+class AvailableModel(Struct, frozen=True, kw_only=True):
+    """A model that a session may ask."""
+
+    provider: str
+    model: str
+    note: str = ""
+    """Why nobody knows whether its server has it; empty where it says so itself."""
+
+
+class AvailableModels(Struct, frozen=True, kw_only=True):
+    """Whom a session may ask, and which servers could not say what they have."""
+
+    models: tuple[AvailableModel, ...]
+    silent: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Provider, and why it did not list its models."""
+
+
+def available_models(
+    config: Config, session: Session | None, listing: ModelLister = list_model_names
+) -> AvailableModels:
+    """Return the models that a session may ask; waits for the servers, which are asked beside one another.
+
+    Args:
+        config: The settings as trust allows them.
+        session: Whose provider comes first; None for a session to be begun.
+        listing: Asks a server what it has.
+    """
+    names = _providers_to_ask(config, session)
+
+    def ask(name: str) -> tuple[str, ...] | str:
+        return _models_or_reason(config, session, name, listing)
+
+    with ThreadPoolExecutor(max_workers=_PARALLEL_LISTINGS) as pool:
+        found = dict(zip(names, pool.map(ask, names), strict=True))
+    models = [
+        AvailableModel(provider=name, model=model, note="" if isinstance(said, tuple) else said)
+        for name, said in found.items()
+        for model in _known_models(config, session, name, said)
+    ]
+    silent = {name: said for name, said in found.items() if isinstance(said, str)}
+    return AvailableModels(models=tuple(models), silent=silent)
+
+
+def model_named(
+    config: Config, session: Session | None, text: str, listing: ModelLister = list_model_names
+) -> AvailableModel:
+    """Return the model that a human means by `MODEL` or `PROVIDER/MODEL`.
+
+    Raises:
+        SessionRefused: No server that may be asked has it; says what there is.
+    """
+    wanted = text.strip()
+    if (
+        not wanted
+        or len(wanted) > MAX_MODEL_NAME
+        or one_line(wanted, MAX_MODEL_NAME) != wanted
+        or " " in wanted
+    ):
+        why = f"“{one_line(wanted, 40)}” is no name of a model."
+        raise SessionRefused(_MODEL_UNCHANGED, why, "Write /model and one of those it lists.")
+    providers = _providers_to_ask(config, session)
+    if not providers:
+        why = "No provider that can be asked is set up."
+        raise SessionRefused(_MODEL_UNCHANGED, why, "Set one up in config.json (README, Models).")
+    head, _, rest = wanted.partition("/")
+    if rest and head in providers:
+        return _checked_model(config, session, head, rest, listing)
+    return _checked_model(config, session, providers[0], wanted, listing)
+
+
+def change_model(
+    journal: Journal,
+    config: Config,
+    session: Session,
+    text: str,
+    actor: Actor,
+    listing: ModelLister = list_model_names,
+) -> str:
+    """Let a session ask another model from its next call of one on; return what to say.
+
+    Raises:
+        SessionRefused: It cannot, or there is no such model.
+    """
+    require_changeable_session(journal, session, _MODEL_UNCHANGED)
+    if plays_recording(session.provider, config):
+        why = "This session plays a recording: it asks no model."
+        raise SessionRefused(_MODEL_UNCHANGED, why, "ctrl+n begins a session with a real one.")
+    chosen = model_named(config, session, text, listing)
+    if (chosen.provider, chosen.model) == (session.provider, session.model):
+        return f"It asks {chosen.model} already."
+    endpoint = None if chosen.provider == session.provider else {"endpoint": None}
+    body = SessionChanged(
+        provider=chosen.provider, model=chosen.model, configuration=endpoint,
+    )  # fmt: skip
+    journal.append([journal.event(body, session.id, actor)])
+    return model_change_sentence(chosen, "From its next question on it asks")
+
+
+def model_change_sentence(chosen: AvailableModel, begins: str) -> str:
+    """Return the sentence about a model that was chosen."""
+    unsure = f" Whether it is there is not known: {chosen.note}" if chosen.note else ""
+    return f"{begins} {chosen.model} ({chosen.provider}).{unsure}"
+
+
+def selected_model_of(chosen: AvailableModel) -> SelectedModel:
+    """Return a chosen model as a session begins with it."""
+    return SelectedModel(provider=chosen.provider, model=chosen.model)
+
+
+def _providers_to_ask(config: Config, session: Session | None) -> tuple[str, ...]:
+    """Return the providers that can be asked, the session's own or the settings' first."""
+    first = session.provider if session is not None else config.default_provider
+    names = dict.fromkeys((*((first,) if first else ()), *usable_providers(config)))
+    return tuple(name for name in names if has_server(name, config))
+
+
+def _models_or_reason(
+    config: Config, session: Session | None, name: str, listing: ModelLister
+) -> tuple[str, ...] | str:
+    """Return what a provider has, or why nobody knows."""
+    try:
+        provider = server_provider(config, name, _session_endpoint_settings(session, name))
+        return listing(provider, min(_LIST_SECONDS, config.api_timeout_seconds))
+    except ModelsNotListed as error:
+        return f"{error.failure.message}."
+    except EndpointUnavailable as error:
+        return error.why
+
+
+def _session_endpoint_settings(session: Session | None, name: str) -> JsonObject | None:
+    found = (
+        session.configuration.get("endpoint") if session is not None and session.provider == name else None
+    )
+    return cast("JsonObject", found) if isinstance(found, dict) else None
+
+
+def _known_models(
+    config: Config, session: Session | None, name: str, said: tuple[str, ...] | str
+) -> Iterable[str]:
+    """Return what a provider has, and what settings and session name for it."""
+    own = _models_in_settings(config, name)
+    current = (session.model,) if session is not None and session.provider == name else ()
+    return dict.fromkeys((*current, *own, *(said if isinstance(said, tuple) else ())))
+
+
+def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
+    provider = config.providers.get(name)
+    named = (
+        provider.model if provider else None,
+        config.default_model if _is_default_provider(config, name) else None,
+    )
+    return tuple(one for one in named if one)
+
+
+def _is_default_provider(config: Config, name: str) -> bool:
+    return config.default_provider == name or (
+        not config.default_provider and usable_providers(config) == (name,)
+    )
+
+
+def _checked_model(
+    config: Config, session: Session | None, name: str, model: str, listing: ModelLister
+) -> AvailableModel:
+    said = _models_or_reason(config, session, name, listing)
+    if isinstance(said, str):
+        return AvailableModel(provider=name, model=model, note=said)
+    known = tuple(_known_models(config, session, name, said))
+    if model in known:
+        return AvailableModel(provider=name, model=model)
+    why = f"{name} has no model “{one_line(model, 60)}”."
+    near = difflib.get_close_matches(model, known, _MAX_SUGGESTIONS, 0.4) or known[:_MAX_SUGGESTIONS]
+    remedy = f"It has {', '.join(near)}." if near else "Load one there first."
+    more = len(known) - len(near)
+    rest = f" {more} more: /model lists them." if near and more else ""
+    raise SessionRefused(_MODEL_UNCHANGED, why, remedy + rest)

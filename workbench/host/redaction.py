@@ -1,0 +1,242 @@
+"""What may be recorded of exact text: scrubbed and bounded, with the exact bytes sealed where they differ.
+
+The rule of the two stores (DESIGN section 2). `StreamScrubber` does the same for text that streams: a word
+is let out when it is whole, a key block when it is closed. Appends no events.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
+from workbench.journal.errors import JournalFull
+from workbench.secrets.scrubber import scrub, scrub_value
+from workbench.text import canonical
+from workbench.text.safe import LINE_END_SYMBOL
+from workbench.tools.output import preview_output
+
+MAX_RECORDED_STRING = 4_000
+"""Characters of one string in recorded parameters; what is longer is cut, and sealed whole."""
+MAX_RECORDED_TEXT = 262_144
+"""Characters of a recorded reply or prompt."""
+_HIDDEN_LINE = "⟨secret: pem⟩"
+_KEY_BLOCK_BODY = re.compile(
+    r"\A(?:[A-Za-z0-9+/]{32,}={0,2}\r?(?:\n|\Z))+(?:[A-Za-z0-9+/]+={0,2}\r?\n)?(?:-----END[^\n]*(?:\n|\Z))?"
+)
+"""Lines at the beginning of a text that look like the body of a key block whose head was cut away."""
+
+
+class BlobSealer(Protocol):
+    """The part of the blob store that recording needs."""
+
+    def record(self, data: bytes) -> BlobRef:
+        """Store scrubbed bytes and return their reference."""
+        ...
+
+    def seal(self, data: bytes) -> BlobRef:
+        """Store exact bytes and return their reference."""
+        ...
+
+
+def redact_and_seal_text(
+    exact: str, blobs: BlobSealer, longest: int = MAX_RECORDED_TEXT
+) -> tuple[str, BlobRef | None]:
+    """Return what is recorded of a text, and where the exact one is sealed if they differ."""
+    recorded = redact_and_cut_text(exact, longest)
+    if recorded == exact:
+        return exact, None
+    return recorded, blobs.seal(exact.encode("utf-8", "surrogatepass"))
+
+
+def redact_and_cut_text(exact: str, longest: int = MAX_RECORDED_TEXT) -> str:
+    """Return what is recorded of a text of which nothing else is kept."""
+    return _cut_text(scrub(exact).text, longest)
+
+
+class RedactedOutput(Struct, frozen=True, kw_only=True):
+    """The part of an output that the model sees, and what is recorded of it."""
+
+    recorded: str
+    ref: BlobRef | None
+    """The exact part, when the recorded one differs from it."""
+    whole: BlobRef | None
+    """The whole scrubbed output, when it was cut."""
+    total_bytes: int
+    note: str = ""
+    """Why something of it is not kept: an outcome is written in any case."""
+
+    def noted(self, metadata: dict[str, Json]) -> dict[str, Json]:
+        """Return metadata of a call with the note, if there is one."""
+        return {**metadata, "output": self.note} if self.note else metadata
+
+
+def redact_output(
+    exact: str, clean: str, limit: int, blobs: BlobSealer, total_bytes: int | None = None
+) -> RedactedOutput:
+    """Cut an output for the model and for the record; what is cut for the record was scrubbed whole before.
+
+    Args:
+        exact: the output, or what was kept of it.
+        clean: the same, scrubbed.
+        limit: bytes that are shown.
+        blobs: where the exact part goes if it differs.
+        total_bytes: size of the whole, where `exact` is only what was kept.
+    """
+    shown = preview_output(exact, limit, total_bytes)
+    recorded = preview_output(clean, limit, shown.total_bytes)
+    try:
+        ref = None if recorded.text == shown.text else blobs.seal(_utf8_bytes(shown.text))
+        whole = blobs.record(_utf8_bytes(clean)) if shown.truncated else None
+        note = ""
+    except JournalFull:
+        ref, whole, note = None, None, "the disk is full: what was cut is not kept"
+    return RedactedOutput(
+        recorded=recorded.text, ref=ref, whole=whole, total_bytes=shown.total_bytes, note=note
+    )
+
+
+def _utf8_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def redact_text(exact: str, *, is_fragment: bool = False) -> str:
+    """Return a text without its secrets; lines at the beginning of a fragment may belong to a key block."""
+    clean = scrub(exact).text
+    return _KEY_BLOCK_BODY.sub(_HIDDEN_LINE + "\n", clean) if is_fragment else clean
+
+
+def redact_parameters(exact: JsonObject, blobs: BlobSealer) -> tuple[JsonObject, BlobRef | None]:
+    """Return what is recorded of a call's parameters, and where the exact ones are sealed if they differ."""
+    scrubbed, _ = scrub_value(exact)
+    recorded = cast("JsonObject", _cut_strings(scrubbed))
+    if recorded == exact:
+        return exact, None
+    return recorded, blobs.seal(canonical.dumps(exact).encode())
+
+
+def redact_hunks(exact: tuple[Hunk, ...]) -> tuple[tuple[Hunk, ...], bool]:
+    """Return hunks with secrets replaced line by line, and whether anything was."""
+    recorded = tuple(_redact_hunk(hunk) for hunk in exact)
+    return recorded, recorded != exact
+
+
+def _redact_hunk(hunk: Hunk) -> Hunk:
+    whole = "\n".join(line for _, line in hunk.lines)
+    clean = scrub(whole)
+    if not clean.found:
+        return hunk
+    pieces = clean.text.split("\n")
+    if len(pieces) != len(hunk.lines):
+        # A secret that spans lines (a key block) changed their number: hide every line it may be in.
+        pieces = [scrub(line).text if _is_no_key_line(line) else _HIDDEN_LINE for _, line in hunk.lines]
+    return replace(
+        hunk, lines=tuple((sign, piece) for (sign, _), piece in zip(hunk.lines, pieces, strict=True))
+    )
+
+
+def _is_no_key_line(line: str) -> bool:
+    """Return whether a line is too short, or too much like prose, to be a part of a key block."""
+    return len(line.strip()) < 16 or " " in line.strip()
+
+
+def _cut_text(found: str, longest: int) -> str:
+    if len(found) <= longest:
+        return found
+    return f"{found[:longest]}… ({len(found):,} characters)"
+
+
+def _cut_strings(value: Json) -> Json:
+    if isinstance(value, str):
+        return _cut_text(value, MAX_RECORDED_STRING)
+    if isinstance(value, Mapping):
+        return {key: _cut_strings(item) for key, item in cast("Mapping[str, Json]", value).items()}
+    if isinstance(value, list):
+        return [_cut_strings(item) for item in cast("list[Json]", value)]
+    return value
+
+
+def redact_target(exact: str, longest: int = 500) -> str:
+    """Return what a call acts on as one recorded line; where a line ended stands `⏎`, never a blank.
+
+    The line after it is another command: a blank would make it look like an argument of the first.
+    """
+    return _cut_text(scrub(exact).text.replace("\n", LINE_END_SYMBOL), longest)
+
+
+def redact_line(exact: str, longest: int = 500) -> str:
+    """Return a text as one recorded line: scrubbed and cut."""
+    return _cut_text(scrub(" ".join(exact.split("\n"))).text, longest)
+
+
+_KEY_BLOCK = "-----BEGIN"
+_KEY_BLOCK_END = "-----END"
+_LONGEST_HELD = 65_536
+_KEPT_CONTEXT = 4096
+"""Characters of a line longer than that which are kept, so that a name and its secret stay together."""
+
+
+class StreamScrubber:
+    """Scrub a stream in pieces, so that no secret of one line gets out in two halves."""
+
+    def __init__(self) -> None:
+        self._line = ""
+        """The current line as it came, or an open key block."""
+        self._emitted = ""
+        """What was let out of the current line, scrubbed."""
+
+    def feed(self, text: str) -> str:
+        """Return what may be shown now."""
+        self._line += text
+        out = ""
+        while (cut := self._settled()) > 0:
+            out += self._finish(self._line[:cut])
+            self._line = self._line[cut:]
+        return out + self._begin()
+
+    def flush(self) -> str:
+        """Return what was still held back; the stream is over."""
+        out = self._finish(self._line)
+        self._line = ""
+        return out
+
+    def _settled(self) -> int:
+        """Return how much can be judged for good: whole lines, and key blocks that are closed."""
+        block, newline = self._line.find(_KEY_BLOCK), self._line.find("\n")
+        if newline < 0:
+            return 0
+        if 0 <= block < newline and len(self._line) <= _LONGEST_HELD:
+            return self._block_end(block)
+        if self._emitted or 0 <= block < newline:
+            return newline + 1
+        return self._line.rfind("\n", 0, block if block >= 0 else None) + 1
+
+    def _block_end(self, block: int) -> int:
+        end = self._line.find(_KEY_BLOCK_END, block)
+        return self._line.find("\n", end) + 1 if end >= 0 else 0
+
+    def _finish(self, part: str) -> str:
+        clean = scrub(part).text
+        rest = clean[len(self._emitted) :] if clean.startswith(self._emitted) else ""
+        self._emitted = ""
+        return rest
+
+    def _begin(self) -> str:
+        if _KEY_BLOCK in self._line:
+            return ""
+        whole = max(self._line.rfind(" "), self._line.rfind("\t")) + 1
+        clean = scrub(self._line[:whole]).text
+        if not clean.startswith(self._emitted):
+            return ""
+        new = clean[len(self._emitted) :]
+        self._emitted = clean
+        if whole > _LONGEST_HELD:
+            self._forget(whole)
+        return new
+
+    def _forget(self, whole: int) -> None:
+        """Keep of a line without end only what the next words may belong to."""
+        self._line = self._line[whole - _KEPT_CONTEXT :]
+        self._emitted = scrub(self._line[:_KEPT_CONTEXT]).text

@@ -1,0 +1,502 @@
+"""Drive one session in this process, under a driver's lock and a lease.
+
+`SessionRunner` reads the session's events back, folds them and starts the effects that are due; an effect
+that runs is never started twice. Around it: take the lease, keep the clock (expiry, staleness, time of a
+turn), hand back in order.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from workbench.agents.planner import (
+    CallModel,
+    Effect,
+    EndTurn,
+    Execute,
+    Gate,
+    Initialize,
+    Pause,
+    RecoverCall,
+    Refresh,
+    Restack,
+    StopCall,
+    StopModel,
+    TurnLimits,
+    Undo,
+    Withdraw,
+    due_effects,
+    end_of_stopped_turn,
+)
+from workbench.agents.reducer import apply_event, worked_microseconds
+from workbench.agents.state import TurnState
+from workbench.changes.apply import stale_paths
+from workbench.domain.events import (
+    ActionBecameStale,
+    ActionCancelled,
+    CallFinished,
+    ErrorRaised,
+    Event,
+    InterruptRequested,
+    SessionStatusChanged,
+    TurnEnded,
+)
+from workbench.domain.machines import IllegalMoveError, PauseReason
+from workbench.domain.rows import Action, Call, Lease, Session
+from workbench.domain.values import Body
+from workbench.effects.runtime import fault_point
+from workbench.host.crash_recovery import recover_call
+from workbench.host.driver_context import DriverContext, SessionWriter
+from workbench.host.executor import execute_call
+from workbench.host.gate_runner import gate_call, propose_anew, propose_undo, reopen_action
+from workbench.host.model_call import ModelCall
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
+from workbench.text.human import duration_text
+from workbench.tools.base import CommitTool
+
+
+def _ignore_events(events: Sequence[Event]) -> None:
+    del events
+
+
+_PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
+    "unattended": "unattended",
+    "limit": "limit reached",
+    "interrupted": "user",
+}
+
+
+def thread_safe_setter(loop: asyncio.AbstractEventLoop, bell: asyncio.Event) -> Callable[[], None]:
+    """Return a callback for other threads that sets an event of a loop."""
+
+    def ring() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may be gone by now
+            loop.call_soon_threadsafe(bell.set)
+
+    return ring
+
+
+class SessionRunner:
+    """Drives one session under its lease until told to stop or the lease is lost."""
+
+    def __init__(
+        self, desk: SessionWriter, on_events: Callable[[Sequence[Event]], None] | None = None
+    ) -> None:
+        self.desk = desk
+        self.state = TurnState()
+        self.failure: BaseException | None = None
+        self.cursor = 0
+        """The position up to which the session was read back."""
+        self._on_events = on_events or _ignore_events
+        self._running: dict[Effect, asyncio.Task[None]] = {}
+        self._idle: dict[Effect, int] = {}
+        """Effects that changed nothing, with the cursor at which they did not: not tried again there."""
+        self._stops: dict[str, asyncio.Event] = {}
+        self._model: ModelCall | None = None
+        self._rung = asyncio.Event()
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    async def run(self, until: Callable[["SessionRunner"], bool]) -> None:
+        """Run until `until` says so; then end what still runs.
+
+        Raises:
+            LeaseLost: another driver took the session over; everything of ours was ended.
+        """
+        loop = asyncio.get_running_loop()
+        silence = self.desk.kit.journal.on_ring(thread_safe_setter(loop, self._rung))
+        try:
+            while self.failure is None:
+                self._rung.clear()
+                self.catch_up()
+                self._start_due()
+                if until(self):
+                    return
+                await self._rung.wait()
+            raise self.failure
+        finally:
+            silence()
+            await self._end_all()
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether anything runs or is due now."""
+        return bool(self._running) or any(
+            self._idle.get(effect) != self.cursor for effect in due_effects(self.state, self._limits())
+        )
+
+    def catch_up(self) -> None:
+        """Read back and fold everything that is in the journal by now."""
+        journal = self.desk.kit.journal
+        while events := journal.events(self.desk.session_id, after=self.cursor, limit=2_000):
+            for event in events:
+                self.state = apply_event(self.state, event)
+            self.cursor = events[-1].position
+            self._on_events(events)
+
+    def _limits(self) -> TurnLimits:
+        config, tools = self.desk.kit.loaded().config, self.desk.kit.tools
+        wanted = configured_number(self.state, "max_turns")
+        reading = {name for name, found in tools.descriptors().items() if found.capability == "read"}
+        return TurnLimits(
+            max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
+            on_expiry=config.approvals.on_expiry,
+            read_only_tools=frozenset(reading),
+            most_tokens=self.desk.kit.constraints.most_tokens,
+        )
+
+    def _start_due(self) -> None:
+        due = due_effects(self.state, self._limits())
+        is_stopping = any(isinstance(effect, StopModel) for effect in due)
+        for effect in due:
+            if effect in self._running or self._idle.get(effect) == self.cursor:
+                continue
+            if is_stopping and isinstance(effect, EndTurn):
+                continue
+            self._running[effect] = asyncio.create_task(self._perform(effect), name=type(effect).__name__)
+
+    async def _perform(self, effect: Effect) -> None:
+        before = self.cursor
+        try:
+            await self._handler(effect)
+        except asyncio.CancelledError:
+            raise
+        except LeaseLost as error:
+            self.failure = error
+        except (IllegalMoveError, GuardFailed) as error:
+            await self._overtaken(effect, error, before)
+        except JournalError as error:
+            self.failure = error
+        except Exception as error:  # noqa: BLE001 -- a defect ends this session's run, named, never the host
+            await self._defect(effect, error)
+        finally:
+            if self.failure is None:
+                self.catch_up()
+            if self.cursor == before:
+                self._idle[effect] = before
+            self._running.pop(effect, None)
+            self._rung.set()
+
+    async def _overtaken(self, effect: Effect, error: Exception, before: int) -> None:
+        """Take a refused append for what it is: somebody else's event came first, so look again."""
+        self.catch_up()
+        if self.cursor == before:
+            await self._defect(effect, error)
+
+    async def _defect(self, effect: Effect, error: Exception) -> None:
+        body = ErrorRaised(
+            code="internal", message=f"{type(effect).__name__} failed: {type(error).__name__}: {error}",
+            remedy="Continue the session to try again; the log of the host has the details.",
+        )  # fmt: skip
+        try:
+            with contextlib.suppress(JournalError):  # the first failure is the one to tell
+                await self.desk.append(self.desk.event(body))
+        finally:
+            self.failure = error  # not before it is named: whoever drives ends with it
+
+    async def _end_all(self) -> None:
+        for stop in self._stops.values():
+            stop.set()
+        tasks = [task for effect, task in self._running.items() if not isinstance(effect, Execute)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    # --- effects --------------------------------------------------------------------------------
+
+    def _handler(self, effect: Effect) -> Awaitable[None]:  # noqa: C901 -- one flat table of effects
+        match effect:
+            case Initialize():
+                return self._initialize()
+            case CallModel():
+                return self._call_model(effect)
+            case Gate():
+                return gate_call(self.desk, effect.call_id)
+            case Execute():
+                return self._execute(effect.call_id)
+            case RecoverCall():
+                return recover_call(self.desk, effect.call_id)
+            case StopCall():
+                return self._stop_call(effect.call_id)
+            case StopModel():
+                return self._stop_model()
+            case Withdraw():
+                return self._withdraw(effect.call_id)
+            case Restack():
+                return self._restack(effect.call_id)
+            case Refresh():
+                return self._refresh(effect.action_id)
+            case Undo():
+                return propose_undo(self.desk, effect.action_id, effect.request_id)
+            case EndTurn():
+                return self._end_turn(effect)
+            case Pause():
+                return self.pause(effect.reason)
+
+    async def _initialize(self) -> None:
+        session = self.desk.session()
+        steps = [] if session.status == "initializing" else [SessionStatusChanged(status="initializing")]
+        await self._append(*steps, SessionStatusChanged(status="ready"))
+
+    async def _call_model(self, effect: CallModel) -> None:
+        self._model = ModelCall(self.desk, lambda: self.state, effect.turn_id, effect.round)
+        await self._model.run()
+        self._model = None
+
+    async def _stop_model(self) -> None:
+        for effect, task in list(self._running.items()):
+            if isinstance(effect, CallModel):
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        self.catch_up()
+        if self.state.turn is None or self.state.turn.phase != "calling":
+            return
+        kept = await self._model.stopped() if self._model else []
+        self._model = None
+        await self.desk.append(*kept, *self._ending(end_of_stopped_turn(self.state.turn)))
+
+    async def _execute(self, call_id: str) -> None:
+        stop = self._stops.setdefault(call_id, asyncio.Event())
+        try:
+            await execute_call(self.desk, call_id, stop)
+        finally:
+            self._stops.pop(call_id, None)
+
+    async def _stop_call(self, call_id: str) -> None:
+        stop = self._stops.get(call_id)
+        if stop is None:
+            await recover_call(self.desk, call_id)
+            return
+        stop.set()
+        task = self._running.get(Execute(call_id=call_id))
+        if task is not None:
+            await asyncio.wait([task])
+
+    async def _withdraw(self, call_id: str) -> None:
+        call = self.desk.kit.journal.call(call_id)
+        if call is None or call.state not in ("pending", "approved"):
+            return
+        events = [self._call_event(CallFinished(state="cancelled", detail="withdrawn"), call_id)]
+        action = self.desk.kit.journal.action(call.action_id) if call.action_id else None
+        if action is not None and action.state == "pending":
+            body = ActionCancelled(why="the turn was stopped")
+            events.insert(0, self._call_event(body, call_id, action.id))
+        await self.desk.append(*events)
+
+    def _call_event(self, body: Body, call_id: str, action_id: str | None = None) -> Event:
+        turn_id = self.state.turn.id if self.state.turn else None
+        return self.desk.event(body, turn_id=turn_id, call_id=call_id, action_id=action_id)
+
+    async def _restack(self, call_id: str) -> None:
+        call = self.desk.kit.journal.call(call_id)
+        if call is not None and call.state == "approved":
+            await propose_anew(
+                self.desk, call_id, "an earlier change that it builds on was not taken as shown"
+            )
+        else:
+            await reopen_action(self.desk, call_id, "restacked")
+
+    async def _refresh(self, action_id: str) -> None:
+        action = self.desk.kit.journal.action(action_id)
+        if action is not None and action.call_id is not None:
+            await reopen_action(self.desk, action.call_id, "refreshed")
+
+    async def _end_turn(self, effect: EndTurn) -> None:
+        fault_point("turn.before_end")
+        await self.desk.append(*self._ending(effect))
+
+    def _ending(self, effect: EndTurn) -> list[Event]:
+        turn_id = self.state.turn.id if self.state.turn else None
+        ended = self.desk.event(TurnEnded(outcome=effect.outcome, detail=effect.detail), turn_id=turn_id)
+        status = _status_after_turn(self.desk.session(), effect)
+        return [ended, *(self.desk.event(body) for body in status)]
+
+    async def pause(self, reason: PauseReason) -> None:
+        """Append that the session is paused, unless it is so already."""
+        session = self.desk.session()
+        if (session.status, session.reason) != ("paused", reason):
+            await self._append(SessionStatusChanged(status="paused", reason=reason))
+
+    async def _append(self, *bodies: Body) -> None:
+        await self.desk.append(*(self.desk.event(body) for body in bodies))
+
+
+def _status_after_turn(session: Session, effect: EndTurn) -> list[SessionStatusChanged]:
+    reason = _PAUSE_AFTER_OUTCOME.get(effect.outcome)
+    if reason is not None:
+        return [SessionStatusChanged(status="paused", reason=reason)]
+    return [] if session.status == "ready" else [SessionStatusChanged(status="ready")]
+
+
+LOG = logging.getLogger("workbench.host")
+OnSessionEvents = Callable[[Sequence[Event]], None]
+
+
+class SessionProgress(Struct, frozen=True, kw_only=True):
+    """Where a driven session stands, for whoever decides how long to drive it."""
+
+    session: Session
+    waiting: tuple[Action, ...]
+    calls: tuple[Call, ...]
+    is_idle: bool
+    """Nothing runs, nothing is due and no turn is open."""
+    is_resting: bool
+    """Nothing runs and nothing is due; a turn may be open and wait for its human."""
+    open_turn: str | None
+    last_outcome: str | None
+    """Of the newest `turn.ended` that this driver has read."""
+
+
+async def drive_session(
+    kit: DriverContext,
+    driver: DriverIdentity,
+    session_id: str,
+    *,
+    until: Callable[[SessionProgress], bool],
+    on_events: OnSessionEvents | None = None,
+) -> SessionProgress:
+    """Drive a session until `until` says so and return where it stands then.
+
+    Raises:
+        Driven: another process drives it; names the pid.
+        LeaseLost: another driver took it over meanwhile.
+    """
+    lease = take_lease(kit.journal, session_id, driver)
+    outcome = _LastOutcome(on_events)
+    runner = SessionRunner(SessionWriter(kit, session_id, lease_guard(lease)), outcome.see)
+    ticking = asyncio.create_task(_run_clock(runner))
+    try:
+        expire_actions(kit.journal)
+        await _run_until_given_back(
+            runner, lease, lambda found: until(_session_progress(found, outcome.last))
+        )
+    finally:
+        ticking.cancel()
+        await asyncio.gather(ticking, return_exceptions=True)
+        release_lease(kit.journal, lease)
+    return _session_progress(runner, outcome.last)
+
+
+async def _run_until_given_back(
+    runner: SessionRunner, lease: Lease, until: Callable[[SessionRunner], bool]
+) -> None:
+    """Run until the session can be given back with everything seen to that was asked of it."""
+    is_given_back = False
+    while not is_given_back:
+        try:
+            await runner.run(until)
+        finally:
+            await _record_pause(runner)
+        runner.catch_up()
+        is_given_back = until(runner) and release_lease(runner.desk.kit.journal, lease, runner.cursor)
+
+
+class _LastOutcome:
+    """Remembers how the newest turn ended while events pass by."""
+
+    def __init__(self, on_events: OnSessionEvents | None) -> None:
+        self.last: str | None = None
+        self._on_events = on_events
+
+    def see(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event.body, TurnEnded):
+                self.last = event.body.outcome
+        if self._on_events is not None:
+            self._on_events(events)
+
+
+async def _run_clock(runner: SessionRunner) -> None:
+    while True:
+        try:
+            expire_actions(runner.desk.kit.journal)
+            await mark_stale_actions(runner.desk, runner.state)
+            await stop_long_turn(runner.desk, runner.state)
+        except JournalError as error:
+            # A disk that is full for a moment must not stop the clock for the life of the driver.
+            LOG.warning("session %s: %s", runner.desk.session_id, error)
+        await asyncio.sleep(CLOCK_TICK_SECONDS)
+
+
+async def _record_pause(runner: SessionRunner) -> None:
+    """Say why an open turn stands still: it waits for its human, or it lost its driver."""
+    if runner.failure is not None:
+        return
+    runner.catch_up()
+    session = runner.desk.session()
+    if runner.state.turn is None or session.status != "processing":
+        return
+    is_waiting = any(not call.is_settled for call in runner.state.calls)
+    await runner.pause("parked" if is_waiting else "host lost")
+
+
+def _session_progress(runner: SessionRunner, outcome: str | None) -> SessionProgress:
+    journal, session_id = runner.desk.kit.journal, runner.desk.session_id
+    turn = runner.state.turn
+    return SessionProgress(
+        session=runner.desk.session(),
+        waiting=tuple(journal.actions(session_id=session_id, states=("pending",))),
+        calls=tuple(journal.calls(session_id)),
+        is_idle=turn is None and not runner.is_busy,
+        is_resting=not runner.is_busy,
+        open_turn=turn.id if turn else None,
+        last_outcome=outcome,
+    )
+
+
+CLOCK_TICK_SECONDS = 1.0
+"""Seconds between two looks."""
+_MICROSECONDS = 1_000_000
+
+
+def expire_actions(journal: Journal) -> list[str]:
+    """Expire what is due and return the ids."""
+    return expire_due_actions(journal)
+
+
+async def mark_stale_actions(desk: SessionWriter, state: TurnState) -> None:
+    """Append `action.became_stale` for waiting actions of a session whose base moved."""
+    for action in _actions_to_watch(desk, state):
+        paths = await asyncio.to_thread(
+            stale_paths, desk.kit.root, action.files, desk.kit.journal.blobs.keyed
+        )
+        if paths and paths != action.stale_paths:
+            body = ActionBecameStale(paths=paths)
+            event = desk.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
+            await desk.append(event)
+
+
+async def stop_long_turn(desk: SessionWriter, state: TurnState) -> None:
+    """Ask the open turn to stop when it has worked as long as its session may (S2 configuration, timeout)."""
+    seconds, turn = configured_number(state, "timeout"), state.turn
+    if seconds is None or turn is None or turn.is_interrupted:
+        return
+    if worked_microseconds(turn, desk.kit.journal.now()) >= seconds * _MICROSECONDS:
+        body = InterruptRequested(why=f"It worked for {duration_text(seconds)}, which is its time.")
+        await desk.append(desk.event(body, turn_id=turn.id))
+
+
+def configured_number(state: TurnState, key: str) -> float | None:
+    """Return a number above zero of a session's configuration; None where there is none."""
+    value = state.created.configuration.get(key) if state.created else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if value > 0 else None
+
+
+def _actions_to_watch(desk: SessionWriter, state: TurnState) -> Iterable[Action]:
+    """Yield waiting file changes, but not those built on the after-image of a call that is still open."""
+    for action in desk.kit.journal.actions(session_id=desk.session_id, states=("pending",)):
+        call = state.call(action.call_id)
+        is_commit = isinstance(desk.kit.tools.get(action.tool or ""), CommitTool)
+        if not action.files or call is None or is_commit:
+            continue
+        bases = [state.call(base) for base, _ in call.on_top_of]
+        if not any(base is not None and not base.is_settled for base in bases):
+            yield action

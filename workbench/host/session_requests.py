@@ -1,0 +1,359 @@
+"""What people ask of a session, each as an event: begin, prompt, continue, interrupt, undo, rename, tag, end.
+
+Also its approval mode, its bookmarks, archiving and deletion (the journal's one exception to append-only).
+Checks the request and records it; whoever holds the lease reacts.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from workbench.domain.events import (
+    ActionCancelled,
+    ContinueRequested,
+    Event,
+    InterruptRequested,
+    MarkAdded,
+    PromptSubmitted,
+    RefreshRequested,
+    SessionChanged,
+    SessionCreated,
+    SessionStatusChanged,
+    UndoRequested,
+)
+from workbench.domain.machines import SESSION_MOVES, TERMINAL_SESSION_STATES
+from workbench.domain.rows import Session
+from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Json
+from workbench.host import redaction
+from workbench.journal.errors import SessionUnknown
+from workbench.journal.imports import is_imported_session
+from workbench.journal.journal import Journal
+from workbench.journal.leases import is_lease_live
+from workbench.journal.maintenance import delete_session
+from workbench.journal.transaction import TransactionTables
+from workbench.text.safe import one_line
+
+
+class SessionRefused(Exception):
+    """A session was not begun, or takes no request; says what, why and what to do."""
+
+    def __init__(self, what: str, why: str, remedy: str) -> None:
+        self.what, self.why, self.remedy = what, why, remedy
+        super().__init__(f"{what} {why} {remedy}")
+
+
+def create_session(
+    journal: Journal,
+    *,
+    workspace: str,
+    provider: str,
+    model: str,
+    actor: Actor,
+    title: str = "",
+    system_prompt: str = "",
+    configuration: Mapping[str, Json] | None = None,
+    active_tools: Sequence[str] = (),
+) -> str:
+    """Begin a session and return its id.
+
+    Raises:
+        SessionRefused: the workspace is not an absolute path of an accessible folder, or the model is empty.
+    """
+    _check_workspace(workspace)
+    if not model.strip():
+        raise SessionRefused("No session was begun.", "The model is empty.", "Name one with --model.")
+    session_id = journal.clock.new_id()
+    prompt, ref = redaction.redact_and_seal_text(system_prompt, journal.blobs)
+    body = SessionCreated(
+        title=redaction.redact_line(title, 120), workspace=workspace, provider=provider, model=model,
+        system_prompt=prompt, system_prompt_ref=ref, configuration=dict(configuration or {}),
+        active_tools=tuple(active_tools), telemetry_id=journal.clock.new_id(),
+    )  # fmt: skip
+    journal.append([journal.event(body, session_id, actor)])
+    return session_id
+
+
+def submit_prompt(journal: Journal, session_id: str, text: str, actor: Actor) -> None:
+    """Say something to the agent of a session.
+
+    Raises:
+        SessionRefused: there is nothing in it, there is no such session, or it has ended.
+    """
+    if not text.strip():
+        raise SessionRefused("Nothing was sent.", "The prompt is empty.", "Say what the agent should do.")
+    recorded, ref = redaction.redact_and_seal_text(text, journal.blobs)
+    _append_request(journal, session_id, PromptSubmitted(text=recorded, text_ref=ref), actor)
+
+
+def continue_session(journal: Journal, session_id: str, actor: Actor) -> None:
+    """Let a paused session go on."""
+    _append_request(journal, session_id, ContinueRequested(), actor)
+
+
+def interrupt_session(journal: Journal, session_id: str, actor: Actor) -> None:
+    """Ask the running turn to stop."""
+    _append_request(journal, session_id, InterruptRequested(), actor)
+
+
+def request_refresh(journal: Journal, action_id: str, actor: Actor) -> None:
+    """Ask for a stale action to be proposed anew."""
+    _append_action_request(journal, action_id, RefreshRequested(), actor)
+
+
+def request_undo(journal: Journal, action_id: str, actor: Actor) -> str:
+    """Ask for what an action wrote to be taken back; return the request's id, which the verdict names."""
+    return _append_action_request(journal, action_id, UndoRequested(), actor)
+
+
+def newest_open_session(journal: Journal, workspace: str) -> Session | None:
+    """Return the newest session of a workspace that can go on; None when there is none."""
+    live = (s for s in journal.sessions(workspace=workspace) if s.kind == "chat")
+    return next(
+        (
+            s
+            for s in live
+            if s.status not in TERMINAL_SESSION_STATES and not is_imported_session(journal, s.id)
+        ),
+        None,
+    )
+
+
+def _append_action_request(journal: Journal, action_id: str, body: Body, actor: Actor) -> str:
+    action = journal.action(action_id)
+    if action is None:
+        raise SessionRefused("Nothing was asked for.", f"There is no action {action_id}.", "List them first.")
+    return _append_request(journal, action.session_id, body, actor, action_id)
+
+
+def _append_request(
+    journal: Journal, session_id: str, body: Body, actor: Actor, action_id: str | None = None
+) -> str:
+    session = journal.session(session_id)
+    if session is None:
+        why = f"There is no session {session_id}."
+        raise SessionRefused("Nothing was sent.", why, "workbench sessions list shows them.")
+    if session.status in TERMINAL_SESSION_STATES:
+        why = f"The session is {session.status}."
+        raise SessionRefused("Nothing was sent.", why, "Begin a new session.")
+    call_id = None
+    if action_id is not None and (action := journal.action(action_id)) is not None:
+        call_id = action.call_id
+    event = journal.event(body, session_id, actor, action_id=action_id, call_id=call_id)
+    journal.append([event])
+    return event.id
+
+
+def _check_workspace(workspace: str) -> None:
+    what, path = "No session was begun.", Path(workspace)
+    if not path.is_absolute():
+        raise SessionRefused(what, f"{workspace} is no absolute path.", "Give the folder from /.")
+    if not path.exists():
+        raise SessionRefused(what, f"{workspace} does not exist.", "Make the folder first, or name another.")
+    if not path.is_dir():
+        raise SessionRefused(what, f"{workspace} is no folder.", "Name the folder that it lies in.")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise SessionRefused(what, f"{workspace} is not accessible.", "Check its permissions.")
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        remedy = "Mount it for writing, or name a copy."
+        raise SessionRefused(what, f"{workspace} is on a disk that is read-only.", remedy)
+    if not os.access(path, os.W_OK):
+        raise SessionRefused(what, f"{workspace} is not accessible for writing.", "Check its permissions.")
+
+
+MAX_TITLE_LENGTH = 120
+MAX_TAG_LENGTH = 40
+MAX_TAGS = 20
+AGENT_STOP_SECONDS = 10.0
+"""Seconds that a driver gets to stop before its session is ended."""
+
+
+def rename_session(journal: Journal, session_id: str, title: str, actor: Actor) -> str:
+    """Give a session another title and return it as it was kept: one line, scrubbed.
+
+    Raises:
+        SessionRefused: The title is empty or the session is the journal's own.
+    """
+    _refuse_system_session(session_id, "renamed")
+    line = redaction.redact_line(title.strip(), MAX_TITLE_LENGTH)
+    if not line:
+        raise SessionRefused("The session was not renamed.", "The title is empty.", "Say what to call it.")
+    _append_change(journal, session_id, SessionChanged(title=line), actor)
+    return line
+
+
+def change_tags(
+    journal: Journal, session: Session, add: Sequence[str], remove: Sequence[str], actor: Actor
+) -> tuple[str, ...]:
+    """Change the tags of a session and return them.
+
+    Raises:
+        SessionRefused: There would be more than 20, or the session is the journal's own.
+    """
+    _refuse_system_session(session.id, "tagged")
+    lines = (redaction.redact_line(word.strip(), MAX_TAG_LENGTH) for word in add)
+    kept = [word for word in session.tags if word not in remove]
+    tags = tuple(dict.fromkeys((*kept, *(line for line in lines if line))))
+    if len(tags) > MAX_TAGS:
+        why = f"It would have {len(tags)} tags."
+        raise SessionRefused("The session was not tagged.", why, f"Keep to {MAX_TAGS}.")
+    if tags != session.tags:
+        _append_change(journal, session.id, SessionChanged(tags=tags), actor)
+    return tags
+
+
+def archive_session(journal: Journal, session: Session, is_archived: bool, actor: Actor) -> None:
+    """Put a session out of the way, or back; nothing of it is lost."""
+    _refuse_system_session(session.id, "archived")
+    if session.archived != is_archived:
+        _append_change(journal, session.id, SessionChanged(archived=is_archived), actor)
+
+
+def end_session(
+    journal: Journal, session: Session, actor: Actor, patience: float = AGENT_STOP_SECONDS
+) -> str:
+    """End a session for good: what it asks is withdrawn, nothing can be said to it any more.
+
+    Returns:
+        The status it has now: `completed`, or `terminated` where it never began to work.
+
+    Raises:
+        SessionRefused: It has ended, is the journal's own, or its agent did not stop in time.
+    """
+    _refuse_system_session(session.id, "ended")
+    if session.status in TERMINAL_SESSION_STATES:
+        why = f"It is {session.status}."
+        raise SessionRefused("The session was not ended.", why, "Nothing is left to do.")
+    _stop_agent(journal, session, actor, patience)
+    journal.transact(lambda live, now: _ending_events(journal, live, session.id, actor, now))
+    found = journal.session(session.id)
+    return found.status if found else "deleted"
+
+
+def _stop_agent(journal: Journal, session: Session, actor: Actor, patience: float) -> None:
+    """Ask the agent of a session that works to stop, and wait until it has."""
+    until = time.monotonic() + patience
+    is_asked = False
+    while (now := journal.session(session.id)) and now.status == "processing" and _is_driven(journal, now):
+        if not is_asked:
+            interrupt_session(journal, session.id, actor)
+            is_asked = True
+        left = until - time.monotonic()
+        if left <= 0:
+            why = f"Its agent has not stopped for {patience:.0f} s."
+            raise SessionRefused("The session was not ended.", why, "Look with workbench host status.")
+        journal.wait(journal.last_position(), min(left, 0.5))
+
+
+def _is_driven(journal: Journal, session: Session) -> bool:
+    return is_lease_live(journal.home, journal.lease(session.id))
+
+
+def _ending_events(
+    journal: Journal, live: TransactionTables, session_id: str, actor: Actor, now: int
+) -> list[Event]:
+    session = live.session(session_id)
+    if session is None:
+        raise SessionUnknown(f"session {session_id} was not ended", "it was deleted", "nothing is left to do")
+    if session.status in TERMINAL_SESSION_STATES:
+        return []
+    status = "completed" if "completed" in SESSION_MOVES[session.status] else "terminated"
+    open_ones = live.all(
+        "SELECT id, call_id FROM action WHERE session_id = ? AND state = 'pending'", session_id
+    )
+    closing = [
+        journal.event(ActionCancelled(why="the session was ended"), session_id, actor, action_id=row[0],
+                      call_id=row[1], at=now)
+        for row in open_ones
+    ]  # fmt: skip
+    return [*closing, journal.event(SessionStatusChanged(status=status), session_id, actor, at=now)]
+
+
+def delete_with_steps(journal: Journal, session: Session, actor: Actor) -> int:
+    """Delete a session with everything that belongs to it, the steps of a pipeline run included.
+
+    Returns:
+        How many sessions were deleted.
+
+    Raises:
+        Driven: A living process drives it.
+        GuardFailed: It is the session of the journal itself.
+    """
+    steps = journal.sessions(parent_id=session.id, kinds=("step",))
+    below = sum(delete_with_steps(journal, step, actor) for step in steps)
+    delete_session(journal, session.id, actor)
+    return below + 1
+
+
+def _append_change(journal: Journal, session_id: str, body: SessionChanged, actor: Actor) -> None:
+    journal.append([journal.event(body, session_id, actor)])
+
+
+def _refuse_system_session(session_id: str, word: str) -> None:
+    if session_id == SYSTEM_SESSION:
+        why = "It holds rules, trust and what was deleted."
+        raise SessionRefused(f"The session was not {word}.", why, "Name another one.")
+
+
+APPROVAL_MODES: Final[Mapping[str, str]] = {
+    "every": "asks before every tool",
+    "reads": "asks before all but reads",
+    "settings": "as the settings and the answer to the trust question say",
+}
+MAX_BOOKMARK_LENGTH: Final = 120
+"""Characters of a mark's name."""
+
+
+def approval_mode_named(word: str) -> str:
+    """Return the mode that a human means.
+
+    Raises:
+        SessionRefused: There is no such mode; names them.
+    """
+    name = word.strip().casefold()
+    if name in APPROVAL_MODES:
+        return name
+    known = ", ".join(APPROVAL_MODES)
+    why = f"There is no mode “{one_line(name, 40)}”." if name else "No mode is named."
+    raise SessionRefused("The mode is as it was.", why, f"Write /mode and one of: {known}.")
+
+
+def approval_mode_setting(name: str) -> dict[str, Json]:
+    """Return what a mode is in a session's configuration."""
+    return {"reads": None if name == "settings" else name}
+
+
+def set_approval_mode(journal: Journal, session: Session, word: str, actor: Actor) -> str:
+    """Change what a session asks about, from its next call of a tool on; return what to say.
+
+    Raises:
+        SessionRefused: There is no such mode, or the session takes none.
+    """
+    name = approval_mode_named(word)
+    require_changeable_session(journal, session, "The mode is as it was.")
+    body = SessionChanged(configuration=approval_mode_setting(name))
+    journal.append([journal.event(body, session.id, actor)])
+    return f"This session: {APPROVAL_MODES[name]}. What waits already still waits."
+
+
+def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -> str:
+    """Mark this moment of a session; return what to say.
+
+    Raises:
+        SessionRefused: The session has ended, or came from a file.
+    """
+    require_changeable_session(journal, session, "Nothing was marked.")
+    line = one_line(redaction.redact_line(label.strip(), MAX_BOOKMARK_LENGTH), MAX_BOOKMARK_LENGTH)
+    journal.append([journal.event(MarkAdded(label=line), session.id, actor)])
+    return f"Marked: {line}. In its replay m goes there." if line else "Marked. In its replay m goes there."
+
+
+def require_changeable_session(journal: Journal, session: Session, what: str) -> None:
+    """Raise `SessionRefused` unless the session is a chat that was begun here and has not ended."""
+    if session.status in TERMINAL_SESSION_STATES:
+        raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n begins another.")
+    if session.kind != "chat":
+        raise SessionRefused(what, "It is a step of a pipeline, which says how it works.", "Change it there.")
+    if is_imported_session(journal, session.id):
+        raise SessionRefused(what, "It came from a file; nobody works in it.", "F begins one from its end.")

@@ -1,0 +1,304 @@
+"""An agent step by the built-in agent: a child session with the persona's prompt, limits and hooks.
+
+How that session begins, what its driver may, and what its end means for the step; its conversation as text
+where a full context is summarised. Every call of it passes the gate and names pipeline and step.
+"""
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from workbench.agents.planner import CONTEXT_FULL
+from workbench.config.keys import RECORDED
+from workbench.domain.events import (
+    ActionCancelled,
+    CallFinished,
+    CallProposed,
+    ErrorRaised,
+    Event,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionCreated,
+    SessionStatusChanged,
+    TurnEnded,
+)
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.values import Actor, Json, Usage
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root, read_bounded
+from workbench.host import redaction
+from workbench.host.crash_recovery import recover_call
+from workbench.host.driver_context import DriverContext, SessionWriter, StepConstraints
+from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.journal.errors import JournalError
+from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
+from workbench.pipelines.compaction import CHECKPOINT_NAME
+from workbench.policy.hooks import HookRule
+from workbench.policy.permissions import PermissionPattern
+from workbench.text.safe import one_line
+
+DEFAULT_CONTEXT_TOKENS = 200_000
+"""Tokens of a context of which nothing is known."""
+RECORDINGS_FOLDER = ".workbench/recordings"
+"""Where the recordings of personas are that have `provider: recorded`, one a step."""
+OnStepSessionEvents = Callable[[Sequence[Event]], None]
+
+
+class RecordingMissing(Exception):
+    """A step has no recording in the folder that the run was given."""
+
+
+def child_session_events(kit: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
+    """Return the events that begin the child session of an attempt.
+
+    Raises:
+        NoRecording: the run plays recordings, and there is none for this step.
+    """
+    journal, persona = kit.journal, spec.persona
+    session_id = journal.clock.new_id()
+    actor = Actor(kind="host", pid=os.getpid())
+    prompt, ref = redaction.redact_and_seal_text(str(persona.get("prompt") or ""), journal.blobs)
+    provider, model, configuration = _provider_and_model(kit, spec, recordings)
+    created = SessionCreated(
+        session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
+        workspace=spec.workspace, provider=provider, model=model, system_prompt=prompt,
+        system_prompt_ref=ref, configuration=configuration, telemetry_id=journal.clock.new_id(),
+    )  # fmt: skip
+    said, said_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
+    bodies = (created, PromptSubmitted(text=said, text_ref=said_ref))
+    return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
+
+
+def _provider_and_model(
+    kit: DriverContext, spec: StepSpec, recordings: str
+) -> tuple[str, str, dict[str, Json]]:
+    config, persona = kit.loaded().config, spec.persona
+    configuration: dict[str, Json] = {}
+    if persona.get("temperature") is not None:
+        configuration["temperature"] = persona["temperature"]
+    model = str(persona.get("model") or config.default_model or "")
+    if not recordings and persona.get("provider") == RECORDED.name:
+        recordings = f"{kit.workspace}/{RECORDINGS_FOLDER}"
+    if not recordings:
+        return str(persona.get("provider") or config.default_provider or ""), model, configuration
+    path = _recording_path(recordings, spec)
+    data = read_bounded(path) or b""
+    configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
+    return RECORDED.name, model or RECORDED.name, configuration
+
+
+def _recording_path(folder: str, spec: StepSpec) -> Path:
+    step = spec.id.step
+    names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
+    if spec.part:
+        own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
+        names = own if spec.part == CHECKPOINT_NAME else (*own, *names)
+    for name in names:
+        path = Path(folder) / f"{name}.json"
+        if path.is_file():
+            return path.resolve()
+    raise RecordingMissing(f"there is no recording {names[-1]}.json in {folder}")
+
+
+def conversation_token_limit(kit: DriverContext, spec: StepSpec) -> int:
+    """Return the tokens at which the conversation of a step is full: a part of its context."""
+    provider = kit.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
+    window = spec.context_window or (
+        provider.num_ctx if provider and provider.num_ctx else DEFAULT_CONTEXT_TOKENS
+    )
+    return window * spec.relay_percent // 100
+
+
+def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> StepConstraints:
+    """Return what the persona of a step may not, which hooks watch it, and when its context is full."""
+    persona = spec.persona
+    allowed = cast("list[list[str]]", persona.get("allowed") or [])
+    deny = cast("list[list[str]]", persona.get("deny") or [])
+    hooks = cast("list[list[str]]", persona.get("hooks") or [])
+    name = str(persona.get("name", ""))
+    return StepConstraints(
+        run_id=spec.id.run, step=spec.title, project=project, most_tokens=most_tokens,
+        deny=tuple(PermissionPattern(text=text, origin=f"persona {name}, {origin}") for text, origin in deny),
+        ceiling=tuple(
+            PermissionPattern(text=text, origin=f"persona {name}, {origin}") for text, origin in allowed
+        )
+        or None,
+        hooks=tuple(
+            HookRule(
+                event="PreToolUse" if event == "PreToolUse" else "PostToolUse", matcher=matcher,
+                command=command, origin=origin, folder=project,
+            )
+            for event, matcher, command, origin in hooks
+        ),
+    )  # fmt: skip
+
+
+def step_driver_context(kit: DriverContext, spec: StepSpec) -> DriverContext:
+    """Return the kit of a step's session: its own folder, the run's settings, the persona's limits.
+
+    Raises:
+        FileRefused: the workspace is not there.
+    """
+    return replace(
+        kit, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
+        environment={**kit.environment, "PWD": spec.workspace},
+        constraints=step_constraints(spec, kit.workspace, conversation_token_limit(kit, spec)),
+    )  # fmt: skip
+
+
+async def run_agent_step(
+    kit: DriverContext, driver: DriverIdentity, spec: StepSpec, see: OnStepSessionEvents, stop: asyncio.Event
+) -> StepOutcome:
+    """Drive the child session until it is done, or until nothing goes on without a human."""
+    if spec.session_id is None:
+        return StepOutcome(state="failed", reason="its session was never begun", is_retryable=False)
+    try:
+        own = step_driver_context(kit, spec)
+    except FileRefused as error:
+        return StepOutcome(state="failed", reason=f"its workspace is gone: {error}", is_retryable=False)
+    try:
+        progress = await drive_session(
+            own,
+            driver,
+            spec.session_id,
+            until=lambda found: stop.is_set() or _is_resting(found),
+            on_events=see,
+        )
+    finally:
+        own.root.close()
+    if stop.is_set():
+        return StepOutcome(state="cancelled", reason="it was stopped")
+    return _agent_step_outcome(own, spec, progress)
+
+
+def _is_resting(progress: SessionProgress) -> bool:
+    return progress.is_resting and (progress.is_idle or bool(progress.waiting))
+
+
+def _agent_step_outcome(kit: DriverContext, spec: StepSpec, progress: SessionProgress) -> StepOutcome:
+    if progress.waiting and progress.open_turn is not None:
+        first = progress.waiting[0]
+        return StepOutcome(
+            state="parked", reason=f"asks: {first.verb} {first.target}"[:300],
+            action_ids=tuple(action.id for action in progress.waiting),
+        )  # fmt: skip
+    usage, session = progress.session.usage, progress.session
+    if progress.last_outcome == "done":
+        reply = _last_reply(kit, session.id)
+        stdout = kit.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
+        return StepOutcome(
+            state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:]
+        )
+    if progress.last_outcome == "limit" and (detail := _full_context_detail(kit, session.id)):
+        text = session_transcript(kit.journal.events(session.id))
+        return StepOutcome(
+            state="parked", reason=detail, is_full=True, usage=usage,
+            transcript_ref=kit.journal.blobs.seal(text.encode("utf-8", "surrogatepass")),
+        )  # fmt: skip
+    why, is_retryable = _failure_reason(kit, session.id, progress.last_outcome)
+    return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
+
+
+def _full_context_detail(kit: DriverContext, session_id: str) -> str:
+    """Return how full the context was when the newest turn ended for that; empty if it did not."""
+    ended = [e.body.detail for e in kit.journal.events(session_id) if isinstance(e.body, TurnEnded)]
+    return ended[-1] if ended and ended[-1].startswith(CONTEXT_FULL) else ""
+
+
+def _last_reply(kit: DriverContext, session_id: str) -> str:
+    replies = [e.body.text for e in kit.journal.events(session_id) if isinstance(e.body, ReplyCompleted)]
+    return next((text for text in reversed(replies) if text.strip()), "")
+
+
+def _failure_reason(kit: DriverContext, session_id: str, outcome: str | None) -> tuple[str, bool]:
+    if outcome == "unattended":
+        return "a question expired: nobody answered in time", False
+    if outcome == "limit":
+        return "the agent reached its limit of rounds", True
+    if outcome == "interrupted":
+        return "somebody stopped the agent", False
+    errors = [e.body for e in kit.journal.events(session_id) if isinstance(e.body, ErrorRaised)]
+    last = errors[-1] if errors else None
+    return (
+        (f"{last.message} {last.remedy}".strip(), last.recoverable) if last else ("the agent stopped", True)
+    )
+
+
+async def close_child_session(
+    kit: DriverContext, driver: DriverIdentity, session_id: str, *, is_done: bool
+) -> Usage:
+    """End a child session in order: what was executing is settled, what waits is withdrawn.
+
+    Returns:
+        What it used.
+    """
+    session = kit.journal.session(session_id)
+    if session is None or session.status in TERMINAL_SESSION_STATES:
+        return session.usage if session else Usage()
+    try:
+        lease = take_lease(kit.journal, session_id, driver)
+    except JournalError:
+        return session.usage  # somebody else drives it and will end it
+    desk = SessionWriter(kit, session_id, lease_guard(lease))
+    try:
+        await _settle_open_calls(desk, session_id)
+        status = (
+            "completed" if is_done and session.status in ("ready", "processing", "paused") else "terminated"
+        )
+        await desk.append(desk.event(SessionStatusChanged(status=status)))
+    finally:
+        release_lease(kit.journal, lease)
+    return session.usage
+
+
+async def _settle_open_calls(desk: SessionWriter, session_id: str) -> None:
+    journal = desk.kit.journal
+    for call in journal.calls(session_id, states=("executing",)):
+        await recover_call(desk, call.id)
+    for action in journal.actions(session_id, states=("pending",)):
+        body = ActionCancelled(why="its step is over")
+        await desk.append(
+            desk.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
+        )
+    for call in journal.calls(session_id, states=("pending", "approved")):
+        await desk.append(desk.call_event(CallFinished(state="cancelled", detail="withdrawn"), call))
+
+
+MAX_TRANSCRIPT: Final = 200_000
+"""Characters in all: about 50,000 tokens, which leaves room for the answer in any context that is relayed."""
+_MAX_RESULT: Final = 2_000
+
+
+def session_transcript(events: Sequence[Event]) -> str:
+    """Return the conversation; of a long one the first fifth and the end."""
+    whole = "\n\n".join(_transcript_paragraphs(events))
+    if len(whole) <= MAX_TRANSCRIPT:
+        return whole
+    head = MAX_TRANSCRIPT // 5
+    left_out = len(whole) - MAX_TRANSCRIPT
+    return f"{whole[:head]}\n\n… {left_out:,} characters left out …\n\n{whole[head - MAX_TRANSCRIPT :]}"
+
+
+def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
+    targets: dict[str | None, str] = {}
+    for event in events:
+        match event.body:
+            case PromptSubmitted(text=text):
+                yield f"USER: {text}"
+            case ReplyCompleted(text=text):
+                if text.strip():
+                    yield f"AGENT: {text}"
+            case CallProposed(tool=tool, target=target):
+                targets[event.call_id] = f"{tool} {one_line(target, 300)}".rstrip()
+            case CallFinished() as done:
+                said = done.preview or done.error or done.summary
+                shown = said if len(said) <= _MAX_RESULT else f"{said[:_MAX_RESULT]} …"
+                yield f"TOOL {targets.get(event.call_id, 'call')}: {done.state}\n{shown}".rstrip()
+            case _:
+                continue

@@ -1,0 +1,344 @@
+"""Start a run or continue it: what is sealed, which steps are kept, what a dead driver left.
+
+JOURNAL section 3, P1. Also which runs of a workspace can be driven now. A run that lost its driver goes on
+only after a human's word.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import (
+    Event,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    SessionStatusChanged,
+    StepChanged,
+)
+from workbench.domain.rows import Session
+from workbench.effects.child_processes import terminate_leftovers
+from workbench.effects.files import private_folder
+from workbench.effects.git import GitFailed, run_git
+from workbench.effects.process_table import ProcessIdentity
+from workbench.effects.runtime import fault_point
+from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext, RunWriter
+from workbench.host.steps import agent_step
+from workbench.host.steps.run_requests import (
+    RunRefused,
+    RunRequest,
+    kept_steps,
+    load_requested_pipeline,
+    require_runnable_pipeline,
+)
+from workbench.host.workspace_trust import is_trusted
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, is_lease_live
+from workbench.journal.session_queries import pending_action_ids
+from workbench.pipelines import templates
+from workbench.pipelines.contracts import InputRefused, check_input
+from workbench.pipelines.load import RunDefinition, define_run
+from workbench.pipelines.model import Manifest, Pipeline
+from workbench.pipelines.state import RunState, StepRun, fold_run
+from workbench.pipelines.step_order import descendants, step_plans
+from workbench.text.human import iso_time
+
+RunContinuation = Literal["new", "again", "on", "lost", "over"]
+"""A first round; a later one; the same round goes on; its driver is lost and nobody spoke; it is over."""
+
+
+class StartedRun(Struct, frozen=True, kw_only=True):
+    """A run that may be driven."""
+
+    definition: RunDefinition
+    pipeline: Pipeline
+    manifest: Manifest | None
+    state: RunState
+    base: str
+    """Its private folder of workspaces."""
+
+
+def run_continuation(state: RunState, pending: int) -> RunContinuation:
+    """Return how a run that nobody drives may go on.
+
+    Args:
+        state: folded from its events.
+        pending: how many questions of its steps wait for a human.
+    """
+    if state.request is None or state.status == "completed":
+        return "over"
+    if state.round == 0:
+        return "over" if state.status in ("failed", "cancelled") else "new"
+    if state.is_continue_requested:
+        return "again"
+    if state.status in ("failed", "cancelled"):
+        return "over"
+    if state.is_cancelled or state.status == "waiting" or (state.reason == "parked" and state.is_given_back):
+        return "on"
+    return "lost" if not pending or state.status == "running" else "on"
+
+
+async def start_run(
+    kit: DriverContext, ledger: RunWriter, driver: DriverIdentity, state: RunState
+) -> StartedRun | None:
+    """Begin a run or let it go on; None if it cannot, which is said in the journal."""
+    how = run_continuation(state, len(ledger.pending(ledger.run_id)))
+    if how in ("lost", "over"):
+        if how == "lost" and state.session_status != "paused":
+            lost = SessionStatusChanged(status="paused", reason="host lost")
+            await ledger.append(ledger.event(lost))
+        return None
+    try:
+        if how == "new":
+            return await _start_first_round(kit, ledger, state)
+        return await _continue_run(kit, ledger, driver, state, is_new_round=how == "again")
+    except RunRefused as error:
+        await _record_refusal(ledger, state, str(error))
+        return None
+
+
+async def _record_refusal(ledger: RunWriter, state: RunState, why: str) -> None:
+    events = [ledger.event(body) for body in _moves_to_ready(state)]
+    if state.status == "queued":
+        events.append(ledger.event(RunChanged(status="failed", detail=ledger.scrubbed(why))))
+    paused = SessionStatusChanged(status="paused", reason="run ended")
+    await ledger.append(*events, ledger.event(paused))
+
+
+def _moves_to_ready(state: RunState) -> list[SessionStatusChanged]:
+    """Return the moves that bring the run's session from where it is to ready."""
+    words = {"created": ("initializing", "ready"), "initializing": ("ready",), "paused": ("ready",)}
+    return [
+        SessionStatusChanged(status="initializing" if word == "initializing" else "ready")
+        for word in words.get(state.session_status, ())
+    ]
+
+
+def _moves_to_processing(state: RunState) -> list[SessionStatusChanged]:
+    if state.session_status == "processing":
+        return []
+    return [*_moves_to_ready(state), SessionStatusChanged(status="processing")]
+
+
+# --- the first round -----------------------------------------------------------------------------------
+
+
+async def _start_first_round(kit: DriverContext, ledger: RunWriter, state: RunState) -> StartedRun:
+    body = state.request
+    assert body is not None
+    if not is_trusted(kit.journal, kit.workspace):
+        raise RunRefused("the run did not begin", "its workspace is not trusted", "say workbench trust")
+    exact = ledger.unseal(body.input_ref) if body.input_ref else None
+    given = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
+    definition, pipeline, manifest = await asyncio.to_thread(_define_run, kit, body, given)
+    try:
+        check_input(pipeline.input, given)
+    except InputRefused as error:
+        raise RunRefused("the run did not begin", str(error), "give an input that satisfies it") from None
+    data = definition.to_bytes()
+    base = _workspaces_folder(kit, manifest, definition, ledger.run_id)
+    kept, copied = _kept_from_earlier_run(kit, ledger, pipeline, body)
+    started = RunStarted(
+        pipeline=pipeline.name, steps=step_plans(pipeline, manifest), definition_digest=ledger.keyed(data),
+        definition_ref=ledger.seal(data), kept=kept, from_run=body.from_run,
+        workers=worker_limit(kit, manifest), workspace_root=base,
+        trace=_trace_path(definition, manifest, ledger.run_id),
+    )  # fmt: skip
+    events = [ledger.event(one) for one in (*_moves_to_processing(state), started)]
+    await ledger.append(*events, *copied)
+    fault_point("run.started")
+    for event in ledger.events(state.cursor):
+        state.take(event)
+    return StartedRun(definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=base)
+
+
+def _define_run(
+    kit: DriverContext, body: RunRequested, given: str
+) -> tuple[RunDefinition, Pipeline, Manifest | None]:
+    loaded = load_requested_pipeline(
+        kit.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
+    )
+    require_runnable_pipeline(loaded)
+    assert loaded.pipeline is not None
+    definition = define_run(
+        loaded, input=given, branch=_git_output(kit, "branch", "--show-current"),
+        forge=templates.code_host_facts(_git_output(kit, "remote", "get-url", "origin")),
+        started_at=iso_time(kit.journal.now()), grants=body.grants, recordings=body.recordings,
+        depth=body.depth,
+    )  # fmt: skip
+    return definition, loaded.pipeline, loaded.manifest
+
+
+def _git_output(kit: DriverContext, *words: str) -> str:
+    try:
+        said = run_git(kit.workspace, *words, environment=kit.environment, seconds=10.0)
+    except GitFailed:
+        return ""
+    return said.decode("utf-8", "replace").strip()
+
+
+def worker_limit(kit: DriverContext, manifest: Manifest | None) -> int:
+    """Return how many steps may run at once: the smaller of what manifest and configuration say."""
+    own = kit.loaded().config.pipelines.max_concurrent_workers
+    return min(own, manifest.runtime.max_concurrent_workers) if manifest else own
+
+
+def _workspaces_folder(
+    kit: DriverContext, manifest: Manifest | None, definition: RunDefinition, run_id: str
+) -> str:
+    """Return the run's folder of workspaces, made and private."""
+    wanted = manifest.runtime.workspace_root if manifest else ""
+    if not wanted:
+        root = kit.home.path / STEP_WORKSPACES_FOLDER
+    elif wanted.startswith("/"):
+        root = private_folder(type(kit.home.path)(wanted))
+    else:
+        root = type(kit.home.path)(definition.root) / wanted
+    return str(private_folder(root / run_id))
+
+
+def _trace_path(definition: RunDefinition, manifest: Manifest | None, run_id: str) -> str:
+    if manifest is None or not manifest.runtime.is_traced:
+        return ""
+    return f"{definition.root}/{manifest.runtime.audit_dir.strip('/')}/{run_id}.jsonl"
+
+
+def _kept_from_earlier_run(
+    kit: DriverContext, ledger: RunWriter, pipeline: Pipeline, body: RunRequested
+) -> tuple[tuple[str, ...], Sequence[Event]]:
+    """Return the steps that are taken from an earlier run, and their artifacts as events of this one."""
+    if not body.from_run:
+        return (), ()
+    kept = kept_steps(pipeline, body.from_step)
+    earlier = fold_run(kit.journal.events(body.from_run))
+    skipped = [step for step in kept if step in earlier.steps and earlier.steps[step].state == "skipped"]
+    why = "skipped in the run that this one goes on from"
+    kept = tuple(step for step in kept if step not in skipped)
+    copied = [ledger.event(StepChanged(state="skipped", detail=why), step=step) for step in skipped]
+    copied += [
+        ledger.event(replace(artifact, attempt=1), step=step)
+        for step in kept
+        if step in earlier.steps
+        for artifact in earlier.steps[step].artifacts.values()
+    ]
+    return kept, copied
+
+
+# --- later -----------------------------------------------------------------------------------------------
+
+
+async def _continue_run(
+    kit: DriverContext, ledger: RunWriter, driver: DriverIdentity, state: RunState, *, is_new_round: bool
+) -> StartedRun:
+    before = state.started
+    assert before is not None
+    data = ledger.unseal(before.definition_ref) if before.definition_ref else None
+    if data is None or ledger.keyed(data) != before.definition_digest:
+        what, why = "the run does not go on", "what it was started with is not there any more"
+        raise RunRefused(what, why, "begin another one with workbench pipeline run")
+    definition = RunDefinition.from_bytes(data)
+    pipeline, manifest = definition.read()
+    await _end_leftover_steps(kit, driver, state)
+    bodies = [*_moves_to_processing(state)]
+    events = [ledger.event(body) for body in bodies]
+    if is_new_round:
+        again = replace(
+            before,
+            round=state.round + 1,
+            reset=_steps_to_reset(state, pipeline),
+            kept=(),
+            from_run="",
+            returned_by="",
+        )
+        events.append(ledger.event(again))
+    if events:
+        await ledger.append(*events)
+    fault_point("run.started")
+    while found := ledger.events(state.cursor):
+        for event in found:
+            state.take(event)
+    private_folder(type(kit.home.path)(before.workspace_root))
+    return StartedRun(
+        definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root
+    )
+
+
+def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
+    """Return what begins anew: all that is not completed, and what a human wants done again."""
+    needs = {step.id: step.needs for step in pipeline.steps}
+    again = set(state.retries)
+    for step in state.retries:
+        again |= descendants(step, needs)
+    again |= {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
+    left = set(state.steps_to_redo())
+    return tuple(
+        step
+        for step in state.steps
+        if step in left or (step in again and state.steps[step].state != "pending")
+    )
+
+
+async def _end_leftover_steps(kit: DriverContext, driver: DriverIdentity, state: RunState) -> None:
+    """End what is left of steps that were running when their driver died."""
+    for step in state.steps.values():
+        if step.state != "running":
+            continue
+        process = step.process
+        if process is not None:
+            identity = ProcessIdentity(pid=process.pid, group=process.group, start_time=process.start_time)
+            await asyncio.to_thread(terminate_leftovers, identity, process.mark)
+        row = kit.journal.pipeline_state(step.session_id) if step.session_id else None
+        if step.session_id is not None and row is None:
+            await agent_step.close_child_session(kit, driver, step.session_id, is_done=False)
+
+
+def interrupted_command_steps(state: RunState) -> list[str]:
+    """Return the command steps that were running when the driver died: they are run again."""
+    return [step.id for step in state.steps.values() if step.state == "running" and step.process is not None]
+
+
+_MAX_RUNS = 50
+
+
+def is_runnable(kit: DriverContext, session: Session) -> bool:
+    """Return whether a run may be begun or go on now."""
+    journal = kit.journal
+    if session.parent_id is not None:
+        return False  # a run below another is driven by the one above
+    state = fold_run(journal.events(session.id))
+    how = run_continuation(state, len(pending_action_ids(journal, session.id)))
+    if how != "on":
+        return how in ("new", "again")
+    return state.is_cancelled or any(_is_step_answered(journal, step) for step in state.steps.values())
+
+
+def _is_step_answered(journal: Journal, step: StepRun) -> bool:
+    if step.state != "waiting":
+        return False
+    if step.action_id is not None:
+        action = journal.action(step.action_id)
+        while action is not None and action.state == "superseded" and action.successor:
+            action = journal.action(action.successor)
+        return action is not None and action.state != "pending"
+    if step.session_id is None:
+        return True
+    return not pending_action_ids(journal, step.session_id) or any(
+        (action.decided_at or 0) > step.moved_at and action.state != "superseded"
+        for action in journal.actions(step.session_id)
+    )
+
+
+def answered_runs(kit: DriverContext) -> list[Session]:
+    """Return the runs of this workspace that wait, are driven by nobody, and were answered."""
+    journal = kit.journal
+    found: list[Session] = []
+    for run in journal.pipeline_states(kit.workspace, _MAX_RUNS):
+        if run.status != "waiting" or is_lease_live(kit.home, journal.lease(run.pipeline_id)):
+            continue
+        session = journal.session(run.pipeline_id)
+        if session is not None and is_runnable(kit, session):
+            found.append(session)
+    return found

@@ -1,0 +1,411 @@
+"""The embedded step executor: agents, commands, adapters and pipelines, in this process's event loop.
+
+A command step is supervised like a command of an agent: `process.started` is recorded before it runs. An
+adapter step is another program's command line, headless, with JSON or JSON lines back; its own tool calls do
+not pass the gate.
+"""
+
+import asyncio
+import codecs
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain.events import Event
+from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
+from workbench.domain.values import Decision, Json, Usage
+from workbench.effects.child_processes import ProcessNotStarted
+from workbench.effects.command_execution import Command, CommandExit, prepare_command
+from workbench.effects.runtime import fault_point
+from workbench.host.driver_context import DeltaWriter, DriverContext
+from workbench.host.executor import MAX_STREAMED_CHARACTERS, OutputEnds
+from workbench.host.steps import agent_step
+from workbench.journal.leases import DriverIdentity
+from workbench.pipelines.artifacts import MOST_STDOUT
+from workbench.pipelines.attempt import AttemptNotReady
+from workbench.pipelines.executor import OnStepEvent
+from workbench.secrets.scrubber import scrub
+from workbench.text.safe import one_line
+
+
+class NestedRunner(Struct, frozen=True, kw_only=True):
+    """How a step that is a pipeline is begun and driven; a run's driver fills it."""
+
+    opening: Callable[[StepSpec], list[Event]]
+    run: Callable[[StepSpec], Awaitable[StepOutcome]]
+    cancel: Callable[[str], None]
+
+
+class EmbeddedExecutor(Struct, kw_only=True):
+    """Runs the steps of one run."""
+
+    kit: DriverContext
+    driver: DriverIdentity
+    run_id: str
+    recordings: str
+    nested: NestedRunner
+    see: agent_step.OnStepSessionEvents
+    _stops: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    _sessions: dict[str, str] = field(default_factory=dict[str, str])
+
+    def opening(self, spec: StepSpec) -> Sequence[Event]:
+        """Return the events that begin the child session or the child run of an attempt.
+
+        Raises:
+            NotReady: it cannot be begun.
+        """
+        if spec.kind == "pipeline":
+            return self.nested.opening(spec)
+        if spec.kind != "prompt" or spec.adapter:
+            return ()
+        try:
+            return agent_step.child_session_events(self.kit, spec, self.run_id, self.recordings)
+        except agent_step.RecordingMissing as error:
+            raise AttemptNotReady(str(error)) from None
+
+    async def run(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
+        """Start an attempt, or go on with it if it was started before."""
+        key = str(spec.id)
+        stop = self._stops[key] = asyncio.Event()
+        try:
+            return await self._run(spec, on_event, stop)
+        finally:
+            if self._stops.get(key) is stop:
+                del self._stops[key]
+
+    async def _run(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> StepOutcome:
+        if spec.kind == "command":
+            return (await run_command_step(self.kit, spec, (*SHELL, spec.source), on_event, stop)).outcome
+        if spec.kind == "pipeline":
+            self._sessions[str(spec.id)] = spec.session_id or ""
+            return await self.nested.run(spec)
+        if spec.adapter:
+            return await run_adapter_step(self.kit, spec, on_event, stop)
+        self._sessions[str(spec.id)] = spec.session_id or ""
+        outcome = await agent_step.run_agent_step(self.kit, self.driver, spec, self.see, stop)
+        if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
+            is_done = outcome.state == "completed" or outcome.is_full
+            await agent_step.close_child_session(self.kit, self.driver, spec.session_id, is_done=is_done)
+        return outcome
+
+    async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
+        """Do nothing: a decision is in the journal, which is where this executor looks."""
+        del step, action_id, decision
+
+    async def cancel(self, step: StepId) -> None:
+        """End what runs of an attempt, or the session that it is parked in."""
+        stop = self._stops.get(str(step))
+        session_id = self._sessions.get(str(step))
+        if stop is not None:
+            stop.set()
+            self.kit.journal.doorbell.announce()
+            return
+        row = self.kit.journal.reader.step_state(step.run, step.step)
+        found = session_id or (row.session_id if row else None)
+        if found is None:
+            return
+        if row is not None and row.kind == "pipeline":
+            self.nested.cancel(found)
+        else:
+            await agent_step.close_child_session(self.kit, self.driver, found, is_done=False)
+
+
+UNBOUNDED_BYTES: Final = 1 << 50
+"""Bytes a step may print: what is kept is bounded, what is printed is its own affair."""
+SHELL: Final = ("/bin/sh", "-c")
+_MAX_EVENT_OUTPUT: Final = 2_000
+"""Characters of the end of an output that stand in the event itself."""
+
+
+class CommandRun(Struct, frozen=True, kw_only=True):
+    """How a process of a step ended, and what was kept of what it printed."""
+
+    outcome: StepOutcome
+    text: str = ""
+
+
+async def run_command_step(
+    kit: DriverContext,
+    spec: StepSpec,
+    argv: Sequence[str],
+    on_event: OnStepEvent,
+    stop: asyncio.Event,
+    environment: Mapping[str, str] | None = None,
+) -> CommandRun:
+    """Run a program to its end and return how it ended."""
+    added = cast("Mapping[str, str]", spec.environment) if environment is None else environment
+    mark = kit.clock.new_id()
+    try:
+        every = {**kit.environment, **added, "PWD": spec.workspace}
+        command = prepare_command(argv, spec.workspace, every, mark, is_apart=_has_separate_stdout(spec))
+    except ProcessNotStarted as error:
+        return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
+    identity = command.identity
+    started = StepEvent(
+        kind="process", pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=mark
+    )
+    try:
+        await on_event(started)
+    except BaseException:
+        command.abandon()
+        raise
+    return await _follow_command(kit, spec, command, on_event, stop)
+
+
+async def _follow_command(
+    kit: DriverContext, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
+) -> CommandRun:
+    kept, live, whole = OutputEnds(), _LiveStepOutput(on_event), _WholeStdout()
+
+    def on_output(data: bytes) -> None:
+        kept.feed(data)
+        live.feed(data)
+
+    def on_stdout(data: bytes) -> None:
+        on_output(data)
+        whole.feed(data)
+
+    try:
+        end = await command.go(on_output, spec.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout)
+    finally:
+        live.close()
+    await live.flushed()
+    fault_point("step.ended")
+    exact, clean = await asyncio.to_thread(kept.texts) if kept.total else ("", "")
+    outcome = _command_outcome(kit, spec, end, kept, exact, clean)
+    if not _has_separate_stdout(spec):
+        return CommandRun(outcome=outcome)
+    stdout = (
+        None if whole.data is None or not spec.keeps_output else kit.journal.blobs.seal(bytes(whole.data))
+    )
+    outcome = replace(outcome, stdout_ref=stdout, stdout_bytes=whole.total)
+    return CommandRun(
+        outcome=outcome, text=exact if whole.data is None else whole.data.decode("utf-8", "replace")
+    )
+
+
+def _has_separate_stdout(spec: StepSpec) -> bool:
+    """Return whether what it prints on standard output is its result, which no warning may get into."""
+    return spec.keeps_output or bool(spec.adapter)
+
+
+def _command_outcome(
+    kit: DriverContext, spec: StepSpec, end: CommandExit, kept: OutputEnds, exact: str, clean: str
+) -> StepOutcome:
+    blobs = kit.journal.blobs
+    is_short = len(clean) <= _MAX_EVENT_OUTPUT and kept.total == len(exact.encode("utf-8", "replace"))
+    reason = _command_failure_reason(end, spec, clean)
+    return StepOutcome(
+        state="cancelled" if end.stopped else "failed" if reason else "completed", reason=reason,
+        exit_code=end.code, output=clean[-_MAX_EVENT_OUTPUT:],
+        output_ref=None if is_short else blobs.record(clean.encode("utf-8", "surrogatepass")),
+        output_bytes=kept.total,
+    )  # fmt: skip
+
+
+def _command_failure_reason(end: CommandExit, spec: StepSpec, clean: str) -> str:
+    if end.stopped:
+        return "it was stopped while it ran; what it did until then stays"
+    if end.timed_out:
+        return f"it worked longer than {(spec.timeout_seconds or 0) / 60:g} min and was ended"
+    if end.signal is not None:
+        return f"it was ended by signal {end.signal}{_last_lines(clean)}"
+    return "" if end.code == 0 else f"it ended with exit code {end.code}{_last_lines(clean)}"
+
+
+def _last_lines(clean: str) -> str:
+    lines = [line for line in clean.strip().splitlines()[-8:] if line.strip()]
+    return ":\n" + "\n".join(lines) if lines else ""
+
+
+class _WholeStdout:
+    """All of a standard output, up to a size."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.data: bytearray | None = bytearray()
+        """None when it was more."""
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of it."""
+        self.total += len(data)
+        if self.data is not None and self.total <= MOST_STDOUT:
+            self.data += data
+        else:
+            self.data = None
+
+
+class _LiveStepOutput:
+    """The part of the output that is streamed while it comes, in order."""
+
+    def __init__(self, on_event: OnStepEvent) -> None:
+        self._on_event = on_event
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._deltas = DeltaWriter(self._write)
+        self._left = MAX_STREAMED_CHARACTERS
+        self._waiting: list[StepEvent] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take a piece of the output."""
+        if self._left > 0:
+            text = self._decode(data)[: self._left]
+            self._left -= len(text)
+            self._deltas.feed(text)
+
+    def close(self) -> None:
+        """Let go what was held back."""
+        self._deltas.close()
+
+    async def flushed(self) -> None:
+        """Wait until everything is on its way into the journal."""
+        if self._writing is not None:
+            await self._writing
+
+    def _write(self, offset: int, text: str) -> None:
+        self._waiting.append(StepEvent(kind="output", offset=offset, text=text))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._write_all(), name="output")
+
+    async def _write_all(self) -> None:
+        while self._waiting:
+            await self._on_event(self._waiting.pop(0))
+
+
+KNOWN_COMMAND_LINES: Final[Mapping[str, tuple[str, ...]]] = {
+    "claude": (
+        "-p", "{prompt}", "--output-format", "{output_format}", "--append-system-prompt", "{system_prompt}",
+        "{?model}--model", "{model}", "{?allowed}--allowedTools", "{allowed}", "{?deny}--disallowedTools",
+        "{deny}",
+    ),
+    "gemini": (
+        "-p", "{system_prompt}\n\n{prompt}", "--output-format", "{output_format}", "{?model}-m", "{model}",
+    ),
+    "codex": ("exec", "--json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
+    "opencode": ("run", "--format", "json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
+}  # fmt: skip
+"""Words of a command line by the name of its program; a word after `{?x}` and the next are left out
+where x is empty."""
+DEFAULT_COMMAND_LINE: Final = (
+    "-p",
+    "{prompt}",
+    "--output-format",
+    "{output_format}",
+    "{?model}--model",
+    "{model}",
+)
+"""Of any other program."""
+_PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
+_REPLY_KEYS: Final = ("result", "response", "text", "content", "message", "output")
+
+
+async def run_adapter_step(
+    kit: DriverContext, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event
+) -> StepOutcome:
+    """Run an adapter's program and return what it said."""
+    argv = adapter_command_line(spec)
+    ran = await run_command_step(kit, spec, argv, on_event, stop, environment={})
+    if ran.outcome.state != "completed":
+        return ran.outcome
+    return _adapter_outcome(kit, spec, ran)
+
+
+def adapter_command_line(spec: StepSpec) -> list[str]:
+    """Return program and words for a step."""
+    adapter, persona = spec.adapter, spec.persona
+    binary = str(adapter.get("binary", ""))
+    words = [str(word) for word in cast("list[Json]", adapter.get("args") or [])]
+    words = words or list(KNOWN_COMMAND_LINES.get(binary.rpartition("/")[2], DEFAULT_COMMAND_LINE))
+    values = {
+        "prompt": spec.source, "system_prompt": str(persona.get("prompt") or ""),
+        "model": str(persona.get("model") or ""),
+        "output_format": str(adapter.get("output_format") or "json"),
+        "allowed": _joined_patterns(persona.get("allowed")), "deny": _joined_patterns(persona.get("deny")),
+        "workspace": spec.workspace, "title": spec.title,
+    }  # fmt: skip
+    return [binary, *_filled_words(words, values)]
+
+
+def _joined_patterns(value: Json) -> str:
+    pairs = cast("list[list[str]]", value) if isinstance(value, list) else []
+    return ",".join(pair[0] for pair in pairs)
+
+
+def _filled_words(words: list[str], values: Mapping[str, str]) -> Iterator[str]:
+    is_left_out = False
+    for word in words:
+        if is_left_out:
+            is_left_out = False
+            continue
+        if word.startswith("{?"):
+            name, _, word = word[2:].partition("}")
+            if not values.get(name):
+                is_left_out = True
+                continue
+        # In one pass: what a value holds is never looked into for further names.
+        yield _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
+
+
+def _adapter_outcome(kit: DriverContext, spec: StepSpec, ran: CommandRun) -> StepOutcome:
+    values = list(_json_objects(ran.text))
+    wanted = str(spec.adapter.get("output_format") or "json")
+    if not values and wanted != "text":
+        said = ran.text if ran.text.strip() else ran.outcome.output
+        shown = one_line(scrub(said[-400:]).text, 300) or "nothing"
+        reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {shown}"
+        return replace(ran.outcome, state="failed", reason=reason)
+    reply, usage, error = _reply_usage_and_error(values) if values else (ran.text, Usage(), "")
+    if error:
+        return replace(ran.outcome, state="failed", reason=scrub(error).text, usage=usage)
+    stdout = kit.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
+    return replace(ran.outcome, usage=usage, reply=scrub(reply).text[:4_000], stdout_ref=stdout)
+
+
+def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the JSON objects of an answer: the whole of it, or one a line."""
+    try:
+        whole: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        whole = None
+    lines = cast("list[Any]", whole) if isinstance(whole, list) else [whole] if whole else _json_lines(text)
+    for one in lines:
+        if isinstance(one, dict):
+            yield cast("Mapping[str, Any]", one)
+
+
+def _json_lines(text: str) -> Iterator[Any]:
+    for line in text.splitlines():
+        if line.lstrip().startswith("{"):
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+
+
+def _reply_usage_and_error(values: list[Mapping[str, Any]]) -> tuple[str, Usage, str]:
+    """Return the reply, the tokens and the error of an answer; later objects count for earlier ones."""
+    reply, usage, error = "", Usage(), ""
+    for value in values:
+        text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
+        if isinstance(text, str) and text:
+            reply = text
+        found = value.get("usage") or value.get("stats")
+        if isinstance(found, dict):
+            usage = _adapter_usage(cast("Mapping[str, Any]", found))
+        if value.get("is_error") is True or value.get("type") == "error":
+            error = str(value.get("error") or text or "it reported an error")
+    return reply, usage, error
+
+
+def _adapter_usage(found: Mapping[str, Any]) -> Usage:
+    def count(*names: str) -> int:
+        return next((n for name in names if isinstance(n := found.get(name), int) and n >= 0), 0)
+
+    return Usage(
+        input_tokens=count("input_tokens", "prompt_tokens", "tokens_in"),
+        output_tokens=count("output_tokens", "completion_tokens", "tokens_out"),
+    )

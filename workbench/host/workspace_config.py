@@ -1,0 +1,176 @@
+"""The settings of a workspace as its trust allows, and threads that notice changed files.
+
+`WorkspaceSettings` reads the configuration once for each answer to the trust question. `ConfigWatch` and
+`PipelineWatch` poll configuration files, pipelines and manifests; they start nothing and touch no run under
+way. Imports no tool and no provider, because a screen loads it too.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE, load_config
+from workbench.config.types import LoadedConfig
+from workbench.host.file_poller import FileStates, file_states, poll_changes
+from workbench.journal.errors import JournalError
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from workbench.config.reload import ReloadResult
+
+
+class WorkspaceSettings:
+    """The configuration of one workspace, read once for each answer to the trust question."""
+
+    def __init__(self, home: Home, workspace: str, options: Mapping[str, object]) -> None:
+        self._home, self._workspace, self._options = home, workspace, options
+        self._loaded: dict[bool, LoadedConfig] = {}
+
+    def loaded(self, *, trusted: bool) -> LoadedConfig:
+        """Return the settings with all that was found wrong in their files."""
+        if trusted not in self._loaded:
+            self._loaded[trusted] = self._read(trusted=trusted)
+        return self._loaded[trusted]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that are read."""
+        return self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE
+
+    def read_again(self, *, trusted: bool) -> "ReloadResult":
+        """Take over from the files what may change while things run, and say what that is.
+
+        Args:
+            trusted: For which answer to the trust question it is told; both are read.
+        """
+        from workbench.config.reload import ReloadResult, merge_reloaded
+
+        told = ReloadResult(loaded=self.loaded(trusted=trusted))
+        for known, present in list(self._loaded.items()):
+            found = merge_reloaded(present, self._read(trusted=known))
+            self._loaded[known] = found.loaded
+            told = found if known == trusted else told
+        return told
+
+    def _read(self, *, trusted: bool) -> LoadedConfig:
+        return load_config(
+            Path(self._home.path), Path(self._workspace), trusted=trusted, env=os.environ,
+            options=self._options,
+        )  # fmt: skip
+
+
+class ConfigWatch:
+    """A thread that calls back after one of some files was changed, made, replaced or removed."""
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        on_change: Callable[[], None],
+        delay: float = 0.0,
+        on_start: Callable[[], None] | None = None,
+    ) -> None:
+        """Begin to watch.
+
+        Args:
+            files: Full paths; they need not be there.
+            on_change: Called in the thread.
+            delay: Seconds before anything is loaded or looked at; what changes meanwhile is noticed then.
+            on_start: Called in the thread once, after the delay.
+        """
+        self._files = [str(path) for path in files]
+        self._before = file_states(self._files)
+        self._on_change = on_change
+        self._over = threading.Event()
+        self._delay, self._on_start = delay, on_start
+        self._thread = threading.Thread(target=self._work, name="config watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Call back no more; the thread ends at once and nobody waits for it."""
+        self._over.set()
+
+    def _work(self) -> None:
+        if self._over.wait(self._delay):
+            return
+        if self._on_start is not None:
+            self._on_start()
+        for _ in poll_changes(lambda: file_states(self._files), self._before, self._over):
+            if not self._over.is_set():
+                self._on_change()
+
+
+LOG = logging.getLogger("workbench.host")
+HALF_WRITTEN_SECONDS: Final = 0.3
+"""Seconds after which a file that is wrong is read again: it may have been caught while it was written."""
+MAX_REPORTED_FILES: Final = 5
+"""Files of one change of which something is said: a checkout of another branch changes them all."""
+PipelineReport = Callable[[str, bool], None]
+"""Is given a sentence, and whether it is about an error."""
+
+
+class PipelineWatch:
+    """A thread that tells of changed pipelines and manifests."""
+
+    def __init__(self, journal: Journal, workspace: str, tell: PipelineReport, delay: float = 0.0) -> None:
+        """Begin to watch.
+
+        Args:
+            journal: asked for runs under way.
+            workspace: real path.
+            tell: called in the thread.
+            delay: seconds before anything is loaded or watched.
+        """
+        self._journal, self._root, self._tell = journal, workspace, tell
+        self._over = threading.Event()
+        self._delay = delay
+        self.is_watching = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="pipeline watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Tell no more; the thread ends at once and nobody waits for it."""
+        self._over.set()
+
+    def _work(self) -> None:
+        if self._over.wait(self._delay):
+            return
+        from workbench.pipelines.documents import watched_paths
+
+        def look() -> FileStates:
+            return file_states(watched_paths(self._root))
+
+        before = look()
+        self.is_watching.set()
+        for paths in poll_changes(look, before, self._over):
+            if not self._over.is_set():
+                self._told(sorted(paths))
+
+    def _told(self, paths: list[str]) -> None:
+        from workbench.pipelines.load import change_report
+
+        for path in paths[:MAX_REPORTED_FILES]:
+            found = change_report(self._root, path)
+            if found.is_error and not self._over.wait(HALF_WRITTEN_SECONDS):
+                found = change_report(self._root, path)
+            kept = "; the run under way keeps what it was started with"
+            self._tell(found.words + kept * self._is_under_way(found.pipeline), found.is_error)
+        if len(paths) > MAX_REPORTED_FILES:
+            self._tell(f"{len(paths) - MAX_REPORTED_FILES} more files of pipelines changed", False)
+
+    def _is_under_way(self, pipeline: str) -> bool:
+        with suppress(JournalError):
+            runs = self._journal.pipeline_states(self._root)
+            return any(
+                run.status in ("running", "waiting") and pipeline in ("", run.pipeline_name) for run in runs
+            )
+        return False
+
+
+def log_pipeline_change(words: str, is_error: bool) -> None:
+    """Say it in the log of a host."""
+    LOG.log(logging.WARNING if is_error else logging.INFO, "%s", words)

@@ -1,0 +1,347 @@
+"""The trust question of a workspace: ask it, record the answer, and say what the answer allows now.
+
+There is one question per workspace and content hash of its governing files (DESIGN section 5), with a
+summary of what these files would do: hooks, denials, model servers, commands. Text from the workspace is
+scrubbed and bounded. Nothing here runs anything.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.changes.digest import action_digest
+from workbench.config.layers import load_config
+from workbench.config.types import Config, LoadedConfig, ToolHook
+from workbench.domain.events import (
+    ActionCancelled,
+    ActionOpened,
+    Event,
+    WorkspaceTrusted,
+    WorkspaceTrustRevoked,
+)
+from workbench.domain.rows import Action, Trust
+from workbench.domain.values import SYSTEM_SESSION, Actor, Guards, Json, JsonObject
+from workbench.journal.journal import Journal
+from workbench.policy import trust
+from workbench.secrets.scrubber import scrub
+from workbench.text.safe import one_line, safe_text
+
+MAX_LISTED_FACTS = 50
+"""Hooks and servers that are kept in the question; the rest is counted."""
+_MAX_SHOWN_FACTS = 6
+_MAX_SHOWN_COMMAND = 300
+_MAX_KEPT_TEXT = 4000
+
+
+class HookFact(Struct, frozen=True, kw_only=True):
+    """A hook of the workspace."""
+
+    event: str
+    matcher: str
+    command: str
+
+
+class ServerFact(Struct, frozen=True, kw_only=True):
+    """A model server that the workspace's configuration names."""
+
+    provider: str
+    base_url: str
+    model: str
+    is_used: bool
+    """Whether a new conversation goes there unless something else is chosen."""
+
+
+class TrustSummary(Struct, frozen=True, kw_only=True):
+    """What a workspace's own files do once they act."""
+
+    hooks: tuple[HookFact, ...] = ()
+    denials: int = 0
+    servers: tuple[ServerFact, ...] = ()
+    commands: int = 0
+    """Lines of its pipelines that name a command."""
+
+    @property
+    def guards(self) -> Guards:
+        """Return what would no longer stand in the way of calls if the trust ended."""
+        if self.hooks:
+            return "hooks"
+        return "denials" if self.denials else "none"
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the words of the question besides the names of files; hidden characters are marked."""
+        return tuple(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        if self.hooks:
+            shown = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
+            yield f"Its hooks would run: {shown}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
+        for server in [one for one in self.servers if one.is_used][:1]:
+            model = f" (model {one_line(server.model, 80)})" if server.model else ""
+            yield f"The conversation would go to {one_line(server.base_url, 200)}{model}."
+        others = [one_line(one.base_url, 120) for one in self.servers if not one.is_used]
+        if others:
+            yield (
+                f"It also names the model servers {', '.join(others[:_MAX_SHOWN_FACTS])}"
+                f"{_and_more(len(others), _MAX_SHOWN_FACTS)}."
+            )
+        if self.commands:
+            lines = "1 line" if self.commands == 1 else f"{self.commands} lines"
+            yield f"Its pipelines name commands on {lines}."
+
+    def facts(self) -> JsonObject:
+        """Return the same as JSON."""
+        hooks: list[Json] = [
+            {"event": one.event, "matcher": one.matcher, "argv": ["/bin/sh", "-c", one.command]}
+            for one in self.hooks[:MAX_LISTED_FACTS]
+        ]
+        servers: list[Json] = [
+            {"provider": one.provider, "base_url": one.base_url, "model": one.model, "used": one.is_used}
+            for one in self.servers[:MAX_LISTED_FACTS]
+        ]
+        return {
+            "hooks": hooks, "hook_count": len(self.hooks), "servers": servers,
+            "pipeline_commands": self.commands, "denials": self.denials,
+        }  # fmt: skip
+
+
+def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
+    """Say what the files of a workspace do.
+
+    Args:
+        workspace: Its real path.
+        loaded: The settings as they would be with trust.
+    """
+    config = loaded.config
+    named = trust.manifest_commands(workspace)
+    return TrustSummary(
+        hooks=(
+            *_hook_facts("PreToolUse", config.hooks.pre_tool_use),
+            *_hook_facts("PostToolUse", config.hooks.post_tool_use),
+            *(HookFact(event="manifest", matcher="", command=_scrubbed_fact(text)) for text in named),
+        ),
+        denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
+        servers=tuple(_server_facts(config, loaded)), commands=trust.count_pipeline_commands(workspace),
+    )  # fmt: skip
+
+
+def _hook_facts(event: str, hooks: tuple[ToolHook, ...]) -> Iterator[HookFact]:
+    for hook in hooks:
+        if hook.origin.layer == "workspace":
+            yield HookFact(
+                event=event, matcher=_scrubbed_fact(hook.matcher), command=_scrubbed_fact(hook.command)
+            )
+
+
+def _server_facts(config: Config, loaded: LoadedConfig) -> Iterator[ServerFact]:
+    chosen = loaded.origins.get("default_provider")
+    for name, provider in config.providers.items():
+        is_used = name == config.default_provider
+        names_it = is_used and chosen is not None and chosen.layer == "workspace"
+        if provider.base_url and (provider.origin.layer == "workspace" or names_it):
+            model = provider.model or (config.default_model if is_used else None) or ""
+            yield ServerFact(
+                provider=_scrubbed_fact(name),
+                base_url=_scrubbed_fact(provider.base_url),
+                model=_scrubbed_fact(model),
+                is_used=is_used,
+            )
+
+
+def _hook_in_words(hook: HookFact) -> str:
+    words = f"/bin/sh -c {shlex.quote(hook.command)}"
+    cut = f" … ({len(hook.command)} characters)" if len(words) > _MAX_SHOWN_COMMAND else ""
+    about = f"{hook.event} {hook.matcher}".strip()
+    return f"{one_line(words[:_MAX_SHOWN_COMMAND], _MAX_SHOWN_COMMAND * 8)}{cut} ({one_line(about, 80)})"
+
+
+def _and_more(count: int, shown: int) -> str:
+    return f" and {count - shown} more" if count > shown else ""
+
+
+def _scrubbed_fact(text: str) -> str:
+    return safe_text(scrub(text[:_MAX_KEPT_TEXT]).text)
+
+
+_ATTEMPTS: Final = 3
+
+
+def governing_hash(workspace: str) -> str:
+    """Return the content hash of the files that govern a workspace.
+
+    Raises:
+        policy.TrustRefused: they are too many or too large to be judged.
+    """
+    return trust.governing_hash(workspace)
+
+
+class TrustState(Struct, frozen=True, kw_only=True):
+    """What a human's last word about a workspace means for its files as they are now."""
+
+    is_trusted: bool = False
+    read_grant: bool = False
+    ended: str = ""
+    """Why no grant counts: the trust ended while it stood in the way of calls, and no human has looked."""
+
+
+def trust_state(journal: Journal, workspace: str) -> TrustState:
+    """Return what holds for a workspace; its governing files are read once."""
+    row = journal.trust(workspace)
+    if row is None or row.revoked_at is not None:
+        return TrustState()
+    try:
+        found = governing_hash(workspace)
+    except trust.TrustRefused:
+        return TrustState(ended=_ended_trust_reason(journal, row, None))
+    if trust.is_trusted(row, found):
+        return TrustState(is_trusted=True, read_grant=row.read_grant)
+    return TrustState(ended=_ended_trust_reason(journal, row, found))
+
+
+def _ended_trust_reason(journal: Journal, row: Trust, content_hash: str | None) -> str:
+    """Say why no grant counts in a workspace whose trust has ended; empty once a human has looked at it."""
+    event = journal.reader.trusted(row.workspace)
+    guards = event.body.guards if event and isinstance(event.body, WorkspaceTrusted) else None
+    has_looked = content_hash is not None and any(
+        action.state in ("approved", "rejected")
+        and action.subject.get("content_hash") == content_hash
+        and (action.decided_at or 0) >= row.decided_at
+        for action in _trust_questions(journal, row.workspace)
+    )
+    return "" if has_looked else trust.trust_ended_reason(guards, row.content_hash)
+
+
+def is_trusted(journal: Journal, workspace: str) -> bool:
+    """Return whether a human trusted the workspace with its governing files as they are now."""
+    row = journal.trust(workspace)
+    return row is not None and _is_current_trust(row, workspace)
+
+
+def has_read_grant(journal: Journal, workspace: str) -> bool:
+    """Return whether agents may read here without asking."""
+    row = journal.trust(workspace)
+    return row is not None and row.read_grant and _is_current_trust(row, workspace)
+
+
+def open_trust_question(journal: Journal, workspace: str) -> str | None:
+    """Open the trust question unless it was asked for this hash; return the id of the row that waits."""
+    found = governing_hash(workspace)
+    row = journal.trust(workspace)
+    if row is not None and trust.is_trusted(row, found):
+        return None
+    for action in _trust_questions(journal, workspace):
+        if action.subject.get("content_hash") == found:
+            return action.id if action.state == "pending" else None
+    action_id = journal.clock.new_id()
+    actor = Actor(kind="system", pid=os.getpid())
+    content = read_governing_content(journal, workspace)
+    question = journal.event(_question_body(journal, content), SYSTEM_SESSION, actor, action_id=action_id)
+    outdated = _withdrawn_questions(journal, workspace, actor, "what governs the workspace has changed")
+    journal.append([*outdated, question])
+    return action_id
+
+
+def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor) -> None:
+    """Record a human's trust in a workspace as it is now; a question that waits is answered by that."""
+    content = read_governing_content(journal, workspace)
+    body = WorkspaceTrusted(
+        workspace=workspace, content_hash=content.content_hash, read_grant=read, guards=content.summary.guards
+    )
+    answered = _withdrawn_questions(journal, workspace, actor, "the workspace was trusted by command")
+    journal.append([*answered, journal.event(body, SYSTEM_SESSION, actor)])
+
+
+def _withdrawn_questions(journal: Journal, workspace: str, actor: Actor, why: str) -> list[Event]:
+    waiting = (action for action in _trust_questions(journal, workspace) if action.state == "pending")
+    return [
+        journal.event(ActionCancelled(why=why), SYSTEM_SESSION, actor, action_id=action.id)
+        for action in waiting
+    ]
+
+
+def revoke_trust(journal: Journal, workspace: str, actor: Actor) -> bool:
+    """Take the trust back; False when there was none."""
+    row = journal.trust(workspace)
+    if row is None or row.revoked_at is not None:
+        return False
+    body = WorkspaceTrustRevoked(workspace=workspace)
+    journal.append([journal.event(body, SYSTEM_SESSION, actor)])
+    return True
+
+
+def _is_current_trust(row: Trust, workspace: str) -> bool:
+    try:
+        return trust.is_trusted(row, governing_hash(workspace))
+    except trust.TrustRefused:
+        return False
+
+
+def _trust_questions(journal: Journal, workspace: str) -> list[Action]:
+    asked = journal.actions(session_id=SYSTEM_SESSION)
+    return [a for a in asked if a.kind == "trust" and a.subject.get("workspace") == workspace]
+
+
+class GoverningContent(Struct, frozen=True, kw_only=True):
+    """What governs a workspace, read as one state of its files."""
+
+    workspace: str
+    content_hash: str
+    files: tuple[str, ...]
+    summary: TrustSummary
+
+
+def read_governing_content(journal: Journal, workspace: str) -> GoverningContent:
+    """Read what governs a workspace and what it would do.
+
+    Raises:
+        policy.TrustRefused: it cannot be judged, or it changes while it is read.
+    """
+    for _ in range(_ATTEMPTS):
+        before = governing_hash(workspace)
+        loaded = load_config(journal.home.path, Path(workspace), trusted=True, env=os.environ, options={})
+        content = GoverningContent(
+            workspace=workspace, content_hash=before, files=trust.governing_files(workspace),
+            summary=summarize_workspace(workspace, loaded),
+        )  # fmt: skip
+        if governing_hash(workspace) == before:
+            return content
+    raise trust.TrustRefused("the files that govern the workspace change while they are read; try again")
+
+
+def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
+    subject: JsonObject = {
+        "workspace": content.workspace,
+        "content_hash": content.content_hash,
+        "files": list(content.files),
+        "guards": content.summary.guards,
+        **content.summary.facts(),
+    }
+    words = trust.trust_question(content.workspace, content.files, content.summary.sentences())
+    digest = action_digest(
+        journal.blobs.keyed,
+        kind="trust",
+        parameters=subject,
+        cwd=content.workspace,
+        prompt=words,
+        choices=trust.TRUST_CHOICES,
+    )
+    return ActionOpened(
+        action_kind="trust", tool=None, target=content.workspace, digest=digest, created_at=journal.now(),
+        expires_at=None, verb="ask", cwd=content.workspace, prompt=words, choices=trust.TRUST_CHOICES,
+        subject=subject,
+    )  # fmt: skip
+
+
+def is_governed_file(file: str, workspace: str) -> bool:
+    """Say whether trust covers a file: commands in what an agent wrote elsewhere would run without asking."""
+    root = os.path.realpath(workspace)
+    try:
+        known = trust.governing_files(root)
+    except trust.TrustRefused:
+        return False
+    # A link counts by its own name, as trust counts it, and by what it leads to.
+    ways = (os.path.normpath(f"{root}/{os.path.relpath(file, workspace)}"), os.path.realpath(file))
+    return any(os.path.relpath(way, root) in known for way in ways)

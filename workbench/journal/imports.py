@@ -1,0 +1,380 @@
+"""Import of sessions from outside: in chunks, each event once, and undone as a whole when it is cancelled.
+
+An imported event touches its own session only. A file that grew adds what is new; a file that contradicts the
+stored session replaces it from there on, unless the file is older.
+"""
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Final
+
+from msgspec.structs import replace
+
+from workbench.domain.events import Event, ReplyCompleted
+from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
+from workbench.domain.values import SYSTEM_SESSION, BlobRef
+from workbench.effects.runtime import FileLock, is_lock_held
+from workbench.journal import search, storage
+from workbench.journal.errors import GuardFailed
+from workbench.journal.journal import Journal
+from workbench.journal.maintenance import MOST_EVENTS_REMOVED, MOST_SEARCHED_REMOVED, remove_unused_blobs
+from workbench.journal.replay import delete_replay_checkpoints
+from workbench.journal.transaction import TransactionTables
+from workbench.journal.write_queue import GROUP_BYTES, PreparedEvent, prepare_event, store_event, store_events
+
+MOST_CHUNK_EVENTS: Final = 150
+MOST_CHUNK_BYTES: Final = 400_000
+"""What one transaction takes; other processes wait for it."""
+_ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
+
+
+class SessionImport:
+    """One import of any number of sessions."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.now = journal.now()
+        """When what is taken in is recorded: one moment for all of it."""
+        self._known: dict[str, dict[str, int]] = {}
+        """Of each session the events that are there, in order, with a mark of what they say."""
+        self._before: dict[str, list[Event]] = {}
+        """Sessions that were brought back, as they had been."""
+        self._replaced: dict[str, tuple[list[Event], int]] = {}
+        """What the file that is being read contradicts: a session as it was, and how many events it got."""
+        self._latest: dict[str, int] = {}
+        """The latest time of each session in that file."""
+        self._first: dict[str, frozenset[str]] = {}
+        """Of each session that a file held what was there before the first of them."""
+        self._opened: set[str] = set()
+        self._lock = FileLock(journal.home.run / f"import-{self.now}-{os.getpid()}.lock")
+        self._waiting: list[PreparedEvent] = []
+        self._size = 0
+        self._under_way: Future[None] | None = None
+        self._refs: list[BlobRef] = []
+        self.begun: list[str] = []
+        """Sessions that were not there before."""
+        self.added: dict[str, int] = {}
+        """How many events each session got."""
+
+    def current_id(self, session_id: str) -> str:
+        """Return the id to use for a session: the next one if sessions of this id were deleted here."""
+        found = session_id
+        with self._journal.reader.snapshot() as database:
+            for number in range(1, 1000):
+                stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
+                where = "json_extract(body, '$.deleted_id') = ?"
+                if not database.execute(f"{stone} AND {where}", (found,)).fetchone():
+                    break
+                found = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
+        return found
+
+    def is_elsewhere(self, event_id: str, session_id: str) -> bool:
+        """Return whether an event of this id is stored and belongs to another session."""
+        with self._journal.reader.snapshot() as database:
+            found = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
+        return found is not None and found[0] != session_id
+
+    def store(self, data: bytes) -> BlobRef:
+        """Keep scrubbed bytes beside the events."""
+        ref = self._journal.blobs.record(data)
+        self._refs.append(ref)
+        return ref
+
+    def add(self, event: Event) -> None:
+        """Take an event; it is committed with others.
+
+        Raises:
+            GuardFailed: It belongs to a session that was made here, or touches another one.
+            JournalError: It was not stored.
+        """
+        if event.recorded_at is None:
+            event = replace(event, recorded_at=self.now)
+        if event.session_id not in self._known:
+            self._begin(event.session_id)
+        latest = self._latest.get(event.session_id, 0)
+        self._latest[event.session_id] = max(latest, event.at) if _has_foreign_time(event) else latest
+        one = prepare_event(event)
+        if self._is_there(one):
+            return
+        self._waiting.append(one)
+        self._size += len(one.body)
+        if len(self._waiting) >= MOST_CHUNK_EVENTS or self._size >= MOST_CHUNK_BYTES:
+            self._commit()
+
+    def finish(self) -> None:
+        """Store the rest, so that a power loss takes nothing back."""
+        self.flush()
+        self._journal.change(_commit_durably)
+        self._unlock()
+
+    def end_file(self) -> tuple[str, ...]:
+        """Settle what the file that was just read says of its sessions; another file may hold them as well.
+
+        Returns:
+            The sessions that stay as they were, because this file contradicts them and ends earlier.
+        """
+        replaced, latest = self._replaced, self._latest
+        self._replaced, self._latest = {}, {}
+        kept = tuple(
+            key for key, (before, _) in replaced.items() if latest.get(key, 0) < _newest_time(before)
+        )
+        for session_id in kept:
+            before, added = replaced[session_id]
+            self.flush()
+            _store_session_anew(self._journal, session_id, before)
+            self.added[session_id] = added
+            if not added:
+                del self.added[session_id]
+        for session_id in latest:
+            self._first.setdefault(session_id, frozenset(self._known.pop(session_id)))
+            self._opened.discard(session_id)
+        return kept
+
+    def drop(self, begun: int) -> None:
+        """Take back the sessions that began after so many others: their file was refused."""
+        self._waiting = [one for one in self._waiting if one.event.session_id not in self.begun[begun:]]
+        with contextlib.suppress(GuardFailed):
+            self._settle()
+        for session_id in self.begun[begun:]:
+            discard_import(self._journal, session_id)
+            self.added.pop(session_id, None)
+            self._known.pop(session_id, None)
+            self._latest.pop(session_id, None)
+        del self.begun[begun:]
+
+    def flush(self) -> None:
+        """Store what was taken so far, and say what was refused of it.
+
+        Raises:
+            GuardFailed: See `add`.
+        """
+        self._commit()
+        self._settle()
+
+    def _is_there(self, one: PreparedEvent) -> bool:
+        """Tell whether an event is stored as it is; what stands in its way is taken out."""
+        event, known = one.event, self._known[one.event.session_id]
+        if not known:
+            return False
+        mark = known.get(event.id)
+        if mark == _content_hash(one.event.kind, one.body):
+            return True
+        if mark is not None:
+            self._contradict(event)
+        elif event.session_id not in self._opened:
+            self._open_end(event.session_id)
+        return False
+
+    def _contradict(self, event: Event) -> None:
+        key = event.session_id
+        if key not in self._replaced:
+            self._commit()
+            self._settle()
+            self._replaced[key] = (list(self._journal.events(key)), self.added.get(key, 0))
+        self._bring_back(key, event.id)
+
+    def _open_end(self, session_id: str) -> None:
+        """Take out what closed a file that was shorter: from a status that ends it none leads on."""
+        self._opened.add(session_id)
+        closing = [key for key in self._known[session_id] if key.startswith(f"{session_id}.end.")]
+        if closing:
+            self._bring_back(session_id, closing[0])
+            # They come again at the end, and are nothing new.
+            self.added[session_id] = self.added.get(session_id, 0) - len(closing)
+
+    def _bring_back(self, session_id: str, first: str) -> None:
+        """Take out what was imported from an event on; what was done to the session here stays."""
+        self._commit()
+        self._settle()
+        events = list(self._journal.events(session_id))
+        self._before.setdefault(session_id, events)
+        cut = next((at for at, event in enumerate(events) if event.id == first), len(events))
+        here = [event for event in events[cut:] if event.recorded_at is None]
+        _store_session_anew(self._journal, session_id, [*events[:cut], *here])
+        kept = {event.id for event in events[:cut]}
+        self._known[session_id] = {k: v for k, v in self._known[session_id].items() if k in kept}
+
+    def _unlock(self) -> None:
+        self._lock.release()
+        self._lock.path.unlink(missing_ok=True)
+
+    def _settle(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def _commit(self) -> None:
+        """Hand what was taken so far to the writer; one chunk is written while the next is read."""
+        waiting, size, self._waiting, self._size = self._waiting, self._size, [], 0
+        if not waiting:
+            return
+
+        def work(live: TransactionTables) -> None:
+            for one in waiting:
+                _require_own_session(one.event, live)
+            live.hold()
+            for one in waiting:
+                store_event(one, live, strict=False, is_new=True)
+            live.flush()
+
+        self._settle()
+        self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
+        for one in waiting:
+            key = one.event.session_id
+            self.added[key] = self.added.get(key, 0) + 1
+
+    def cancel(self) -> None:
+        """Take everything back that this import stored."""
+        self._waiting = []
+        with contextlib.suppress(Exception):
+            self._settle()
+        for session_id in self.begun:
+            discard_import(self._journal, session_id)
+        for session_id in (self.added.keys() | self._before.keys()) - set(self.begun):
+            self._take_back(session_id)
+        remove_unused_blobs(self._journal, self._refs)
+        self._unlock()
+
+    def _begin(self, session_id: str) -> None:
+        session = self._journal.session(session_id)
+        if session_id == SYSTEM_SESSION or (
+            session is not None and not is_imported_session(self._journal, session_id)
+        ):
+            why = f"session {session_id} was made here, and an import changes none of those"
+            raise GuardFailed("the session was not imported", why, "it is there as it is; nothing is missing")
+        self._lock.try_acquire()
+        if session_id in self._first:
+            self.flush()
+        there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
+        with self._journal.reader.snapshot() as database:
+            found = database.execute(there, (session_id,))
+            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in found}
+        if not self._known[session_id] and session_id not in self._first:
+            self.begun.append(session_id)
+
+    def _take_back(self, session_id: str) -> None:
+        """Bring a session that grew back to what it was."""
+        before = self._before.get(session_id)
+        known = self._first.get(session_id)
+        if before is None:
+            before, known = self._journal.events(session_id), known or frozenset(self._known[session_id])
+        _store_session_anew(
+            self._journal, session_id, [one for one in before if known is None or one.id in known]
+        )
+
+
+def _newest_time(events: Iterable[Event]) -> int:
+    return max((event.at for event in events if _has_foreign_time(event)), default=0)
+
+
+def _has_foreign_time(event: Event) -> bool:
+    """Say whether the time of an event stood in a file: what closes a file has the time of the file."""
+    return event.recorded_at is not None and ".end." not in event.id
+
+
+def _content_hash(kind: str, body: str) -> int:
+    return hash((kind, body))
+
+
+def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
+    """Store a session anew with these events, its rows made from them."""
+    kept = [prepare_event(event) for event in events]
+    journal.change(lambda live: _remove_rows(live, session_id))
+    while journal.change(lambda live: _remove_events(live, session_id)):
+        pass
+    for at in range(0, len(kept), MOST_CHUNK_EVENTS):
+        some = kept[at : at + MOST_CHUNK_EVENTS]
+        journal.change(lambda live, some=some: store_events(some, live, strict=False))
+
+
+def undo_unfinished_imports(journal: Journal) -> int:
+    """Take everything back that imports stored which were killed; returns of how many sessions.
+
+    What an import stores is recorded at one moment of its own, and its lock file names it.
+    """
+    taken = 0
+    for path in journal.home.run.glob("import-*.lock"):
+        moment = path.name.split("-")[1]
+        if is_lock_held(path) or not moment.isdigit():
+            continue
+        stored = (
+            "SELECT session_id, min(sequence_number) FROM event WHERE recorded_at = ? GROUP BY session_id"
+        )
+        with journal.reader.snapshot() as database:
+            found = database.execute(stored, (int(moment),)).fetchall()
+        for session_id, first in found:
+            _undo_import(journal, session_id, int(moment), is_new=first == 1)
+        taken += len(found)
+        path.unlink(missing_ok=True)
+    return taken
+
+
+def _undo_import(journal: Journal, session_id: str, moment: int, *, is_new: bool) -> None:
+    if is_new:
+        discard_import(journal, session_id)
+    else:
+        events = journal.events(session_id)
+        _store_session_anew(journal, session_id, [event for event in events if event.recorded_at != moment])
+
+
+def _commit_durably(live: TransactionTables) -> None:
+    """Make a durable transaction of nothing: it makes those before it durable."""
+    live.database.execute("UPDATE session SET archived = archived WHERE id = ''")
+
+
+def is_imported_session(journal: Journal, session_id: str) -> bool:
+    """Return whether a session came from a file: its first event was recorded, not made here."""
+    first = journal.window(session_id, 1, 1)
+    return bool(first) and first[0].recorded_at is not None
+
+
+def discard_import(journal: Journal, session_id: str) -> None:
+    """Remove an imported session without a tombstone, so that it can be imported again."""
+    delete_replay_checkpoints(journal.home)
+    journal.change(lambda live: _remove_rows(live, session_id))
+    while journal.change(lambda live: _remove_events(live, session_id)):
+        pass
+    refs = journal.change(
+        lambda live: live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)
+    )
+    remove_unused_blobs(journal, [row[0] for row in refs])
+
+
+def _require_own_session(event: Event, live: TransactionTables) -> None:
+    """Refuse an event that names a call or a question of another session."""
+    body = event.body
+    calls: Iterable[str] = (call.call_id for call in body.calls) if isinstance(body, ReplyCompleted) else ()
+    for key in (*calls, event.call_id):
+        if key and (call := live.call(key)) and call.session_id != event.session_id:
+            raise _belongs_elsewhere(event, f"call {key}")
+    if event.action_id and (action := live.action(event.action_id)) and action.session_id != event.session_id:
+        raise _belongs_elsewhere(event, f"action {event.action_id}")
+
+
+def _belongs_elsewhere(event: Event, what: str) -> GuardFailed:
+    why = f"its event {event.id} names {what}, which belongs to another session"
+    return GuardFailed("the session was not imported", why, "import the file that it was exported to")
+
+
+def _remove_rows(live: TransactionTables, session_id: str) -> None:
+    live.has_written = True
+    storage.delete_rows(live.database, Session, "id = ?", session_id)
+    for row in (Call, Action, Lease):
+        storage.delete_rows(live.database, row, "session_id = ?", session_id)
+    for row in (PipelineState, StepState):
+        storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
+    live.forget()
+
+
+def _remove_events(live: TransactionTables, session_id: str) -> int:
+    live.has_written = True
+    live.forget()  # it remembers words that may go now
+    if removed := search.remove_searched_events(live.database, session_id, MOST_SEARCHED_REMOVED):
+        return removed
+    search.forget_search_session(live.database, session_id)
+    some = "SELECT position FROM event WHERE session_id = ? LIMIT ?"
+    statement = f"DELETE FROM event WHERE position IN ({some}) RETURNING 1"  # noqa: S608 no values in it
+    return len(live.all(statement, session_id, MOST_EVENTS_REMOVED))

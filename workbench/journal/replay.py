@@ -1,0 +1,381 @@
+"""What a replay reads: one session's timeline, the rows around it as of a position, and stored checkpoints.
+
+Checkpoints are files with the rows that each stretch of a recording changed. They hold nothing that the
+events do not; a damaged or outdated file is deleted.
+"""
+
+import base64
+import binascii
+import contextlib
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from workbench.domain import fold, machines, run_fold
+from workbench.domain.events import Event, FileChanged
+from workbench.domain.fold import MemoryTables
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import SYSTEM_SESSION
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import open_append, private_folder
+from workbench.journal import storage
+from workbench.journal.database import Database, SqlValue
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.storage import SELECT_EVENTS, STREAMED_KINDS, decode_event
+
+MOST_OTHER_SESSIONS: Final = 200
+"""Other sessions of the workspace that are shown beside a recording: the newest ones of then."""
+_SESSIONS_WITH_DECIDED: Final = 12
+"""Of so many of them, the newest, decided actions are shown too; pending ones of all."""
+_FAMILY: Final = """
+WITH RECURSIVE family(id) AS (
+    SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+) SELECT id FROM family"""
+_SELECT_COLUMNS: Final = """
+SELECT json_group_array(position), json_group_array(at), json_group_array(position) FILTER ({told}),
+    json_group_array(kind) FILTER ({told}), json_group_array({fact}) FILTER ({told})
+FROM (SELECT * FROM event WHERE {where} ORDER BY {order} LIMIT ?)"""
+TimelineColumns = tuple[list[int], list[int], list[tuple[int, str, Any]]]
+"""Positions, times, and position, kind and fact of those that are told."""
+_LASTING: Final = f"kind NOT IN ({', '.join(repr(kind) for kind in STREAMED_KINDS)})"
+
+
+class ReplayReader:
+    """Reads the recording of one session."""
+
+    def __init__(self, journal: Journal, session_id: str) -> None:
+        self._reader, self.session_id = journal.reader, session_id
+        session = journal.session(session_id)
+        self._workspace = session.workspace if session else ""
+        # What was imported has the positions of its import: what was beside it then, only times say.
+        self._is_imported = session is not None and session.origin is not None
+
+    def columns(self, facts: Mapping[str, str | None], after: int = 0, limit: int = -1) -> TimelineColumns:
+        """Return positions and times of the recording's events, in order, and a fact of some of them.
+
+        The database writes each column as one text: a row an event would take four times as long, and no
+        other thread could run meanwhile. The fact of `turn.ended` is its number and its session.
+
+        Args:
+            facts: The kinds of which a fact is wanted, and the field of the body that is it; None for none.
+            after: Only events behind this position.
+            limit: At most so many events; negative for all.
+        """
+        with self._reader.snapshot() as database:
+            ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
+            where, order, given = _events_of(database, ids, after)
+            statement = _SELECT_COLUMNS.format(where=where, order=order, **_fact_cases(facts))
+            found = database.execute(statement, (*given, limit))
+            positions, times, *told = [json.loads(column) for column in found.fetchone() or ()]
+        return positions, times, list(zip(*told, strict=True))
+
+    def outlook(self) -> tuple[int, int]:
+        """Return how many events the recording has, and when the last of them was."""
+        with self._reader.snapshot() as database:
+            ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
+            lasts = [database.execute(_SELECT_LAST, (key,)).fetchone() or (0, 0) for key in ids]
+        return sum(count for count, _ in lasts), max(at for _, at in lasts)
+
+    def lasting(self, after: int, until: int, limit: int) -> list[Event]:
+        """Return what changes rows in the workspace: events between two positions that are no pieces."""
+        return self._read(_LASTING, after, until, limit)
+
+    def between(self, after: int, until: int, limit: int) -> list[Event]:
+        """Return every event of the workspace between two positions, pieces of streams too."""
+        return self._read("true", after, until, limit)
+
+    def _read(self, which: str, after: int, until: int, limit: int) -> list[Event]:
+        where = f"position > ? AND position <= ? AND {which}"
+        here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
+        given: tuple[SqlValue, ...] = (SYSTEM_SESSION, self._workspace)
+        if self._is_imported:
+            here, given = f"+session_id IN ({_FAMILY})", (self.session_id,)
+        where = f"{where} AND ({here}) ORDER BY position LIMIT ?"
+        return self._events(where, after, until, *given, limit)
+
+    def number_at(self, session_id: str, position: int) -> int:
+        """Return the number of a session's last event up to a position; 0 if it had none then."""
+        with self._reader.snapshot() as database:
+            last = _first_value(
+                database, "SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id
+            )
+            low, high = 0, last or 0
+            while low < high:
+                middle = (low + high + 1) // 2
+                found = _first_value(database, _SELECT_POSITION, session_id, middle)
+                low, high = (middle, high) if found is not None and found <= position else (low, middle - 1)
+        return low
+
+    def before(self, position: int, at: int) -> MemoryTables:
+        """Return the rows of the workspace as they stood at a position, whose time is given.
+
+        Around what was imported they are those of the time.
+        """
+        rows = MemoryTables()
+        moment, bound = ("at", at) if self._is_imported else ("position", position)
+        others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
+        with self._reader.snapshot() as database:
+            family = {key for (key,) in database.execute(_FAMILY, (self.session_id,))}
+            found = database.execute(
+                f"{storage.select_statement(Session)} {others}", (self._workspace, at, MOST_OTHER_SESSIONS)
+            ).fetchall()
+            spans: list[str] = [SYSTEM_SESSION]
+            for rank, values in enumerate(found):
+                session: Session = storage.row_from_values(Session, values)
+                if session.id in family or _session_edge(database, session.id, moment, "ASC") > bound:
+                    continue
+                if _session_edge(database, session.id, moment, "DESC") > bound:
+                    spans.append(session.id)
+                else:
+                    _put_unchanged_session(rows, database, session, has_decided=rank < _SESSIONS_WITH_DECIDED)
+        for session_id in spans:
+            where = f"session_id = ? AND {moment} <= ? AND {_LASTING} ORDER BY sequence_number"
+            rows.fold(self._events(where, session_id, bound))
+        return rows
+
+    def _events(self, where: str, *given: SqlValue) -> list[Event]:
+        with self._reader.snapshot() as database:
+            return [
+                decode_event(values) for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", given)
+            ]
+
+
+def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the SQL of which events are told, and of the fact of each; names are our own."""
+    # Which turn ended is told by its number and session, whatever else there is to say.
+    ended = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id"
+    cases = (f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items() if name)
+    told = f"WHERE kind IN ({', '.join(map(repr, facts))})"
+    return {"told": told, "fact": f"CASE kind {ended} {' '.join(cases)} END"}
+
+
+def _events_of(database: Database, ids: Sequence[str], after: int) -> tuple[str, str, tuple[SqlValue, ...]]:
+    """Return condition, order and values for the events of sessions behind a position."""
+    marks = ", ".join("?" * len(ids))
+    if len(ids) > 1:
+        # Few are behind what was read; of all, the sessions' own indexes are read and sorted.
+        plus = "+" if after else ""
+        return f"position > ? AND {plus}session_id IN ({marks})", "position", (after, *ids)
+    if not after:
+        return "session_id = ?", "sequence_number", tuple(ids)
+    # Alone, the session's own index is walked from there, and nothing of others is read or sorted.
+    number = _first_value(database, _SELECT_NUMBER, ids[0], after) or 0
+    return "session_id = ? AND sequence_number > ?", "sequence_number", (*ids, number)
+
+
+def workspace_file_changes(journal: Journal, workspace: str) -> Iterator[tuple[int, FileChanged]]:
+    """Yield what was written in a workspace with the position of each, in order, but of imports."""
+    where = (
+        "kind = 'file.changed' AND recorded_at IS NULL"
+        " AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
+    )
+    with journal.reader.snapshot() as database:
+        for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (workspace,)):
+            event = decode_event(values)
+            if isinstance(event.body, FileChanged):
+                yield event.position, event.body
+
+
+def _put_unchanged_session(
+    rows: MemoryTables, database: Database, session: Session, *, has_decided: bool
+) -> None:
+    rows.put(session)
+    state = "state != 'superseded'" if has_decided else "state = 'pending'"
+    found = database.execute(
+        f"{storage.select_statement(Action)} WHERE session_id = ? AND {state}", (session.id,)
+    )
+    actions: Iterable[Action] = [storage.row_from_values(Action, values) for values in found]
+    for action in actions:
+        rows.put(action)
+        call = database.execute(
+            f"{storage.select_statement(Call)} WHERE id = ?", (action.call_id,)
+        ).fetchone()
+        if call is not None:
+            rows.put(storage.row_from_values(Call, call))
+
+
+_SELECT_NUMBER: Final = (
+    "SELECT sequence_number FROM event WHERE +session_id = ? AND position <= ? ORDER BY position DESC LIMIT 1"
+)
+_SELECT_LAST: Final = (
+    "SELECT sequence_number, at FROM event WHERE session_id = ? ORDER BY sequence_number DESC LIMIT 1"
+)
+_SELECT_POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND sequence_number = ?"
+
+
+def _session_edge(database: Database, session_id: str, column: str, order: str) -> int:
+    """Return position or time of a session's first (ASC) or last (DESC) event."""
+    where = f"session_id = ? ORDER BY sequence_number {order} LIMIT 1"
+    statement = f"SELECT {column} FROM event WHERE {where}"  # noqa: S608 our own names
+    return _first_value(database, statement, session_id) or 0
+
+
+def _first_value(database: Database, statement: str, *given: SqlValue) -> Any:
+    found = database.execute(statement, given).fetchone()
+    return found[0] if found else None
+
+
+CHECKPOINT_FOLDER: Final = "replay"
+MOST_CHECKPOINT_FILES: Final = 40
+"""Recordings whose checkpoints are kept: those looked at last."""
+LARGEST_CHECKPOINT_FILE: Final = 64_000_000
+"""Bytes of a file that is read; a larger one is thrown away."""
+_CHECKPOINT_FORMAT: Final = 1
+_CHECKPOINT_ROWS: Final = storage.INDEX_ROW_TYPES
+StoredCheckpoint = tuple[int, Callable[[], MemoryTables]]
+"""A position and what reads the rows that changed in the stretch up to it."""
+
+
+class CheckpointDamaged(ValueError):
+    """A stored checkpoint does not hold what it should."""
+
+
+class ReplayCheckpoints:
+    """The stored checkpoints of one recording."""
+
+    def __init__(self, journal: Journal, session_id: str, begins: int, stretch: int) -> None:
+        """Name the file; nothing is opened.
+
+        Args:
+            journal: Where the recording is.
+            session_id: Whose.
+            begins: The position before its first event.
+            stretch: Lasting events between two checkpoints.
+        """
+        self._journal = journal
+        name = journal.blobs.keyed(f"checkpoints {session_id}".encode())[:32]
+        self._path = journal.home.path / CHECKPOINT_FOLDER / name
+        self._head = json.dumps([_format_fingerprint(), begins, stretch]).encode()
+        self._begins = begins
+        self._file: BinaryIO | None = None
+
+    def load(self) -> list[StoredCheckpoint]:
+        """Return the checkpoints there are, in order; none if the file is not of this recording as it is."""
+        try:
+            data = self._path.read_bytes() if self._path.stat().st_size <= LARGEST_CHECKPOINT_FILE else b""
+        except OSError:
+            return []
+        lines = data.split(b"\n")
+        found = self._chain(lines[1:]) if lines[0] == self._head else []
+        if not found:
+            _delete_file(self._path)
+        return found
+
+    def _chain(self, lines: Sequence[bytes]) -> list[StoredCheckpoint]:
+        """Return what the lines hold; nothing if one is broken, as a crash leaves it, or follows on none."""
+        found: list[StoredCheckpoint] = []
+        edge, name = self._begins, ""
+        for line in lines[:-1]:
+            parts = line.split(b" ")
+            if len(parts) != 5 or _line_checksum(*parts[:3], parts[4]) != parts[3]:
+                return []
+            if int(parts[1]) <= edge:
+                continue  # two replays of one recording have both written it
+            if int(parts[0]) != edge:
+                return []
+            edge, name = int(parts[1]), parts[2].decode("ascii", "replace")
+            found.append((edge, _row_loader(parts[4])))
+        event = self._journal.reader.event_at(edge) if found and not lines[-1] else None
+        # A database that was put back from a backup gives the same positions to other events.
+        return found if event is not None and event_fingerprint(event.id) == name else []
+
+    def keep(self, before: int, edge: int, rows: MemoryTables) -> None:
+        """Store what a stretch between two positions changed; a disk that takes no more is no trouble."""
+        with contextlib.suppress(OSError, FileRefused):
+            file, event = self._file, self._journal.reader.event_at(edge)
+            if file is None or event is None:
+                return
+            payload = base64.b64encode(zlib.compress(_encoded_rows(rows), 1))
+            head = (str(before).encode(), str(edge).encode(), event_fingerprint(event.id).encode())
+            file.write(b" ".join((*head, _line_checksum(*head, payload), payload)) + b"\n")
+
+    def begin(self) -> None:
+        """Store what is kept from now on; call it before rows are read, and `close` at the end.
+
+        A file that is removed because a session is deleted takes along what is written to it afterwards.
+        """
+        with contextlib.suppress(OSError, FileRefused):
+            private_folder(self._path.parent)
+            self._file = open_append(self._path)
+            if os.fstat(self._file.fileno()).st_size == 0:
+                self._file.write(self._head + b"\n")
+                _delete_oldest_files(self._path.parent)
+
+    def close(self) -> None:
+        """Let the file go; twice is harmless."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+
+def delete_replay_checkpoints(home: Home) -> None:
+    """Remove every stored checkpoint: rows of a session that is deleted may be in those of others."""
+    with contextlib.suppress(OSError):
+        for path in (home.path / CHECKPOINT_FOLDER).iterdir():
+            _delete_file(path)
+
+
+def _delete_oldest_files(folder: Path) -> None:
+    paths = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in paths[MOST_CHECKPOINT_FILES:]:
+        _delete_file(path)
+
+
+def _delete_file(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+# --- lines ------------------------------------------------------------------------------------------
+
+
+def event_fingerprint(event_id: str) -> str:
+    """Return what an event is called in a line: ids of imported ones may hold anything."""
+    return hashlib.sha256(event_id.encode()).hexdigest()[:16]
+
+
+def _format_fingerprint() -> str:
+    """Return what changes when rows get other fields, or events do other things to them."""
+    names = [[row.__name__, *storage.column_names(row)] for row in _CHECKPOINT_ROWS]
+    found = hashlib.sha256(json.dumps([_CHECKPOINT_FORMAT, names]).encode())
+    for module in (fold, machines, run_fold):
+        with contextlib.suppress(OSError, TypeError):
+            found.update(Path(module.__file__ or "").read_bytes())
+    return found.hexdigest()[:16]
+
+
+def _line_checksum(*parts: bytes) -> bytes:
+    return f"{zlib.crc32(b' '.join(parts)):08x}".encode()
+
+
+def _encoded_rows(rows: MemoryTables) -> bytes:
+    parts = (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, rows.pipeline_states,
+             rows.step_states)  # fmt: skip
+    found = [[storage.row_to_values(row) for row in part.values()] for part in parts]
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def _row_loader(payload: bytes) -> Callable[[], MemoryTables]:
+    def read() -> MemoryTables:
+        """Return the rows.
+
+        Raises:
+            Damaged: They are not what was written.
+        """
+        rows = MemoryTables()
+        try:
+            data = zlib.decompress(base64.b64decode(payload))
+            found = cast("list[list[list[Any]]]", json.loads(data.decode("utf-8", "surrogatepass")))
+            for kind, part in zip(_CHECKPOINT_ROWS, found, strict=True):
+                for values in part:
+                    rows.put(storage.row_from_values(kind, values))
+        except (zlib.error, binascii.Error, ValueError, TypeError, KeyError) as error:
+            raise CheckpointDamaged(str(error)) from None
+        return rows
+
+    return read

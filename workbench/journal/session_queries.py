@@ -1,0 +1,343 @@
+"""Queries over sessions for lists and statistics: rows, counts, time spans, facts.
+
+Reads no text of a conversation. Counts beside a session are queried only for the sessions on the screen.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.domain.rows import (
+    ActionFact,
+    ActivitySpans,
+    Call,
+    CallFact,
+    DeletionExtent,
+    FileFact,
+    Session,
+    SessionCounts,
+    SessionFact,
+)
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Json, Usage
+from workbench.journal import storage
+from workbench.journal.database import Database, SqlValue
+
+if TYPE_CHECKING:
+    from workbench.journal.journal import Journal
+
+_LISTED_COLUMNS: Final = (
+    "id, kind, status, created_at, updated_at, reason, parent_id, title, workspace, provider, model, usage,"
+    " origin, number, tags, archived"
+)
+_MOST_IDS: Final = 500
+"""Ids that one question names."""
+
+
+def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
+    """Return sessions, the last changed first, without prompts, settings and tools: those stay empty.
+
+    Steps of pipelines are left out: their run stands for them.
+
+    Args:
+        database: A connection of a reader.
+        ids: Only these; None is all but the journal's own.
+    """
+    statement = f"SELECT {_LISTED_COLUMNS} FROM session WHERE kind != 'step' AND id != ?"  # noqa: S608 ours
+    if ids is None:
+        found = database.execute(f"{statement} ORDER BY updated_at DESC, id", (SYSTEM_SESSION,)).fetchall()
+        return [_listed_session(row) for row in found]
+    rows: list[Session] = []
+    for some in _id_chunks(ids):
+        found = database.execute(f"{statement} AND id IN ({_placeholders(some)})", (SYSTEM_SESSION, *some))
+        rows += [_listed_session(row) for row in found]
+    return rows
+
+
+def count_in_other_workspaces(database: Database, workspace: str) -> int:
+    """Return how many sessions of other workspaces `shelf` has, archived ones left out."""
+    statement = (
+        "SELECT count(*) FROM session WHERE kind != 'step' AND id != ? AND workspace != ? AND NOT archived"
+    )
+    return int(database.execute(statement, (SYSTEM_SESSION, workspace)).get or 0)
+
+
+def _listed_session(row: Sequence[SqlValue]) -> Session:
+    key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
+    usage, origin, number, tags, archived = row[11:]
+    made: dict[str, object] = {
+        "id": key, "kind": kind, "status": status, "created_at": created, "updated_at": updated,
+        "reason": reason, "parent_id": parent, "title": title, "workspace": place, "provider": provider,
+        "model": model, "origin": origin, "number": number, "archived": bool(archived),
+    }  # fmt: skip
+    if usage:
+        made["usage"] = Usage(**json.loads(str(usage)))
+    if tags and tags != "[]":
+        made["tags"] = tuple(json.loads(str(tags)))
+    return Session(**made)  # type: ignore[arg-type]
+
+
+def pending_action_counts(database: Database) -> dict[str, int]:
+    """Return how many questions wait, by session."""
+    found = database.execute("SELECT session_id, count(*) FROM action WHERE state = 'pending' GROUP BY 1")
+    return {row[0]: row[1] for row in found}
+
+
+_COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
+_COUNT_STATEMENTS: Final = (
+    "SELECT session_id, sum(state = 'rejected'), sum(state = 'expired'), 0, 0, 0, 0, 0"
+    " FROM action WHERE session_id IN ({}) GROUP BY 1",
+    "SELECT session_id, 0, 0, count(*), 0, 0, 0, 0"
+    " FROM call WHERE session_id IN ({}) AND state = 'failed' GROUP BY 1",
+    "SELECT session_id, 0, 0, 0, count(*), 0, 0, 0"  # noqa: S608 ours
+    f" FROM {_COUNTED_EVENTS} AND kind = 'turn.ended' GROUP BY 1",
+    "SELECT session_id, 0, 0, 0, 0, count(*), sum(coalesce(json_extract(body, '$.added'), 0)),"  # noqa: S608 ours
+    " sum(coalesce(json_extract(body, '$.removed'), 0))"
+    f" FROM {_COUNTED_EVENTS} AND kind = 'file.changed' GROUP BY 1",
+)
+"""Columns in the order of the fields of `Glance`; each question fills its own."""
+
+
+def session_counts(database: Database, ids: Iterable[str]) -> dict[str, SessionCounts]:
+    """Return what there is to say of some sessions in a word or two, by their ids."""
+    found: dict[str, SessionCounts] = {}
+    for some in _id_chunks(ids):
+        counts = {key: [0] * 7 for key in some}
+        for statement in _COUNT_STATEMENTS:
+            for key, *values in database.execute(statement.format(_placeholders(some)), some):
+                counts[key] = [one + more for one, more in zip(counts[key], values, strict=True)]
+        found |= {key: SessionCounts(*values) for key, values in counts.items()}
+    return found
+
+
+def deletion_extent(database: Database, session_id: str) -> DeletionExtent:
+    """Return what would go if a session were deleted, the steps of a run included."""
+    whole = "(SELECT ?1 UNION SELECT id FROM session WHERE parent_id = ?1 AND kind = 'step')"
+    counted = [
+        database.execute(f"SELECT count(*) FROM {table} WHERE session_id IN {whole}", (session_id,)).get  # noqa: S608 ours
+        for table in ("event", "call", "action", "blob_ref")
+    ]
+    steps = database.execute(
+        "SELECT count(*) FROM session WHERE parent_id = ? AND kind = 'step'", (session_id,)
+    ).get
+    events, calls, actions, kept = counted
+    return DeletionExtent(events, calls, actions, kept, steps)
+
+
+def activity_spans(database: Database, session_id: str) -> ActivitySpans:
+    """Return when the turns of a session ran and when its questions waited, in microseconds."""
+    turns: dict[str, tuple[int, int]] = {}
+    moved = database.execute("SELECT updated_at FROM session WHERE id = ?", (session_id,)).get or 0
+    statement = (
+        "SELECT turn_id, min(at), max(at), max(kind = 'turn.ended') FROM event INDEXED BY event_counted"
+        " WHERE session_id = ? AND (kind = 'turn.started' OR kind = 'turn.ended') AND turn_id IS NOT NULL"
+        " GROUP BY turn_id"
+    )
+    for key, first, last, is_over in database.execute(statement, (session_id,)):
+        turns[key] = (first, last if is_over else max(last, moved))
+    asked = "SELECT created_at, decided_at FROM action WHERE session_id = ? AND decided_at IS NOT NULL"
+    waits = [(row[0], row[1]) for row in database.execute(asked, (session_id,))]
+    return ActivitySpans(turns=tuple(turns.values()), waits=tuple(waits))
+
+
+def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> frozenset[str]:
+    """Return the sessions in which every one of some tools was called and every answer was given.
+
+    Args:
+        database: A connection of a reader.
+        tools: Beginnings of their names.
+        answers: Beginnings of the states of an action: `rejected`, `expired`.
+    """
+    asked = [
+        *(("call", "tool", word) for word in tools),
+        *(("action", "state", word) for word in answers),
+    ]
+    found: frozenset[str] | None = None
+    for table, column, word in asked:
+        statement = f"SELECT DISTINCT session_id FROM {table} WHERE substr({column}, 1, ?1) = ?2"  # noqa: S608
+        rows = {row[0] for row in database.execute(statement, (len(word), word))}
+        found = frozenset(rows) if found is None else found & rows
+    return found or frozenset()
+
+
+def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
+    """Return the newest calls of a tool that opened an action, with workspace and title of their sessions."""
+    newest = (
+        "WHERE tool = ? AND action_id IS NOT NULL AND replaced_by IS NULL"
+        " ORDER BY requested_at DESC, id LIMIT ?"
+    )
+    rows = database.execute(f"{storage.select_statement(Call)} {newest}", (tool, most)).fetchall()
+    calls: list[Call] = [storage.row_from_values(Call, row) for row in rows]
+    about: dict[str, tuple[str, str]] = {}
+    for some in _id_chunks(call.session_id for call in calls):
+        asked = f"SELECT id, workspace, title FROM session WHERE id IN ({_placeholders(some)})"  # noqa: S608
+        about |= {row[0]: (row[1], row[2]) for row in database.execute(asked, some)}
+    return [(call, *about.get(call.session_id, ("", ""))) for call in calls]
+
+
+def _id_chunks(ids: Iterable[str]) -> Iterable[list[str]]:
+    listed = list(dict.fromkeys(ids))
+    return (listed[at : at + _MOST_IDS] for at in range(0, len(listed), _MOST_IDS))
+
+
+def _placeholders(some: Sequence[str]) -> str:
+    return ", ".join("?" * len(some))
+
+
+_IN_SCOPE: Final = (
+    "id != ?1 AND updated_at >= ?2 AND (?3 IS NULL OR workspace = ?3) AND (?4 IS NULL OR id = ?4)"
+)
+
+
+class StatisticsScope(Struct, frozen=True, kw_only=True):
+    """Which sessions are counted."""
+
+    since: int = 0
+    """Microseconds: only those that moved at or after it."""
+    workspace: str | None = None
+    session_id: str | None = None
+
+    @property
+    def values(self) -> Sequence[SqlValue]:
+        """Return the values that every question is given."""
+        return (SYSTEM_SESSION, self.since, self.workspace, self.session_id)
+
+
+class StatisticsFacts(Struct, frozen=True, kw_only=True):
+    """Everything that statistics are made of."""
+
+    calls: tuple[CallFact, ...]
+    answers: tuple[ActionFact, ...]
+    sessions: tuple[SessionFact, ...]
+    files: tuple[FileFact, ...]
+
+
+def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFacts:
+    """Read the facts of some sessions."""
+    return StatisticsFacts(
+        calls=tuple(_call_facts(database, scope)), answers=tuple(_action_facts(database, scope)),
+        sessions=tuple(_session_facts(database, scope)), files=tuple(_file_facts(database, scope)),
+    )  # fmt: skip
+
+
+_NOT_COPIED: Final = (
+    "NOT (json_extract(session.configuration, '$.forked_from') IS NOT NULL"
+    " AND call.requested_at < session.created_at)"
+)
+"""A fork holds copies of what happened before it began: those calls were made once, in its source."""
+_UNASKED_REASON: Final = (
+    f"CASE WHEN session.origin IS NOT NULL OR tool = '{UNDO_TOOL}' OR call.action_id IS NOT NULL THEN ''"
+    " WHEN approval_method = 'config_rule' THEN 'rule' WHEN approval_method = 'auto' THEN 'grant'"
+    " WHEN call.state = 'rejected' AND proposed THEN 'refused' ELSE '' END"
+)
+"""An undo is what a human asked for; nobody else decided it."""
+_SESSIONS_IN_SCOPE: Final = f"(SELECT id FROM session WHERE {_IN_SCOPE})"  # noqa: S608 words of our own
+
+
+def _call_facts(database: Database, scope: StatisticsScope) -> list[CallFact]:
+    asked = (
+        "SELECT call_id, sum(decided_at - created_at) / 1000 AS waited FROM action"
+        " WHERE call_id IS NOT NULL AND decided_at IS NOT NULL GROUP BY call_id"
+    )
+    statement = (
+        # How long a call ran that a crash ended is not known.
+        "SELECT tool, state, CASE WHEN started_at IS NULL OR state = 'interrupted'"  # noqa: S608
+        " OR detail = 'recovered' THEN NULL ELSE duration_ms END,"
+        " CASE WHEN session.origin IS NULL THEN waited END,"
+        f" {_UNASKED_REASON}"
+        f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
+        f" WHERE call.session_id IN {_SESSIONS_IN_SCOPE} AND replaced_by IS NULL AND {_NOT_COPIED}"
+    )
+    return [
+        CallFact(
+            tool=row[0], state=row[1], run_ms=row[2], waited_ms=row[3], unasked=row[4],
+        )
+        for row in database.execute(statement, scope.values)
+    ]  # fmt: skip
+
+
+def _action_facts(database: Database, scope: StatisticsScope) -> list[ActionFact]:
+    statement = (
+        "SELECT action.state, selection IS NOT NULL, CASE WHEN action.state IN ('approved', 'rejected')"  # noqa: S608
+        " AND session.origin IS NULL THEN (decided_at - action.created_at) / 1000 END,"
+        " action.tool, action.created_at"
+        " FROM action JOIN session ON session.id = action.session_id"
+        f" WHERE action.session_id IN {_SESSIONS_IN_SCOPE} AND action.state != 'pending'"
+    )
+    return [
+        ActionFact(state=row[0], is_partly=bool(row[1]), took_ms=row[2], tool=row[3], asked_at=row[4] or 0)
+        for row in database.execute(statement, scope.values)
+    ]
+
+
+def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFact]:
+    forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
+    columns = f"status, provider, model, usage, updated_at, created_at, id, {forked}"
+    statement = f"SELECT {columns} FROM session WHERE {_IN_SCOPE}"  # noqa: S608
+    found: list[SessionFact] = []
+    for row in database.execute(statement, scope.values).fetchall():
+        since = row[5] if row[7] else 0
+        spent = _tokens_by_quarter(database, str(row[6]), since) if _day(row[5]) != _day(row[4]) else ()
+        usage = _own_tokens(database, str(row[6]), since) if row[7] else json.loads(row[3] or "{}")
+        found.append(_session_fact(row, usage, spent))
+    return found
+
+
+def _day(at: int | None) -> date:
+    return datetime.fromtimestamp(max(0, at or 0) / 1_000_000).date()
+
+
+_TOKENS_BY_QUARTER: Final = (
+    "SELECT at / 900000000 * 900000000, sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)"
+    " + coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
+    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ? GROUP BY 1"
+)
+_OWN_TOKENS: Final = (
+    "SELECT sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)),"
+    " sum(coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
+    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ?"
+)
+
+
+def _own_tokens(database: Database, session_id: str, since: int) -> dict[str, int]:
+    """Return the tokens of a fork's own replies: those that it took over were paid once, in its source."""
+    sent, received = database.execute(_OWN_TOKENS, (session_id, since)).fetchone() or (0, 0)
+    return {"input_tokens": sent or 0, "output_tokens": received or 0}
+
+
+def _tokens_by_quarter(database: Database, session_id: str, since: int) -> tuple[tuple[int, int], ...]:
+    """Return what the replies of a session used, by quarters of an hour: no zone is off by less."""
+    return tuple((row[0], row[1]) for row in database.execute(_TOKENS_BY_QUARTER, (session_id, since)))
+
+
+def _session_fact(
+    row: Sequence[Json], usage: Mapping[str, int], spent: tuple[tuple[int, int], ...]
+) -> SessionFact:
+    return SessionFact(
+        status=row[0], provider=row[1], model=row[2], input_tokens=usage.get("input_tokens", 0),
+        output_tokens=usage.get("output_tokens", 0), updated_at=row[4], spent=spent,
+    )  # fmt: skip
+
+
+def _file_facts(database: Database, scope: StatisticsScope) -> list[FileFact]:
+    body = "coalesce(json_extract(body, '$.{}'), 0)"
+    statement = (
+        "SELECT json_extract(body, '$.path') AS path, count(*), "  # noqa: S608
+        f"sum({body.format('added')}), sum({body.format('removed')}) FROM event INDEXED BY event_counted"
+        f" WHERE session_id IN {_SESSIONS_IN_SCOPE} AND kind = 'file.changed'"
+        " GROUP BY path ORDER BY 2 DESC, path"
+    )
+    return [
+        FileFact(path=row[0], times=row[1], added=row[2], removed=row[3])
+        for row in database.execute(statement, scope.values)
+    ]
+
+
+def pending_action_ids(journal: "Journal", session_id: str) -> tuple[str, ...]:
+    """Return the ids of the actions that wait in a session and in those below it."""
+    waiting = [action.id for action in journal.actions(session_id, states=("pending",))]
+    for child in journal.sessions(parent_id=session_id):
+        waiting += pending_action_ids(journal, child.id)
+    return tuple(waiting)

@@ -1,0 +1,509 @@
+"""How events and rows are stored as SQLite values, and the reader that queries them.
+
+One column a field, JSON where a field is no plain value. No read transaction stays open between two calls,
+so a reader never blocks a WAL checkpoint.
+"""
+
+import contextlib
+import functools
+import json
+import re
+import threading
+import types
+import typing
+from collections.abc import Callable, Generator, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+from msgspec.structs import replace
+
+from workbench.domain.codec import decode_stored_actor, decode_stored_body, json_decoder, to_json_value
+from workbench.domain.events import Event
+from workbench.domain.machines import ActionState, CallState, SessionStatus
+from workbench.domain.rows import (
+    Action,
+    Call,
+    Host,
+    Lease,
+    PipelineState,
+    Rule,
+    Session,
+    StepState,
+    Trust,
+    step_key,
+)
+from workbench.domain.values import SYSTEM_SESSION, SessionKind
+from workbench.journal import database as journal_database
+from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
+from workbench.journal.errors import JournalClosed, as_journal_error
+
+SELECT_EVENTS: Final = (
+    "SELECT position, id, session_id, sequence_number, at, recorded_at, actor, turn_id, call_id,"
+    " action_id, step, kind, body FROM event"
+)
+"""The columns that `decode` reads."""
+SELECT_NEWEST_TIME: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position DESC LIMIT 1"
+"""When the newest event was stored."""
+_MOST_IDLE_CONNECTIONS: Final = 4
+_SESSIONS_OF_PROMPTS: Final = 20
+STREAMED_KINDS: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
+"""Kinds that are pieces of something; no row changes with them."""
+_BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
+
+
+def decode_event(values: Sequence[Any]) -> Event:
+    """Build an event from the values of `SELECT_EVENTS`, trusting that this program stored them."""
+    position, key, session, number, at, recorded, actor, turn, call, action, step, kind, text = values
+    body, raw = decode_stored_body(kind, text)
+    return Event(
+        id=key, session_id=session, at=at, actor=decode_stored_actor(actor), body=body, position=position,
+        sequence_number=number, turn_id=turn, call_id=call, action_id=action, step=step, recorded_at=recorded,
+        raw=raw,
+    )  # fmt: skip
+
+
+def event_with_position(event: Event, position: int, number: int) -> Event:
+    """Return an event as it is stored under a position and a number."""
+    return replace(event, position=position, sequence_number=number)
+
+
+AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host
+ROW_KEYS: Final[dict[type[AnyRow], str]] = {
+    Session: "id", Call: "id", Action: "id", Rule: "id", Trust: "workspace", Lease: "session_id", Host: "id",
+    PipelineState: "pipeline_id", StepState: "key",
+}  # fmt: skip
+"""Row classes with a table, and the field that is their key."""
+
+
+@functools.cache
+def select_statement(row: type[AnyRow]) -> str:
+    """Return `SELECT every column FROM table`, for `load`."""
+    return f"SELECT {', '.join(column_names(row))} FROM {table_name(row)}"  # noqa: S608 names of our own classes
+
+
+def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
+    """Build a row from the values of `select`."""
+    content = dict(zip(column_names(row), values, strict=True))
+    for column, read in _decoded_columns(row):
+        value = content[column]
+        if value is not None:
+            content[column] = read(value)
+    return row(**content)
+
+
+class JournalReader:
+    """Ask the journal; any thread may, each question with a connection of its own."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._idle: list[journal_database.Database] = []
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    # --- events --------------------------------------------------------------------------------
+
+    def events(self, session_id: str | None = None, after: int = 0, limit: int | None = None) -> list[Event]:
+        """Return events in order of position.
+
+        Args:
+            session_id: Only of this session.
+            after: Only those with a greater position.
+            limit: At most so many.
+        """
+        most = -1 if limit is None else limit
+        if session_id is None:
+            found = self._all(f"{SELECT_EVENTS} WHERE position > ? ORDER BY position LIMIT ?", after, most)
+        elif after == 0:
+            order = "ORDER BY sequence_number LIMIT ?"
+            found = self._all(f"{SELECT_EVENTS} WHERE session_id = ? {order}", session_id, most)
+        else:
+            # The plus keeps SQLite from walking the session from its start to find a late position.
+            where = "WHERE +session_id = ? AND position > ? ORDER BY position LIMIT ?"
+            found = self._all(f"{SELECT_EVENTS} {where}", session_id, after, most)
+        return [decode_event(values) for values in found]
+
+    def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
+        """Return events of a session by their number, from `first_sequence` on."""
+        where = "WHERE session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"
+        return [
+            decode_event(values)
+            for values in self._all(f"{SELECT_EVENTS} {where}", session_id, first_sequence, count)
+        ]
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events of a session that are no piece of anything streamed, in order.
+
+        Args:
+            session_id: Which.
+            before: Only those with a smaller number, and of these the last.
+            after: Without `before`: only those with a greater number, and of these the first.
+            limit: At most so many.
+        """
+        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
+        number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
+        found = self._all(
+            f"{SELECT_EVENTS} {where} AND sequence_number {order} LIMIT ?",
+            session_id,
+            *STREAMED_KINDS,
+            number,
+            limit,
+        )
+        return [decode_event(values) for values in (found if before is None else reversed(found))]
+
+    def turns_before(self, session_id: str, number: int) -> int:
+        """Return how many turns of a session ended before its event with a number."""
+        ended = "SELECT count(*) FROM event WHERE session_id = ? AND kind = 'turn.ended'"
+        if 2 * number < self.last_sequence(session_id):
+            return self._value(f"{ended} AND sequence_number < ?", session_id, number) or 0
+        # An index counts all of them: the end of a long session is shown without reading its beginning.
+        later = self._value(f"{ended} AND sequence_number >= ?", session_id, number) or 0
+        return (self._value(ended, session_id) or 0) - later
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session has."""
+        return self._value("SELECT count(*) FROM call WHERE session_id = ?", session_id) or 0
+
+    def call_events(self, call_id: str) -> list[Event]:
+        """Return the events of one call in order."""
+        return [
+            decode_event(values)
+            for values in self._all(f"{SELECT_EVENTS} WHERE call_id = ? ORDER BY position", call_id)
+        ]
+
+    def step_events(self, run: str, step: str) -> list[Event]:
+        """Return the events of one step of a run in order, without those of its items."""
+        where = "WHERE session_id = ? AND step = ? ORDER BY sequence_number"
+        return [decode_event(values) for values in self._all(f"{SELECT_EVENTS} {where}", run, step)]
+
+    def event_at(self, position: int) -> Event | None:
+        """Return the event at a position; None if it was deleted or never was."""
+        found = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
+        return decode_event(found[0]) if found else None
+
+    def last_position(self) -> int:
+        """Return the newest position; 0 in an empty journal."""
+        return self._value("SELECT max(position) FROM event") or 0
+
+    def last_sequence(self, session_id: str) -> int:
+        """Return the number of a session's newest event; 0 if it has none."""
+        return self._value("SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id) or 0
+
+    def newest(self) -> int:
+        """Return when the newest event was stored; 0 in an empty journal."""
+        return self._value(SELECT_NEWEST_TIME) or 0
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def session(self, key: str) -> Session | None:
+        """Return a session by id."""
+        return self._row(Session, key)
+
+    def sessions(
+        self,
+        workspace: str | None = None,
+        *,
+        status: Iterable[SessionStatus] | None = None,
+        kinds: Iterable[SessionKind] | None = None,
+        parent_id: str | None = None,
+        archived: bool | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Session]:
+        """Return sessions, the last changed first.
+
+        Args:
+            workspace: Only of this workspace (its real path).
+            status: Only in one of these.
+            kinds: Only of one of these kinds.
+            parent_id: Only children of this session.
+            archived: Only archived ones, or only others.
+            limit: At most so many.
+            offset: After leaving out so many.
+        """
+        where = _Conditions()
+        where.equal("workspace", workspace)
+        where.one_of("status", status)
+        where.one_of("kind", kinds)
+        where.equal("parent_id", parent_id)
+        where.equal("archived", archived)
+        page = (-1 if limit is None else limit, offset)
+        return self._rows(
+            Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.given, *page
+        )
+
+    def prompts(self, workspace: str, limit: int) -> list[Event]:
+        """Return what people said last in the newest sessions of a workspace, oldest first."""
+        newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"
+        where = f"WHERE session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
+        order = "ORDER BY position DESC LIMIT ?"
+        found = self._all(f"{SELECT_EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
+        return [decode_event(values) for values in reversed(found)]
+
+    def driven(self, host_id: str, workspace: str) -> list[Session]:
+        """Return the sessions of a workspace that a driver has not given back, the last changed first."""
+        # The plus has SQLite begin with the few leases and not with all sessions of a workspace.
+        held = "id IN (SELECT session_id FROM lease WHERE host_id = ? AND NOT released)"
+        where = f"WHERE {held} AND +workspace = ? ORDER BY updated_at DESC, id"
+        return self._rows(Session, where, host_id, workspace)
+
+    def call(self, key: str) -> Call | None:
+        """Return a call by id."""
+        return self._row(Call, key)
+
+    def last_calls(self, session_id: str, limit: int) -> list[Call]:
+        """Return the calls of a session that were asked for last, in the order they were asked for."""
+        found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
+        found.reverse()  # of two with the same place the one that came first stands first, as in a fold
+        return sorted(found, key=lambda call: (call.requested_at, call.ordinal))
+
+    def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
+        """Return the calls of a session in the order they were asked for."""
+        where = _Conditions()
+        where.equal("session_id", session_id)
+        where.one_of("state", states)
+        return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.given)
+
+    def action(self, key: str) -> Action | None:
+        """Return an action by id."""
+        return self._row(Action, key)
+
+    def actions(
+        self, session_id: str | None = None, states: Iterable[ActionState] | None = None
+    ) -> list[Action]:
+        """Return actions in the order they were opened."""
+        where = _Conditions()
+        where.equal("session_id", session_id)
+        where.one_of("state", states)
+        return self._rows(Action, f"{where} ORDER BY opened_at", *where.given)
+
+    def due(self, now: int) -> list[Action]:
+        """Return the pending actions whose time has run out."""
+        where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
+        return self._rows(Action, where, now)
+
+    def rules(self, now: int | None = None) -> list[Rule]:
+        """Return rules in order of their numbers; with `now` only those in force then."""
+        active = "WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) " if now else ""
+        given = () if now is None else (now,)
+        return self._rows(Rule, f"{active}ORDER BY created_at, rowid", *given)
+
+    def rule(self, number: str) -> Rule | None:
+        """Return a rule by its number, revoked or not."""
+        return self._row(Rule, number)
+
+    def trust(self, workspace: str) -> Trust | None:
+        """Return what was last said about a workspace."""
+        return self._row(Trust, workspace)
+
+    def trusted(self, workspace: str) -> Event | None:
+        """Return the event that last trusted a workspace."""
+        where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
+        newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
+        found = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
+        return decode_event(found[0]) if found else None
+
+    def lease(self, session_id: str) -> Lease | None:
+        """Return who drives a session, or did last."""
+        return self._row(Lease, session_id)
+
+    def pipeline_state(self, run: str) -> PipelineState | None:
+        """Return a pipeline run by id."""
+        return self._row(PipelineState, run)
+
+    def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
+        """Return the pipeline runs of a workspace, or of all, the newest first."""
+        here = (
+            "" if workspace is None else "WHERE pipeline_id IN (SELECT id FROM session WHERE workspace = ?)"
+        )
+        given = () if workspace is None else (workspace,)
+        order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
+        return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
+
+    def step_state(self, run: str, step: str) -> StepState | None:
+        """Return a step of a run."""
+        return self._row(StepState, step_key(run, step))
+
+    def step_states(self, run: str) -> list[StepState]:
+        """Return the steps of a run in the order of its file, items of a matrix behind their step."""
+        order = "WHERE pipeline_id = ? ORDER BY ordinal, matrix != '', rowid"
+        return self._rows(StepState, order, run)
+
+    def hosts(self) -> list[Host]:
+        """Return every driver that was ever started, the newest first."""
+        return self._rows(Host, "ORDER BY started_at DESC, id")
+
+    def awaiting(self, workspace: str) -> list[Session]:
+        """Return sessions of a workspace that something was asked of since they were last given back."""
+        order = "ORDER BY position DESC LIMIT 1"
+        last = f"(SELECT kind FROM event WHERE session_id = session.id AND {WAKES_DRIVER} {order})"  # noqa: S608 ours
+        is_open = "EXISTS (SELECT 1 FROM call WHERE session_id = session.id AND state IN (?, ?))"
+        live = "status NOT IN ('completed', 'failed', 'terminated')"
+        where = f"WHERE workspace = ? AND {live} AND ({last} != 'lease.released' OR {is_open})"
+        return self._rows(Session, f"{where} ORDER BY created_at", workspace, "approved", "executing")
+
+    # --- connections ---------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            self._is_closed = True
+            idle, self._idle = self._idle, []
+        for database in idle:
+            database.close()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Generator[journal_database.Database, None, None]:
+        """Lend a connection for one question or several."""
+        with self._lock:
+            if self._is_closed:
+                raise JournalClosed("the journal was not read", "it is closed", "open it again")
+            database = self._idle.pop() if self._idle else None
+        try:
+            if database is None:
+                database = journal_database.connect(self._database, query_only=True)
+            yield database
+        except BaseException as error:
+            if database is not None:
+                database.close()
+            if isinstance(error, apsw.Error):
+                raise (as_journal_error(error) or error) from error
+            raise
+        with self._lock:
+            is_kept = not self._is_closed and len(self._idle) < _MOST_IDLE_CONNECTIONS
+            if is_kept:
+                self._idle.append(database)
+        if not is_kept:
+            database.close()
+
+    def _all(self, statement: str, *values: journal_database.SqlValue) -> list[journal_database.SqlRow]:
+        with self.snapshot() as database:
+            return database.execute(statement, values).fetchall()
+
+    def _value(self, statement: str, *values: journal_database.SqlValue) -> Any:
+        found = self._all(statement, *values)
+        return found[0][0] if found else None
+
+    def _row(self, row: type[AnyRow], key: str) -> Any:
+        found = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
+        return found[0] if found else None
+
+    def _rows(self, row: type[AnyRow], rest: str, *values: journal_database.SqlValue) -> list[Any]:
+        return [
+            row_from_values(row, found) for found in self._all(f"{select_statement(row)} {rest}", *values)
+        ]
+
+
+class _Conditions:
+    """Conditions of a list, those that were given."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.given: list[journal_database.SqlValue] = []
+
+    def equal(self, column: str, value: journal_database.SqlValue) -> None:
+        if value is not None:
+            self._parts.append(f"{column} = ?")
+            self.given.append(value)
+
+    def one_of(self, column: str, values: Iterable[str] | None) -> None:
+        if values is not None:
+            listed = list(values)
+            self._parts.append(f"{column} IN ({', '.join('?' * len(listed))})")
+            self.given += listed
+
+    def __str__(self) -> str:
+        return f"WHERE {' AND '.join(self._parts)}" if self._parts else ""
+
+
+INDEX_ROW_TYPES: Final[tuple[type[AnyRow], ...]] = (
+    Session,
+    Call,
+    Action,
+    Rule,
+    Trust,
+    PipelineState,
+    StepState,
+)
+"""The tables that hold nothing but what the events say."""
+_CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def table_name(row: type[AnyRow]) -> str:
+    """Return the table of a row class: `PipelineState` is `pipeline_state`."""
+    return _CAPITAL.sub("_", row.__name__).lower()
+
+
+@functools.cache
+def column_names(row: type[AnyRow]) -> tuple[str, ...]:
+    """Return the columns of a row class, in the order of its fields."""
+    return row.__struct_fields__
+
+
+def row_to_values(row: AnyRow) -> list[SqlValue]:
+    """Return a row as the values that `load` takes."""
+    return [_column_value(row, column) for column in column_names(type(row))]
+
+
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def insert_row(database: Database, row: AnyRow) -> None:
+    """Store a row that is not there yet."""
+    cls = type(row)
+    database.execute(_insert_statement(cls), [_column_value(row, column) for column in column_names(cls)])
+
+
+def update_row(database: Database, old: AnyRow, new: AnyRow) -> None:
+    """Store what differs between two states of one row; nothing if nothing does."""
+    cls = type(new)
+    changed = tuple(column for column in column_names(cls) if getattr(old, column) != getattr(new, column))
+    if changed:
+        key = getattr(new, ROW_KEYS[cls])
+        database.execute(
+            _update_statement(cls, changed), [*(_column_value(new, column) for column in changed), key]
+        )
+
+
+def delete_rows(database: Database, row: type[AnyRow], where: str = "true", *values: str) -> None:
+    """Remove the rows that a condition selects; all without one."""
+    database.execute(f"DELETE FROM {table_name(row)} WHERE {where}", values)  # noqa: S608 our own names
+
+
+@functools.cache
+def _insert_statement(row: type[AnyRow]) -> str:
+    marks = ", ".join("?" * len(column_names(row)))
+    return f"INSERT INTO {table_name(row)} ({', '.join(column_names(row))}) VALUES ({marks})"  # noqa: S608 as above
+
+
+@functools.lru_cache(maxsize=1024)
+def _update_statement(row: type[AnyRow], changed: tuple[str, ...]) -> str:
+    fields = ", ".join(f"{column} = ?" for column in changed)
+    return f"UPDATE {table_name(row)} SET {fields} WHERE {ROW_KEYS[row]} = ?"  # noqa: S608 as above
+
+
+def _column_value(row: AnyRow, column: str) -> SqlValue:
+    value = getattr(row, column)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return _encode(to_json_value(value))
+
+
+@functools.cache
+def _decoded_columns(row: type[AnyRow]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Return the columns that do not hold the value of their field, and what reads each."""
+    hints = typing.get_type_hints(row)
+    readers = ((column, _column_decoder(hints[column])) for column in column_names(row))
+    return tuple((column, read) for column, read in readers if read is not None)
+
+
+def _column_decoder(hint: Any) -> Callable[[Any], Any] | None:
+    whole = hint
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        (hint,) = (part for part in typing.get_args(hint) if part is not type(None))
+    if hint is bool:
+        return bool
+    is_plain = hint in (str, int, float) or typing.get_origin(hint) is typing.Literal
+    return None if is_plain else json_decoder(whole)

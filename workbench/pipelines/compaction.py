@@ -1,0 +1,158 @@
+"""Compaction: a full conversation becomes a checkpoint from which the step goes on in a fresh one."""
+
+from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import Event, StepChanged
+from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.values import Json, Usage
+from workbench.pipelines import artifacts
+from workbench.pipelines.attempt import Attempt, AttemptNotReady
+from workbench.pipelines.executor import OnStepEvent
+from workbench.pipelines.model import ArtifactSpec, Manifest, Step
+from workbench.pipelines.run_context import RunContext
+
+MOST_COMPACTIONS: Final = 8
+"""Compactions of one attempt: an agent that fills that many conversations gets nowhere."""
+CHECKPOINT_NAME: Final = "checkpoint"
+"""What the summariser's part of a step is called, and the artifact that it leaves."""
+SUMMARIZER_PERSONA: Final = "summarizer"
+_DEFAULT_PERCENT: Final = 80
+_SUMMARY_PROMPT: Final = """\
+The conversation below comes near the limit of its context. Write a checkpoint with which another agent, \
+who sees nothing of it, goes on with the task: what was asked, what is done and where it is, what was \
+decided and why, what failed, and what is to be done next. Name files and commands exactly. Use no tools.
+
+<conversation>
+{transcript}
+</conversation>"""
+_CONTINUATION_PROMPT: Final = """\
+{prompt}
+
+This work was begun before; the files in your folder are as it left them. Go on from this checkpoint and \
+do not begin again:
+
+{checkpoint}"""
+
+
+class CompactionPlan(Struct, frozen=True, kw_only=True):
+    """When and by whom the conversation of a step is put into a checkpoint."""
+
+    percent: int
+    """Of the context, used by the newest reply."""
+    window: int
+    """Tokens of the context; 0 takes what is known of the model."""
+    persona: str
+    """Empty: the step's own."""
+
+
+def compaction_plan(step: Step, manifest: Manifest | None) -> CompactionPlan:
+    """Return the step's own compaction, else the manifest's, else 80 % by the step's persona."""
+    runtime = manifest.runtime if manifest else None
+    own = step.compaction
+    wanted = (own.persona if own else "") or (runtime.summarizer if runtime else "")
+    is_known = manifest is not None and SUMMARIZER_PERSONA in manifest.personas
+    return CompactionPlan(
+        percent=own.percent if own else runtime.relay_percent if runtime else _DEFAULT_PERCENT,
+        window=runtime.context_window if runtime else 0,
+        persona=wanted or (SUMMARIZER_PERSONA if is_known else ""),
+    )
+
+
+def with_compaction(spec: StepSpec, step: Step, manifest: Manifest | None) -> StepSpec:
+    """Return the spec of an agent step with the share of its context at which it is compacted."""
+    if spec.kind != "prompt":
+        return spec
+    plan = compaction_plan(step, manifest)
+    return replace(spec, relay_percent=plan.percent, context_window=plan.window)
+
+
+def _summary_spec(attempt: Attempt, spec: StepSpec, transcript: str) -> StepSpec:
+    name = compaction_plan(attempt.step, attempt.context.manifest).persona or attempt.persona_name()
+    facts = cast("dict[str, Json]", attempt.agent(name)["persona"])
+    return replace(
+        spec, source=_SUMMARY_PROMPT.format(transcript=transcript), part=CHECKPOINT_NAME, session_id=None,
+        keeps_output=True, title=f"{spec.title} · {CHECKPOINT_NAME}", relay_percent=0,
+        persona={**facts, "deny": [["*", "a checkpoint needs no tools"]], "hooks": []},
+    )  # fmt: skip
+
+
+async def continue_after_compaction(
+    context: RunContext,
+    attempt: Attempt,
+    spec: StepSpec,
+    outcome: StepOutcome,
+    on_event: OnStepEvent,
+    begun: float,
+) -> StepOutcome:
+    """Go on with a step from checkpoint to checkpoint until it ends otherwise."""
+    prompt, deadline = spec.source, begun + (spec.timeout_seconds or 0)
+    for number in range(1, MOST_COMPACTIONS + 1):
+        try:
+            checkpoint, used = await _write_checkpoint(
+                context, attempt, _spec_with_time_left(context, spec, deadline), outcome, on_event
+            )
+            text = _CONTINUATION_PROMPT.format(prompt=prompt, checkpoint=checkpoint.strip())
+            spec = replace(
+                _spec_with_time_left(context, spec, deadline),
+                source=text,
+                part=f"relay-{number}",
+                session_id=None,
+            )
+            spec = await _record_continuation(
+                context, attempt, spec, "a fresh conversation goes on from the checkpoint", used
+            )
+        except AttemptNotReady as error:
+            return StepOutcome(state="failed", reason=str(error), is_retryable=False)
+        outcome = await context.execute(spec, on_event)
+        if not outcome.is_full:
+            return outcome
+    why = f"its conversation was full {MOST_COMPACTIONS + 1} times"
+    return StepOutcome(state="failed", reason=why, is_retryable=False, usage=outcome.usage)
+
+
+def _spec_with_time_left(context: RunContext, spec: StepSpec, deadline: float) -> StepSpec:
+    return replace(spec, timeout_seconds=max(1.0, deadline - context.journal.monotonic()))
+
+
+async def _write_checkpoint(
+    context: RunContext, attempt: Attempt, spec: StepSpec, outcome: StepOutcome, on_event: OnStepEvent
+) -> tuple[str, Usage]:
+    journal = context.journal
+    said = journal.unseal(outcome.transcript_ref) if outcome.transcript_ref else None
+    asked = _summary_spec(attempt, spec, (said or b"").decode("utf-8", "replace"))
+    asked = await _record_continuation(
+        context, attempt, asked, f"{outcome.reason}; a checkpoint is written", outcome.usage
+    )
+    summary = await context.execute(asked, on_event)
+    data = journal.unseal(summary.stdout_ref) if summary.stdout_ref else None
+    if summary.state != "completed" or not data or not data.strip():
+        raise AttemptNotReady(f"no checkpoint was written: {summary.reason or 'the summariser said nothing'}")
+    kept = ArtifactSpec(
+        name=CHECKPOINT_NAME,
+        path=f"{CHECKPOINT_NAME}.md",
+        type="markdown",
+    )
+    stored = artifacts.seal_artifact(journal, kept, data, attempt.number)
+    await journal.append(journal.event(stored, step=attempt.step_run.id))
+    return data.decode("utf-8", "replace"), summary.usage
+
+
+async def _record_continuation(
+    context: RunContext, attempt: Attempt, spec: StepSpec, why: str, used: Usage
+) -> StepSpec:
+    """Record that the step goes on in another conversation, and what the one before used."""
+    journal, step_run = context.journal, attempt.step_run
+    opening: list[Event] = list(context.executor.opening(spec))
+    child = opening[0].session_id if opening else None
+    waiting = StepChanged(state="waiting", attempt=attempt.number, detail=journal.scrubbed(why), usage=used)
+    running = StepChanged(
+        state="running", attempt=attempt.number, workspace=attempt.workspace, session_id=child,
+        matrix=step_run.matrix, item=step_run.item,
+    )  # fmt: skip
+    events = [journal.event(body, step=step_run.id) for body in (waiting, running)]
+    await journal.append(*events, *opening)
+    context.catch_up()
+    return replace(spec, session_id=child)

@@ -1,0 +1,470 @@
+"""Steps that the coordinator settles itself: gates, routes and matrices.
+
+A gate is a row of the approval queue and never takes a default when it expires. A route chooses where the
+run goes on, also back, within limits. A matrix runs one instance per item and ends when all of them have.
+"""
+
+import asyncio
+import json
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from workbench.changes.digest import action_digest
+from workbench.domain.events import ActionCancelled, ActionOpened, Event, StepChanged
+from workbench.domain.rows import Action, run_title
+from workbench.domain.values import Json, JsonObject
+from workbench.pipelines import artifacts, attempt_end, schedule, templates
+from workbench.pipelines.artifacts import ArtifactMissing
+from workbench.pipelines.attempt import Attempt, AttemptNotReady, combine_item_results
+from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
+from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.state import StepRun
+from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
+from workbench.pipelines.template_values import TemplateValues, step_outcome
+from workbench.text.safe import one_line
+
+
+async def settle_gates(run: RunContext) -> None:
+    """Open the gates that are due and settle those that were decided."""
+    steps = [step for step in run.open_steps.open() if step.kind == "gate"]
+    if not steps and not run.state.waiting:
+        return
+    for step_run in list(schedule.ready_steps(run.state, steps)):
+        await _open_gate(run, run.step_of(step_run), step_run)
+    for step_run in list(run.state.waiting.values()):
+        if step_run.action_id is None:
+            continue
+        action = _latest_action(run, step_run.action_id)
+        if action is not None and action.state != "pending":
+            await _settle_decided_gate(run, run.step_of(step_run), step_run, action)
+    run.catch_up()
+
+
+def _latest_action(run: RunContext, action_id: str) -> Action | None:
+    """Return the action that stands for a gate now: an extension supersedes the one it opened."""
+    action = run.journal.action(action_id)
+    while action is not None and action.state == "superseded" and action.successor:
+        action = run.journal.action(action.successor)
+    return action
+
+
+async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
+    attempt = Attempt(run, step, step_run, step_run.attempt + 1)
+    begun = StepChanged(state="running", attempt=attempt.number, matrix=step_run.matrix, item=step_run.item)
+    running = run.journal.event(begun, step=step_run.id)
+    gate = step.gate or GateSpec()
+    if gate.type == "timer":
+        await run.journal.append(running)
+        _start_timer(run, step_run.id, gate.wait_seconds, attempt.number)
+        return
+    try:
+        if gate.type != "approval":
+            raise AttemptNotReady(f"gates of type {gate.type} are not run here")
+        spec = await attempt.ready()
+        if not run.can_ask:
+            raise AttemptNotReady("nobody can answer it here")
+    except AttemptNotReady as error:
+        failed = StepChanged(state="failed", attempt=attempt.number, detail=run.journal.scrubbed(str(error)))
+        await run.journal.append(running, run.journal.event(failed, step=step_run.id))
+        return
+    action_id = run.journal.new_id()
+    waiting = StepChanged(state="waiting", attempt=attempt.number)
+    await run.journal.append(
+        running,
+        run.journal.event(waiting, step=step_run.id, action_id=action_id),
+        run.journal.event(
+            _gate_opened_event(run, step_run, gate, spec.source), step=step_run.id, action_id=action_id
+        ),
+    )
+
+
+def _start_timer(run: RunContext, step_id: str, seconds: float, attempt: int) -> None:
+    async def complete() -> None:
+        body = StepChanged(state="completed", attempt=attempt, duration_ms=round(seconds * 1000))
+        await run.journal.append(run.journal.event(body, step=step_id))
+        run.wake.set()
+
+    run.timers.start(step_id, seconds, complete)
+
+
+def _gate_opened_event(run: RunContext, step_run: StepRun, gate: GateSpec, prompt: str) -> ActionOpened:
+    journal, words = run.journal, run.journal.scrubbed(prompt)
+    failed = attempt_end.allowed_failures(run.state, run.pipeline)
+    subject: JsonObject = {"run": journal.run_id, "pipeline": run_title(run.row), "step": step_run.id}
+    if failed:
+        subject = {**subject, "failed": journal.scrubbed("; ".join(failed))}
+    now = journal.now()
+    minutes = gate.window_minutes or run.window_minutes
+    return ActionOpened(
+        action_kind="gate", tool=None, target=words.splitlines()[0][:200] if words else step_run.id,
+        digest=action_digest(
+            journal.keyed, kind="gate", parameters=subject, cwd=run.definition.root, prompt=words,
+            choices=gate.choices,
+        ),
+        created_at=now, expires_at=now + round(minutes * 60_000_000), verb="gate",
+        cwd=run.definition.root, prompt=words, choices=gate.choices, subject=subject,
+        warnings=("failed step",) if failed else (),
+    )  # fmt: skip
+
+
+async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, action: Action) -> None:
+    gate, journal = step.gate or GateSpec(), run.journal
+    target = gate.targets.get(action.choice or "")
+    said = f": {action.reason or action.text}" if action.reason or action.text else ""
+    running = StepChanged(state="running", attempt=step_run.attempt)
+    if (
+        action.state == "approved"
+        and target
+        and target not in END_TARGETS
+        and leads_back(run, step.id, target)
+    ):
+        await _return_from_gate(run, step_run, target)
+        return
+    if action.state == "approved" and target != FAIL_TARGET:
+        bodies = [running, StepChanged(state="completed", attempt=step_run.attempt)]
+        rest = gate.targets.values() if target else ()
+        others = {one for one in rest if one not in (target, *END_TARGETS)}
+        events = [journal.event(body, step=step_run.id) for body in bodies]
+        await journal.append(*events, *skip_events(run, others, f"not chosen ({action.choice})"))
+        return
+    why = {
+        "approved": f"the choice {action.choice} fails it",
+        "rejected": f"rejected{said}",
+        "expired": "gate expired: nobody answered in time",
+        "cancelled": f"the question was withdrawn{said}",
+    }.get(action.state, action.state)
+    failed = StepChanged(state="failed", attempt=step_run.attempt, detail=journal.scrubbed(why))
+    await journal.append(journal.event(failed, step=step_run.id))
+
+
+async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> None:
+    """Begin a later round from a step before the gate, which asks again when its turn comes."""
+    reset = steps_to_repeat(run, target)
+    if any(run.state.steps[name].state in ("running", "retrying") for name in reset):
+        return  # what is done again has to have ended; its end rings
+    moved = [StepChanged(state=state, attempt=step_run.attempt) for state in ("running", "completed")]
+    events = [run.journal.event(body, step=step_run.id) for body in moved]
+    await run.journal.append(*events, *return_events(run, step_run.id, reset))
+    run.catch_up()
+
+
+async def withdraw_gate(run: RunContext, step_run: StepRun) -> None:
+    """Withdraw the row of a gate that waits."""
+    action = _latest_action(run, step_run.action_id) if step_run.action_id else None
+    if action is not None and action.state == "pending":
+        body = ActionCancelled(why="the run was cancelled")
+        await run.journal.append(run.journal.event(body, step=step_run.id, action_id=action.id))
+
+
+MOST_ALIKE_FAILURES: Final = 3
+"""Rounds in a row in which a step fails with the same words before nothing leads back to it any more."""
+_ACTIVE_STATES: Final = ("running", "waiting", "retrying")
+
+
+class NoRoute(ValueError):
+    """A route leads nowhere; says why."""
+
+
+async def settle_routes(run: RunContext) -> None:
+    """Take the routes that are due."""
+    steps = [step for step in run.open_steps.open() if step.kind == "route"]
+    for step_run in list(schedule.ready_steps(run.state, steps)):
+        await _take_route(run, run.pipeline.step(step_run.id), step_run)
+        run.catch_up()
+
+
+async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
+    route = step.route or Route(edges=())
+    number = step_run.attempt + 1
+    try:
+        target = _chosen_target(run, step, route, step_run)
+        is_back = leads_back(run, step.id, target)
+        reset = _repeat_within_limits(run, step, target) if is_back else ()
+    except (NoRoute, templates.UnresolvedTemplate, ArtifactMissing, templates.BadCondition) as error:
+        await _record_route(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
+        return
+    if is_back and any(run.state.steps[name].state in _ACTIVE_STATES for name in reset):
+        return  # what is done again has to have ended; its end rings
+    done = StepChanged(state="completed", attempt=number, detail=f"→ {target}")
+    if is_back:
+        await _record_route(run, step, number, done, *return_events(run, step.id, reset))
+        return
+    if target == FAIL_TARGET:
+        why = "; ".join(_needs_failures(run, step)) or "its condition holds"
+        failed = StepChanged(state="failed", attempt=number, detail=f"leads to {FAIL_TARGET}: {why}")
+        await _record_route(run, step, number, failed)
+        return
+    others = {e.target for e in route.edges if e.target not in (*END_TARGETS, target)}
+    others = {one for one in others if not leads_back(run, step.id, one)}
+    await _record_route(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
+
+
+async def _record_route(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
+    journal = run.journal
+    bodies = (StepChanged(state="running", attempt=number), replace(end, detail=journal.scrubbed(end.detail)))
+    await journal.append(*(journal.event(body, step=step.id) for body in bodies), *more)
+
+
+def _chosen_target(run: RunContext, step: Step, route: Route, step_run: StepRun) -> str:
+    if route.most and step_run.visits + 1 >= route.most:
+        return COMPLETE_TARGET  # a loop ends after its last round, whatever holds
+    values = Attempt(run, step, step_run, step_run.attempt + 1).values
+    for edge in route.edges:
+        if templates.parse_condition(edge.condition).holds(
+            lambda name: _condition_value(run, step, values, name)
+        ):
+            return edge.target
+    raise NoRoute(f"no edge holds: {'; '.join(_failed_edges_text(run, step, route.edges))}")
+
+
+def _failed_edges_text(run: RunContext, step: Step, edges: tuple[RouteEdge, ...]) -> list[str]:
+    said = [f"outcome={_needs_outcome(run, step)}", *_needs_failures(run, step)]
+    return [*said, f"asked was {', '.join(edge.condition for edge in edges)}"]
+
+
+def _needs_outcome(run: RunContext, step: Step) -> str:
+    failed = any(step_outcome(run.state.steps[need]) == "failure" for need in step.needs)
+    return "failure" if failed else "success"
+
+
+def _needs_failures(run: RunContext, step: Step) -> list[str]:
+    steps = (run.state.steps[need] for need in step.needs)
+    return [f"{one.id}: {one.last_failure}" for one in steps if step_outcome(one) == "failure"]
+
+
+def _condition_value(run: RunContext, step: Step, values: TemplateValues, name: str) -> str:
+    """Return what a name of a condition stands for; `context.x` is a field of what came before."""
+    if name == "outcome":
+        return _needs_outcome(run, step)
+    if not name.startswith("context."):
+        return values.asked(name)
+    values_before = (values.asked(f"{need}.output.{name.removeprefix('context.')}") for need in step.needs)
+    return next(filter(None, values_before), "")
+
+
+# --- ways back, which gates take as well --------------------------------------------------------------
+
+
+def leads_back(run: RunContext, step: str, target: str) -> bool:
+    """Return whether a target is before a step, or the step itself."""
+    needs = {one.id: one.needs for one in run.pipeline.steps}
+    return target == step or target in ancestors(step, needs)
+
+
+def steps_to_repeat(run: RunContext, target: str) -> tuple[str, ...]:
+    """Return the steps and items that a way back to a step does again."""
+    needs = {one.id: one.needs for one in run.pipeline.steps}
+    names = {target, *descendants(target, needs)}
+    return tuple(
+        name
+        for name, one in run.state.steps.items()
+        if (name in names or one.matrix in names) and one.state != "pending"
+    )
+
+
+def return_events(run: RunContext, step: str, reset: tuple[str, ...]) -> list[Event]:
+    """Return the event that begins a later round with these steps."""
+    started = run.state.started
+    assert started is not None
+    body = replace(
+        started, round=run.state.round + 1, reset=tuple(dict.fromkeys((*reset, step))), kept=(), from_run="",
+        returned_by=step,
+    )  # fmt: skip
+    return [run.journal.event(body)]
+
+
+def skip_events(run: RunContext, steps: set[str], why: str) -> list[Event]:
+    """Return the skips of the ways that were not taken."""
+    return [
+        run.journal.event(StepChanged(state="skipped", detail=run.journal.scrubbed(why)), step=one)
+        for one in sorted(steps)
+        if one in run.state.steps and run.state.steps[one].state == "pending"
+    ]
+
+
+def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str, ...]:
+    """Return what a way back does again; NoRoute once it was done too often, or fails alike each time."""
+    reset = steps_to_repeat(run, target)
+    for name in reset:
+        step_run = run.state.steps[name]
+        most = run.step_of(step_run).max_visits
+        if step_run.visits + 1 >= most:
+            raise NoRoute(f"{name} was done {step_run.visits + 1} times; max_visits is {most}")
+        if step_run.alike >= MOST_ALIKE_FAILURES:
+            raise NoRoute(f"{name} failed {step_run.alike} times in the same way: {step_run.last_failure}")
+    most = run.pipeline.max_step_visits
+    total = sum(one.visits + (one.state != "pending") for one in run.state.steps.values())
+    if most and total >= most:
+        raise NoRoute(f"its steps were done {total} times in all; max_step_visits is {most}")
+    return (*reset, step.id)
+
+
+MOST_ITEMS: Final = 1_000
+RESULTS_NAME: Final = "results"
+"""The artifact of an iteration: the last that each item left, in their order."""
+
+
+class NoMatrixItems(ValueError):
+    """The list of a matrix is not there, is no list, or is too long."""
+
+
+async def settle_matrices(run: RunContext) -> None:
+    """Open the matrix steps that are due, and end those all of whose items have ended."""
+    steps = [step for step in run.open_steps.open() if step.matrix is not None]
+    if not steps:
+        return
+    for step_run in list(schedule.ready_steps(run.state, steps)):
+        if not step_run.matrix:
+            await _open_matrix(run, run.pipeline.step(step_run.id), step_run)
+    run.catch_up()
+    for step in steps:
+        await _restore_items(run, step)
+    for step in schedule.finished_matrices(run.state, steps):
+        await _end_matrix(run, step)
+    run.catch_up()
+
+
+async def _open_matrix(run: RunContext, step: Step, step_run: StepRun) -> None:
+    number = step_run.attempt + 1
+    try:
+        items = await asyncio.to_thread(_matrix_items, run, step, step_run)
+    except (NoMatrixItems, artifacts.ArtifactMissing) as error:
+        bodies = [
+            StepChanged(state="running", attempt=number),
+            StepChanged(state="failed", attempt=number, detail=run.journal.scrubbed(str(error))),
+        ]
+        await run.journal.append(*(run.journal.event(body, step=step.id) for body in bodies))
+        return
+    assert step.matrix is not None
+    names = _item_ids(step.id, step.matrix, items)
+    for name, item in zip(names, items, strict=True):
+        # Known to the state before its first event: what runs first is a question of slots.
+        run.state.steps.setdefault(name, StepRun(id=name, matrix=step.id, item=item)).item = item
+    body = StepChanged(state="running", attempt=number, items=names)
+    await run.journal.append(run.journal.event(body, step=step.id))
+    if not names:
+        run.catch_up()
+        await _end_matrix(run, step)
+
+
+async def _restore_items(run: RunContext, step: Step) -> None:
+    """Learn again of items that have no event yet, as another driver does that goes on with the run."""
+    step_run = run.state.steps[step.id]
+    if step_run.state != "running" or all(name in run.state.steps for name in step_run.items or ()):
+        return
+    items = await asyncio.to_thread(_matrix_items, run, step, step_run)
+    for name, item in zip(step_run.items or (), items, strict=False):
+        run.state.steps.setdefault(name, StepRun(id=name, matrix=step.id, item=item))
+
+
+def _matrix_items(run: RunContext, step: Step, step_run: StepRun) -> list[Json]:
+    matrix = step.matrix
+    assert matrix is not None
+    if matrix.items is not None:
+        items: Json = list(matrix.items)
+    elif matrix.over:
+        items = _iterated_value(run, step, step_run, matrix.over)
+    else:
+        values = Attempt(run, step, step_run, 1).values
+        artifact = values.produced(matrix.step, matrix.artifact)
+        if artifact is None:
+            raise NoMatrixItems(f"{matrix.step} left no artifact {matrix.artifact} to take items from")
+        items = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
+        if not isinstance(items, list):
+            items = templates.member_value(items, ".".join(matrix.keys))
+    if not isinstance(items, list):
+        where = ".".join(matrix.keys) or "the artifact"
+        raise NoMatrixItems(
+            f"{matrix.over or f'{where} of {matrix.step}/{matrix.artifact}'} is no list of items"
+        )
+    listed = cast("list[Json]", items)
+    if len(listed) > MOST_ITEMS:
+        raise NoMatrixItems(f"it has {len(listed)} items; {MOST_ITEMS} are the most")
+    return listed
+
+
+def _iterated_value(run: RunContext, step: Step, step_run: StepRun, over: str) -> Json:
+    values = replace(Attempt(run, step, step_run, 1).values, longest=artifacts.NO_LIMIT)
+    try:
+        return artifacts.parse_content(values.fill(over).encode("utf-8", "surrogatepass"))
+    except templates.UnresolvedTemplate as error:
+        raise NoMatrixItems(str(error)) from None
+
+
+def _item_ids(step: str, matrix: Matrix, items: list[Json]) -> tuple[str, ...]:
+    """Return one id an item: by its key, by itself if it is short, else by its number; never two alike."""
+    names: list[str] = []
+    for number, item in enumerate(items, 1):
+        key_value: Json = templates.member_value(item, matrix.id_key) if matrix.id_key else item
+        if isinstance(key_value, int | float):
+            key_value = json.dumps(key_value)
+        text = key_value if isinstance(key_value, str) else ""
+        label = one_line(text, 40).replace("[", "(").replace("]", ")").replace("/", "-")
+        name = f"{step}[{label or number}]"
+        names.append(name if name not in names else f"{step}[{label or ''}#{number}]")
+    return tuple(names)
+
+
+async def _end_matrix(run: RunContext, step: Step) -> None:
+    step_run, items = run.state.steps[step.id], run.state.items_of(step.id)
+    number = max(1, step_run.attempt)
+    why = _failed_items_text(items)
+    is_gone_on = step.failing.then in ("warn", "continue")
+    if why and not is_gone_on:
+        is_taken = attempt_end.is_failure_routed(step, run.pipeline)
+        body = StepChanged(
+            state="completed" if is_taken else "failed", attempt=number, detail=why, is_warned=is_taken,
+            has_failed=is_taken,
+        )  # fmt: skip
+    elif why:
+        body = StepChanged(state="completed", attempt=number, detail=why, is_warned=True)
+    else:
+        is_warned = any(item.is_warned for item in items)
+        state = "completed" if items else "completed_empty"
+        body = StepChanged(state=state, attempt=number, is_warned=is_warned)
+    left = [
+        run.journal.event(
+            StepChanged(state="skipped", detail="an item before it failed", matrix=step.id, item=one.item),
+            step=one.id,
+        )
+        for one in items
+        if one.state == "pending"
+    ]
+    is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
+    stored = await asyncio.to_thread(_matrix_artifacts, run, step, items, number) if is_whole else []
+    await run.journal.append(*left, *stored, run.journal.event(body, step=step.id))
+
+
+def _failed_items_text(items: list[StepRun]) -> str:
+    lost = [item for item in items if item.state == "failed" and not item.is_warned]
+    lost += [item for item in items if item.state not in ("failed", "pending") and not item.is_done]
+    left = sum(item.state == "pending" for item in items)
+    if not lost:
+        return ""
+    names = ", ".join(item.id for item in lost[:4])
+    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not begun' if left else ''}"
+
+
+def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number: int) -> list[Event]:
+    if step.matrix is not None and step.matrix.is_iteration and not step.outputs:
+        listed = [_last_artifact(run, item) for item in items]
+        body = artifacts.seal_value(run.journal, ArtifactSpec(name=RESULTS_NAME, type="json"), listed, number)
+        return [run.journal.event(body, step=step.id)]
+    events: list[Event] = []
+    for output in step.outputs:
+        values: dict[str, Json] = {}
+        for item in items:
+            artifact = item.artifacts.get(output.name)
+            if artifact is not None:
+                values[item.id] = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
+        body = artifacts.seal_value(run.journal, output, combine_item_results(items, values), number)
+        events.append(run.journal.event(body, step=step.id))
+    return events
+
+
+def _last_artifact(run: RunContext, item: StepRun) -> Json:
+    artifact = next(reversed(item.artifacts.values()), None)
+    return (
+        None if artifact is None else artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
+    )

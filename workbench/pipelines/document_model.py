@@ -1,0 +1,190 @@
+"""pydantic models over located documents: every problem told at its line, in our words, all at once.
+
+A model reads a `DocumentPlace`. A wrong member is reported and takes its default, so one pass tells
+everything. This imports pydantic: import it only where a document is read.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar, cast
+
+from msgspec import Struct
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, PydanticUseDefault
+
+from workbench.pipelines.documents import (
+    FLAG_WORDS,
+    DocumentPlace,
+    is_text_item,
+    place_name,
+    report_unknown_members,
+    type_name,
+    value_text,
+)
+
+Self = TypeVar("Self", bound="DocumentModel")
+_EXPECTED_TYPES = {
+    "string_type": "a text", "bool_type": "true or false", "int_type": "a whole number",
+    "float_type": "a number", "tuple_type": "a list", "dict_type": "a mapping",
+}  # fmt: skip
+
+
+class Required(Struct, frozen=True):
+    """Marks a member that has to be there; its default only stands in while the rest is checked."""
+
+    name: str = ""
+    """What the message calls it; empty takes the name of the member."""
+    may_be_blank: bool = False
+
+
+REQUIRED = Required()
+PRESENT = Required(may_be_blank=True)
+"""For what is checked further where it is read."""
+
+
+def _plain(place: object) -> object:
+    return place.node.value if isinstance(place, DocumentPlace) else place
+
+
+def _text(place: object) -> object:
+    value = _plain(place)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _flag(place: object) -> object:
+    value = _plain(place)
+    return FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def _items(place: object) -> object:
+    if isinstance(place, DocumentPlace) and place.node.items is not None:
+        return tuple(place.items())
+    return _plain(place)
+
+
+def _texts(place: object) -> object:
+    if not isinstance(place, DocumentPlace):
+        return place
+    if isinstance(place.node.value, str):
+        return (place,)
+    if place.node.items is None:
+        return place.node.value
+    return tuple(item for item in place.items() if is_text_item(item, _member_name(place)))
+
+
+def _named(place: object) -> object:
+    if isinstance(place, DocumentPlace) and place.node.members is not None:
+        return {name: place.member(name) for name in place.node.members}
+    return _plain(place)
+
+
+def _object(place: object) -> object:
+    value = _plain(place)
+    return cast("object", value) if isinstance(value, Mapping) else {}
+
+
+_ModelT = TypeVar("_ModelT")
+Text = Annotated[str, BeforeValidator(_text)]
+"""A number or a truth value is taken as its text."""
+Flag = Annotated[bool, Field(strict=True), BeforeValidator(_flag)]
+Whole = Annotated[int, Field(strict=True), BeforeValidator(_plain)]
+Number = Annotated[float, Field(strict=True), BeforeValidator(_plain)]
+Word = Annotated[_ModelT, BeforeValidator(_plain)]
+Texts = Annotated[tuple[InstanceOf[DocumentPlace], ...], BeforeValidator(_texts)]
+"""Places of texts; a single text counts as a list of one."""
+Items = Annotated[tuple[_ModelT, ...], BeforeValidator(_items)]
+Named = Annotated[dict[str, _ModelT], BeforeValidator(_named)]
+"""An object whose member names are free."""
+JsonObjectValue = Annotated[dict[str, Any], BeforeValidator(_object)]
+
+
+class DocumentModel(BaseModel):
+    """Members of one object of a document; each has a default, and `REQUIRED` marks what must be there."""
+
+    model_config = ConfigDict(frozen=True, protected_namespaces=())
+    not_acted_on: ClassVar[Mapping[str, str]] = {}
+    """Members that real files have and that are not acted on here: name to what they are."""
+    _place: DocumentPlace | None = PrivateAttr(default=None)
+
+    def place_of(self, name: str) -> DocumentPlace | None:
+        """Return the place of a member; None if it is absent or null."""
+        found = self._place.member(name) if self._place else None
+        return found if found is not None and found.node.value is not None else None
+
+    @property
+    def origin(self) -> str:
+        """Return file and line of the object."""
+        return f"{self._place.file}:{self._place.node.line}" if self._place else ""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read(cls: type[Self], value: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(value, DocumentPlace):
+            return handler(value)
+        nodes = value.node.members
+        if nodes is None:
+            value.error(
+                "wrong_type", f"{place_name(value)} has to be a mapping, not {type_name(value.node.value)}"
+            )
+            return handler({})
+        model = handler({name: value.member(name) for name, node in nodes.items() if node.value is not None})
+        model._place = value
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        for name, field in fields.items():
+            required = next((one for one in field.metadata if isinstance(one, Required)), None)
+            if required and model.place_of(name) is None:
+                value.error("missing_field", f"{place_name(value)} needs {required.name or name}")
+        report_unknown_members(value, list(fields), cls.not_acted_on)
+        return model
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _read_member(
+        cls, value: object, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> object:
+        try:
+            read = handler(value)
+        except ValidationError as error:
+            if not isinstance(value, DocumentPlace):
+                raise
+            _report_error(value, error.errors()[0])
+            raise PydanticUseDefault from None
+        if isinstance(read, DocumentModel) and read._place is None and isinstance(value, DocumentPlace):
+            raise PydanticUseDefault  # no mapping, which the model has reported
+        is_required = REQUIRED in cls.model_fields[info.field_name or ""].metadata
+        if is_required and isinstance(read, str) and isinstance(value, DocumentPlace) and not read.strip():
+            value.error("missing_field", f"{_member_name(value)} is empty")
+        return read
+
+
+def _member_name(place: DocumentPlace) -> str:
+    return place.path.rpartition(".")[2]
+
+
+def _report_error(place: DocumentPlace, error: ErrorDetails) -> None:
+    name, value, kind = _member_name(place), place.node.value, error["type"]
+    if kind in _EXPECTED_TYPES:
+        message = f"{name} has to be {_EXPECTED_TYPES[kind]}, not {type_name(value)}"
+        place.error("wrong_type", message)
+        return
+    if kind == "literal_error":
+        words = str(error.get("ctx", {}).get("expected", "")).replace(" or ", ", ").replace("'", "")
+        expected = f"one of {words}" if "," in words else words
+    else:
+        limits = error.get("ctx", {})
+        expected = f"at least {limits['ge']:.9g}" if "ge" in limits else f"at most {limits['le']:.9g}"
+    place.error("wrong_value", f"{name} has to be {expected}, not {value_text(value)}")

@@ -1,0 +1,539 @@
+"""Documents of a project: where manifests and pipelines lie, their files, typed reading of members, problems.
+
+`DocumentPlace` is a value with its line, `FieldReader` reads the members of a mapping, `ProblemReport`
+collects everything that is wrong instead of stopping at the first. Paths never leave the project.
+"""
+
+import difflib
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.domain.values import Json
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import read_bounded
+from workbench.policy.trust import RUN_OUTPUT_FOLDERS
+from workbench.text.json_nodes import LocatedNode
+from workbench.text.safe import one_line
+from workbench.text.yaml_nodes import MOST_YAML_BYTES
+
+Severity = Literal["error", "warning"]
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """One thing that is wrong, in words for the person who wrote the file."""
+
+    code: str
+    """Stable: scripts may look for it."""
+    message: str
+    file: str
+    line: int = 0
+    """From 1; 0 where it is about the file as a whole."""
+    column: int = 0
+    path: str = ""
+    """Where it is in the document: `steps[2].exec.source`."""
+    severity: Severity = "error"
+    stops_run: bool = True
+    """Whether a run may not begin with it."""
+
+    def facts(self) -> dict[str, Json]:
+        """Return it as `pipeline validate --json` prints it."""
+        return {
+            "code": self.code, "message": self.message, "file": self.file, "line": self.line,
+            "column": self.column, "path": self.path,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.severity}: {self.message} [{self.code}]"
+
+
+class ProblemReport(Struct):
+    """Problems as they are found, in the order of file and line when asked for."""
+
+    found: list[Problem] = field(default_factory=list[Problem])
+
+    @property
+    def errors(self) -> list[Problem]:
+        """Return what makes a validation fail."""
+        return [problem for problem in self.ordered() if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """Return what does not."""
+        return [problem for problem in self.ordered() if problem.severity == "warning"]
+
+    @property
+    def is_ok(self) -> bool:
+        """Return whether there is no error."""
+        return not self.errors
+
+    def ordered(self) -> list[Problem]:
+        """Return every problem once, by file and line."""
+        unique = dict.fromkeys(self.found)
+        return sorted(unique, key=lambda problem: (problem.file, problem.line, problem.column))
+
+    def for_running(self) -> "ProblemReport":
+        """Return the same with everything as an error that a run may not begin with."""
+        return ProblemReport([_as_error(p) if p.stops_run else p for p in self.found])
+
+    def strict(self) -> "ProblemReport":
+        """Return the same with every warning as an error."""
+        return ProblemReport([_as_error(problem) for problem in self.found])
+
+
+def _as_error(problem: Problem) -> Problem:
+    return problem if problem.severity == "error" else replace(problem, severity="error")
+
+
+class DocumentPlace(Struct, frozen=True, kw_only=True):
+    """A value of a document and how it is reached; what reports are made at."""
+
+    report: ProblemReport
+    file: str
+    node: LocatedNode
+    path: str = ""
+
+    def error(self, code: str, message: str) -> None:
+        """Report that the document cannot be used as it is."""
+        self._add(code, message, "error", stops_run=True)
+
+    def warn(self, code: str, message: str, *, stops_run: bool = False) -> None:
+        """Report what a person should know."""
+        self._add(code, message, "warning", stops_run=stops_run)
+
+    def member(self, name: str) -> "DocumentPlace | None":
+        """Return the place of a member of an object; None if it is not there."""
+        node = (self.node.members or {}).get(name)
+        return None if node is None else self.at(node, _joined_path(self.path, name))
+
+    def items(self) -> Iterable["DocumentPlace"]:
+        """Return the places of an array's items."""
+        for number, node in enumerate(self.node.items or ()):
+            yield self.at(node, f"{self.path}[{number}]")
+
+    def at(self, node: LocatedNode, path: str) -> "DocumentPlace":
+        """Return another place of the same document."""
+        return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
+
+    def key(self, name: str) -> "DocumentPlace":
+        """Return the place of the key in front of a member, for what is wrong with its name."""
+        node = (self.node.members or {}).get(name)
+        if node is None or not node.key_line:
+            return self
+        return self.at(
+            LocatedNode(value=name, line=node.key_line, column=node.key_column), _joined_path(self.path, name)
+        )
+
+    def _add(self, code: str, message: str, severity: Severity, *, stops_run: bool) -> None:
+        self.report.found.append(
+            Problem(
+                code=code, message=one_line(message, 600), file=self.file, line=self.node.line,
+                column=self.node.column, path=self.path, severity=severity, stops_run=stops_run,
+            )
+        )  # fmt: skip
+
+
+def _joined_path(path: str, name: str) -> str:
+    name = one_line(name, 80)
+    return f"{path}.{name}" if path else name
+
+
+T = TypeVar("T")
+
+
+class FieldReader:
+    """The members of one object; which of them were asked for is remembered."""
+
+    def __init__(self, place: DocumentPlace) -> None:
+        self.place = place
+        self._known: set[str] = set()
+        self._is_object = place.node.members is not None
+        if not self._is_object:
+            place.error(
+                "wrong_type", f"{place_name(place)} has to be a mapping, not {type_name(place.node.value)}"
+            )
+
+    def has(self, name: str) -> bool:
+        """Return whether a member is there and not null."""
+        self._known.add(name)
+        member = self.place.member(name)
+        return member is not None and member.node.value is not None
+
+    def get(self, name: str) -> DocumentPlace | None:
+        """Return the place of a member; None if it is absent or null."""
+        return self.place.member(name) if self.has(name) else None
+
+    def required(self, name: str) -> DocumentPlace | None:
+        """Return the place of a member, reporting it as missing if it is not there."""
+        member = self.get(name)
+        if member is None and self._is_object:
+            self.place.error("missing_field", f"{place_name(self.place)} needs {name}")
+        return member
+
+    def text(self, name: str, default: str = "", *, required: bool = False) -> str:
+        """Return a text; a number or a truth value is taken as its text."""
+        member = self.required(name) if required else self.get(name)
+        if member is None:
+            return default
+        value = member.node.value
+        if member.node.members is not None or member.node.items is not None:
+            member.error("wrong_type", f"{name} has to be a text, not {type_name(value)}")
+            return default
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        text = str(value)
+        if required and not text.strip():
+            member.error("missing_field", f"{name} is empty")
+        return text
+
+    def flag(self, name: str, default: bool) -> bool:
+        """Return a truth value."""
+        member = self.get(name)
+        if member is None:
+            return default
+        value = member.node.value
+        if isinstance(value, str) and value.lower() in FLAG_WORDS:
+            return FLAG_WORDS[value.lower()]
+        if not isinstance(value, bool):
+            member.error("wrong_type", f"{name} has to be true or false, not {type_name(value)}")
+            return default
+        return value
+
+    def whole(self, name: str, default: int, least: int = 0, most: int = 1_000_000_000) -> int:
+        """Return a whole number within bounds."""
+        member = self.get(name)
+        if member is None:
+            return default
+        value = member.node.value
+        if isinstance(value, bool) or not isinstance(value, int):
+            member.error("wrong_type", f"{name} has to be a whole number, not {type_name(value)}")
+            return default
+        if not least <= value <= most:
+            member.error("wrong_value", f"{name} has to be between {least} and {most}, not {value}")
+            return default
+        return value
+
+    def word(self, name: str, allowed: Mapping[str, T], default: T) -> T:
+        """Return what a word out of a list means."""
+        member = self.get(name)
+        if member is None:
+            return default
+        value = member.node.value
+        if not isinstance(value, str) or value not in allowed:
+            words = ", ".join(word for word in allowed if word)
+            member.error("wrong_value", f"{name} has to be one of {words}, not {value_text(value)}")
+            return default
+        return allowed[value]
+
+    def texts(self, name: str) -> tuple[DocumentPlace, ...]:
+        """Return the places of a list of texts; a single text counts as a list of one."""
+        member = self.get(name)
+        if member is None:
+            return ()
+        if isinstance(member.node.value, str):
+            return (member,)
+        if member.node.items is None:
+            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
+            return ()
+        return tuple(item for item in member.items() if is_text_item(item, name))
+
+    def objects(self, name: str) -> tuple[DocumentPlace, ...]:
+        """Return the places of a list's items."""
+        member = self.get(name)
+        if member is None:
+            return ()
+        if member.node.items is None:
+            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
+            return ()
+        return tuple(member.items())
+
+    def below(self, name: str) -> "FieldReader | None":
+        """Return the members of an object; None if it is absent or none."""
+        member = self.get(name)
+        if member is None:
+            return None
+        fields = FieldReader(member)
+        return fields if member.node.members is not None else None
+
+    def named(self, name: str) -> Iterator[tuple[str, DocumentPlace]]:
+        """Yield name and place of every member of an object."""
+        below = self.below(name)
+        for key in (below.place.node.members or {}) if below else ():
+            place = below.place.member(key) if below else None
+            if place is not None:
+                yield key, place
+
+    def json(self, name: str) -> Json:
+        """Return a value as it is."""
+        member = self.get(name)
+        return None if member is None else member.node.value
+
+    def unknown(self, not_acted_on: Mapping[str, str] | None = None) -> None:
+        """Report the members that nobody asked for; real files have those of `not_acted_on`."""
+        report_unknown_members(self.place, self._known, not_acted_on or {})
+
+
+def report_unknown_members(
+    place: DocumentPlace, known: Collection[str], not_acted_on: Mapping[str, str]
+) -> None:
+    """Report members that are not known, with the nearest name that is, and those that are not acted on."""
+    for name in place.node.members or {}:
+        if name in known:
+            continue
+        if name in not_acted_on:
+            message = f"{name} ({not_acted_on[name]}) is read and not acted on here"
+            place.key(name).warn("not_run", message)
+            continue
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        place.key(name).warn("unknown_key", f"{one_line(name, 60)} is no known key here{hint}")
+
+
+FLAG_WORDS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
+
+
+def is_text_item(place: DocumentPlace, name: str) -> bool:
+    """Return whether an item of a list is a text, or can stand for one; report it if not."""
+    node = place.node
+    if node.value is None or node.members is not None or node.items is not None:
+        place.error("wrong_type", f"an item of {name} has to be a text, not {type_name(node.value)}")
+        return False
+    return True
+
+
+def place_name(place: DocumentPlace) -> str:
+    """Return what messages call the object at a place."""
+    return place.path or "the document"
+
+
+def value_text(value: object) -> str:
+    """Return a wrong value as messages show it."""
+    return one_line(str(value), 60) if isinstance(value, str | int | float) else type_name(value)
+
+
+def type_name(value: object) -> str:
+    """Return what messages call the type of a value."""
+    names: tuple[tuple[type, str], ...] = (
+        (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"),
+        (dict, "a mapping"),
+    )  # fmt: skip
+    return next((name for cls, name in names if isinstance(value, cls)), "nothing")
+
+
+def text_at(place: DocumentPlace) -> str:
+    """Return the value of a place as a text."""
+    return str(place.node.value)
+
+
+MOST_MATCHES: Final = 200
+"""Files and folders that one pattern may name."""
+
+
+class OutsideRoot(ValueError):
+    """A path leads out of the project."""
+
+
+class ProjectFiles(Protocol):
+    """The files of a project as far as its pipelines name them."""
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text; None if there is none that can be read. Raises OutsideRoot."""
+        ...
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is such a folder. Raises OutsideRoot."""
+        ...
+
+    def named(self, pattern: str) -> bool:
+        """Return whether a path, or a pattern of paths, names anything. Raises OutsideRoot."""
+        ...
+
+    def seen(self) -> dict[str, str]:
+        """Return every text that was read, by its path."""
+        ...
+
+
+def path_inside_root(path: str) -> str:
+    """Return a path below the root in its shortest form. Raises OutsideRoot."""
+    normal = os.path.normpath(path)
+    if os.path.isabs(normal) or normal == ".." or normal.startswith("../") or "\0" in path:  # noqa: PTH117 text
+        raise OutsideRoot(path)
+    return normal
+
+
+def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
+    """Report a folder that is not there or leads out of the project."""
+    path = text_at(place)
+    try:
+        if not files.is_folder(path):
+            place.warn("missing_file", f"the folder {one_line(path, 120)} of {what} is not there")
+    except OutsideRoot:
+        place.error("path_outside", f"{one_line(path, 120)} leads out of the project")
+
+
+def require_file(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
+    """Report a file that is not there or leads out of the project."""
+    path = text_at(place)
+    try:
+        if files.text(path) is None:
+            place.warn(
+                "missing_file",
+                f"{what} is not there: {one_line(path, 160)}; make the file or name another",
+                stops_run=True,
+            )
+    except OutsideRoot:
+        place.error("path_outside", f"{one_line(path, 160)} leads out of the project; keep it inside")
+
+
+def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
+    """Report a script that a command line names and that is not there (SPEC part B, 32)."""
+    node, words = command.node, text_at(command).split()
+    first = words[0] if words else ""
+    if not first:
+        command.error("missing_field", "the command is empty")
+    elif first.startswith("/"):
+        return
+    elif "/" in first or first.endswith((".sh", ".py")):
+        require_file(
+            command.at(LocatedNode(value=first, line=node.line, column=node.column), command.path),
+            files,
+            "the script",
+        )
+
+
+def matching_paths(root: str, pattern: str) -> Iterator[str]:
+    """Yield what a path or a file name pattern names below a root, sorted, at most `MOST_MATCHES`.
+
+    Args:
+        root: real path of a folder.
+        pattern: `docs/*.md`, or a plain path.
+
+    Raises:
+        OutsideRoot: it leads out of the root; what it matches through a link that does is left out.
+    """
+    base, pattern = Path(root), path_inside_root(pattern)
+    is_plain = not any(sign in pattern for sign in "*?[")
+    paths = [base / pattern] if is_plain else sorted(islice(base.glob(pattern), MOST_MATCHES))
+    for path in paths:
+        real = os.path.realpath(path)
+        if not real.startswith(root.rstrip("/") + "/") and real != root:
+            if is_plain:
+                raise OutsideRoot(pattern)
+            continue
+        if path.exists():
+            yield path.relative_to(base).as_posix()
+
+
+class DiskFiles(Struct, frozen=True):
+    """The files below a folder; a link may lead out of it as little as a path."""
+
+    root: str
+    """Real path."""
+    _seen: dict[str, str] = field(default_factory=dict[str, str])
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text; what lies where runs leave their results is none (see `policy.trust`)."""
+        if any(path_inside_root(path).startswith(f"{folder}/") for folder in RUN_OUTPUT_FOLDERS):
+            return None
+        real = self._real(path)
+        try:
+            data = read_bounded(Path(real), MOST_YAML_BYTES)
+        except (FileRefused, OSError):
+            return None
+        if data is None:
+            return None
+        self._seen[path_inside_root(path)] = data.decode("utf-8", "replace")
+        return self._seen[path_inside_root(path)]
+
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is such a folder."""
+        return Path(self._real(path)).is_dir()
+
+    def named(self, pattern: str) -> bool:
+        """Return whether a path, or a pattern of paths, names anything."""
+        return next(matching_paths(self.root, pattern), None) is not None
+
+    def seen(self) -> dict[str, str]:
+        """Return every text that was read."""
+        return dict(self._seen)
+
+    def _real(self, path: str) -> str:
+        real = os.path.realpath(f"{self.root}/{path_inside_root(path)}")
+        if real != self.root and not real.startswith(self.root.rstrip("/") + "/"):
+            raise OutsideRoot(path)
+        return real
+
+
+class FrozenFiles(Struct, frozen=True):
+    """The texts that a run was started with."""
+
+    texts: dict[str, str]
+
+    def text(self, path: str) -> str | None:
+        """Return a text."""
+        return self.texts.get(path_inside_root(path))
+
+    def is_folder(self, path: str) -> bool:
+        """Return True: folders were looked at when the run was started."""
+        path_inside_root(path)
+        return True
+
+    def named(self, pattern: str) -> bool:
+        """Return True, as `is_folder` does."""
+        path_inside_root(pattern)
+        return True
+
+    def seen(self) -> dict[str, str]:
+        """Return all of it."""
+        return dict(self.texts)
+
+
+MANIFEST_KIND: Final = "WaveManifest"
+MANIFEST_NAMES: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
+PIPELINE_FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
+"""Where the pipelines of a project are looked for, below its root."""
+PIPELINE_SUFFIXES: Final = (".yaml", ".yml")
+MOST_PIPELINES: Final = 500
+"""Pipelines of a project that are looked at."""
+
+
+def find_manifest(file: str) -> str | None:
+    """Return the nearest manifest of a file or folder, looking upwards; None if there is none."""
+    here = Path(os.path.realpath(file))
+    if not here.is_dir():
+        here = here.parent
+    for folder in (here, *here.parents):
+        for name in MANIFEST_NAMES:
+            if (folder / name).is_file():
+                return str(folder / name)
+    return None
+
+
+def project_folder(manifest_file: str) -> str:
+    """Return the folder that a manifest's paths are relative to."""
+    folder = Path(manifest_file).parent
+    return str(folder.parent if folder.name == ".wave" else folder)
+
+
+def pipeline_files(root: str) -> Iterator[str]:
+    """Yield the files of a project's folders of pipelines, relative to the project."""
+    for folder in PIPELINE_FOLDERS:
+        try:
+            names = sorted(
+                path.name for path in (Path(root) / folder).iterdir() if path.suffix in PIPELINE_SUFFIXES
+            )
+        except OSError:
+            continue
+        yield from (f"{folder}/{name}" for name in names)
+
+
+def watched_paths(root: str) -> Iterator[str]:
+    """Yield the paths of manifests and pipelines of a project, of manifests also where there is none."""
+    yield from (f"{root}/{name}" for name in MANIFEST_NAMES)
+    yield from (f"{root}/{file}" for file in islice(pipeline_files(root), MOST_PIPELINES))

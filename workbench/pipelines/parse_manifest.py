@@ -1,0 +1,327 @@
+"""Parse a manifest (`workbench.yaml` or `wave.yaml`) into the model, reporting every problem at once.
+
+Imports pydantic, so import it only where a manifest is read.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Final, Literal, cast
+
+from pydantic import Field, InstanceOf
+
+from workbench.pipelines.document_model import (
+    PRESENT,
+    REQUIRED,
+    DocumentModel,
+    Flag,
+    Items,
+    JsonObjectValue,
+    Named,
+    Number,
+    Required,
+    Text,
+    Texts,
+    Whole,
+    Word,
+)
+from workbench.pipelines.documents import (
+    MANIFEST_KIND,
+    DocumentPlace,
+    OutsideRoot,
+    ProjectFiles,
+    check_script_exists,
+    require_file,
+    require_folder,
+    text_at,
+)
+from workbench.pipelines.model import (
+    Adapter,
+    HookRule,
+    Manifest,
+    MetaLimits,
+    PermissionPattern,
+    Permissions,
+    Persona,
+    Runtime,
+)
+from workbench.text.safe import one_line
+
+_PLAIN_RUNTIME: Final = Runtime()
+_PLAIN_LIMITS: Final = MetaLimits()
+_Count = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
+
+
+class _PermissionsDocument(DocumentModel):
+    allowed_tools: Texts = ()
+    deny: Texts = ()
+
+
+class _AdapterDocument(DocumentModel):
+    binary: Annotated[Text, REQUIRED] = ""
+    mode: Annotated[Text, PRESENT] = ""
+    output_format: Word[Literal["json", "jsonl", "stream-json", "text"]] = "json"
+    project_files: Texts = ()
+    default_permissions: _PermissionsDocument | None = None
+    hooks_template: Text = ""
+    default_model: Text = ""
+    model: Text = ""
+    args: Texts = ()
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "tier_models": "model tiers", "env": "variables", "timeout": "a time limit", "sandbox": "isolation",
+    }  # fmt: skip
+
+
+class _HookDocument(DocumentModel):
+    matcher: Annotated[Text, REQUIRED] = ""
+    command: Annotated[Text, PRESENT] = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"timeout": "a time limit"}
+
+
+class _HooksDocument(DocumentModel):
+    before: Items[_HookDocument] = Field(default=(), alias="PreToolUse")
+    after: Items[_HookDocument] = Field(default=(), alias="PostToolUse")
+
+
+class _PersonaDocument(DocumentModel):
+    adapter: Annotated[Text, PRESENT] = ""
+    system_prompt_file: Annotated[Text, PRESENT] = ""
+    description: Text = ""
+    temperature: Annotated[Number, Field(ge=0, le=1)] | None = None
+    provider: Text = ""
+    model: Text = ""
+    permissions: _PermissionsDocument | None = None
+    hooks: _HooksDocument = _HooksDocument()
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "sandbox": "isolation", "skills": "skills", "token_scopes": "token scopes", "tier": "a model tier",
+        "tools": "further tools", "capabilities": "capabilities",
+    }  # fmt: skip
+
+
+class _RelayDocument(DocumentModel):
+    token_threshold_percent: Annotated[Whole, Field(ge=1, le=100)] = _PLAIN_RUNTIME.relay_percent
+    strategy: Word[Literal["summarize_to_checkpoint"]] = "summarize_to_checkpoint"
+    context_window: Annotated[Whole, Field(ge=1_000, le=100_000_000)] = 0
+    summarizer_persona: Text = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"min_messages_to_compact": "a limit"}
+
+
+class _AuditDocument(DocumentModel):
+    log_dir: Text = _PLAIN_RUNTIME.audit_dir
+    log_all_tool_calls: Flag = False
+    log_all_file_operations: Flag = False
+
+
+class _LimitsDocument(DocumentModel):
+    max_depth: Annotated[Whole, Field(ge=1, le=10)] = _PLAIN_LIMITS.max_depth
+    max_total_steps: _Count = _PLAIN_LIMITS.max_total_steps
+    max_total_tokens: _Count = _PLAIN_LIMITS.max_total_tokens
+    timeout_minutes: _Count = _PLAIN_LIMITS.timeout_minutes
+
+
+class _RuntimeDocument(DocumentModel):
+    workspace_root: Text = ""
+    max_concurrent_workers: Annotated[Whole, Field(ge=1, le=1000)] = _PLAIN_RUNTIME.max_concurrent_workers
+    default_timeout_minutes: Annotated[Whole, Field(ge=1, le=100_000)] = (
+        _PLAIN_RUNTIME.default_timeout_minutes
+    )
+    relay: _RelayDocument = _RelayDocument()
+    audit: _AuditDocument = _AuditDocument()
+    meta_pipeline: _LimitsDocument = _LimitsDocument()
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "routing": "task routing", "sandbox": "isolation", "artifacts": "artifact limits",
+        "pipeline_id_hash_length": "id length", "stall_timeout": "stalled steps", "retros": "retrospectives",
+        "cost": "a budget", "circuit_breaker": "a breaker", "timeouts": "further time limits",
+        "fallbacks": "other adapters", "max_retries": "default retries", "step_concurrency": "a limit",
+        "default_model": "a default model", "default_adapter": "a default adapter",
+        "max_concurrency": "a limit of steps", "max_step_concurrency": "a limit of steps",
+    }  # fmt: skip
+
+
+class _MetadataDocument(DocumentModel):
+    name: Annotated[Text, REQUIRED] = ""
+    description: Text = ""
+    repo: Text = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "forge": "a code host", "version": "a version", "author": "an author", "created": "a date",
+    }  # fmt: skip
+
+
+class _SkillMountDocument(DocumentModel):
+    path: Annotated[Text, PRESENT] = ""
+
+
+class _ManifestDocument(DocumentModel):
+    api_version: Annotated[Text, REQUIRED] = Field(default="", alias="apiVersion")
+    kind: Annotated[Text, PRESENT] = ""
+    metadata: Annotated[_MetadataDocument, Required("metadata.name")] = _MetadataDocument()
+    adapters: Annotated[Named[_AdapterDocument], REQUIRED] = Field(default_factory=dict)
+    personas: Annotated[Named[_PersonaDocument], REQUIRED] = Field(default_factory=dict)
+    runtime: Annotated[_RuntimeDocument, REQUIRED] = _RuntimeDocument()
+    description: Text = ""
+    repo: Text = ""
+    project: JsonObjectValue = Field(default_factory=dict)
+    ontology: JsonObjectValue = Field(default_factory=dict)
+    skill_mounts: Items[InstanceOf[DocumentPlace]] = ()
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "server": "a web server", "skills": "skills", "hooks": "lifecycle hooks",
+        "params": "parameters", "routing": "task routing", "governance": "policies", "cost": "a budget",
+        "sandbox": "isolation", "gates": "gate defaults", "forge": "a code host", "notifications": "notices",
+    }  # fmt: skip
+
+
+def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
+    """Read a manifest document; None if it is none at all."""
+    document = _ManifestDocument.model_validate(place)
+    if place.node.members is None:
+        return None
+    kind = document.place_of("kind")
+    if kind is not None and kind.node.value != MANIFEST_KIND:
+        kind.error("wrong_kind", f"kind has to be {MANIFEST_KIND}, not {one_line(text_at(kind), 60)}")
+    adapters = {name: _adapter(name, one, files) for name, one in document.adapters.items()}
+    personas = {name: _persona(name, one, adapters, files) for name, one in document.personas.items()}
+    manifest = Manifest(
+        name=document.metadata.name, description=document.metadata.description,
+        repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
+        runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, place, files)),
+        project=document.project, ontology=document.ontology,
+    )  # fmt: skip
+    if document.place_of("ontology"):
+        message = "ontology (domain terms) is read for templates only; agents are not told of it"
+        place.key("ontology").warn("not_run", message)
+    _check_summarizer(place, manifest)
+    for adapter in adapters.values():
+        _warn_unpassed_members(place, adapter, manifest)
+    return manifest
+
+
+def _adapter(name: str, document: _AdapterDocument, files: ProjectFiles) -> Adapter:
+    mode, template = document.place_of("mode"), document.place_of("hooks_template")
+    if mode is not None and mode.node.value != "headless":
+        mode.error("wrong_value", "mode has to be headless: no adapter is run interactively")
+    if template is not None:
+        require_folder(template, files, "hooks_template")
+        template.warn(
+            "not_run", "hooks_template is checked and not acted on here; write hooks at the persona"
+        )
+    for path in document.project_files:
+        _check_project_file(path, files)
+    return Adapter(
+        name=name, binary=document.binary, output_format=document.output_format,
+        project_files=_plain_texts(document.project_files),
+        permissions=_permissions(document.default_permissions) or Permissions(),
+        hooks_template=document.hooks_template, model=document.default_model or document.model,
+        args=_plain_texts(document.args),
+    )  # fmt: skip
+
+
+def _plain_texts(places: tuple[DocumentPlace, ...]) -> tuple[str, ...]:
+    return tuple(text_at(place) for place in places)
+
+
+def _check_project_file(place: DocumentPlace, files: ProjectFiles) -> None:
+    path = one_line(text_at(place), 120)
+    try:
+        if not files.named(text_at(place)):
+            place.warn("missing_file", f"the project file {path} is not there", stops_run=True)
+    except OutsideRoot:
+        place.error("path_outside", f"{path} leads out of the project")
+
+
+def _permissions(document: _PermissionsDocument | None) -> Permissions | None:
+    if document is None:
+        return None
+    return Permissions(allowed=_patterns(document.allowed_tools), deny=_patterns(document.deny))
+
+
+def _patterns(places: tuple[DocumentPlace, ...]) -> tuple[PermissionPattern, ...]:
+    return tuple(PermissionPattern(text=text_at(one), origin=f"{one.file}:{one.node.line}") for one in places)
+
+
+def _persona(
+    name: str, document: _PersonaDocument, adapters: Mapping[str, Adapter], files: ProjectFiles
+) -> Persona:
+    adapter, prompt = document.place_of("adapter"), document.place_of("system_prompt_file")
+    if adapter is not None and document.adapter not in adapters:
+        known = ", ".join(adapters) or "none"
+        adapter.error(
+            "unknown_adapter", f"there is no adapter {one_line(text_at(adapter), 60)}; known: {known}"
+        )
+    if prompt is not None:
+        require_file(prompt, files, f"the prompt of persona {one_line(name, 60)}")
+    return Persona(
+        name=name, adapter=document.adapter, prompt_file=document.system_prompt_file,
+        description=document.description, temperature=document.temperature, provider=document.provider,
+        model=document.model, permissions=_permissions(document.permissions),
+        hooks=tuple(_hooks(document.hooks, files)),
+    )  # fmt: skip
+
+
+def _hooks(document: _HooksDocument, files: ProjectFiles) -> Iterator[HookRule]:
+    rules = [("PreToolUse", one) for one in document.before]
+    rules += [("PostToolUse", one) for one in document.after]
+    for event, rule in rules:
+        command = rule.place_of("command")
+        if command is not None:
+            check_script_exists(command, files)
+        yield HookRule(
+            event=cast("Literal['PreToolUse', 'PostToolUse']", event), matcher=rule.matcher,
+            command=rule.command, origin=rule.origin,
+        )  # fmt: skip
+
+
+def _runtime(document: _RuntimeDocument) -> Runtime:
+    relay, audit, limits = document.relay, document.audit, document.meta_pipeline
+    return Runtime(
+        workspace_root=document.workspace_root, max_concurrent_workers=document.max_concurrent_workers,
+        default_timeout_minutes=document.default_timeout_minutes,
+        relay_percent=relay.token_threshold_percent, relay_strategy=relay.strategy,
+        context_window=relay.context_window, summarizer=relay.summarizer_persona, audit_dir=audit.log_dir,
+        log_calls=audit.log_all_tool_calls, log_files=audit.log_all_file_operations,
+        meta=MetaLimits(**limits.model_dump()),
+    )  # fmt: skip
+
+
+def _skill_mounts(document: _ManifestDocument, place: DocumentPlace, files: ProjectFiles) -> Iterator[str]:
+    """Yield the folders of skills; nothing is read there, so one may lie anywhere (`~`, `/opt`)."""
+    if document.place_of("skill_mounts"):
+        message = "skill_mounts is checked and not acted on here: agents get no skills"
+        place.key("skill_mounts").warn("not_run", message)
+    for item in document.skill_mounts:
+        is_text = isinstance(item.node.value, str)
+        path = item if is_text else _SkillMountDocument.model_validate(item).place_of("path")
+        if path is not None:
+            if not text_at(path).startswith(("/", "~")):
+                require_folder(path, files, "skill_mounts")
+            yield text_at(path)
+
+
+def _check_summarizer(place: DocumentPlace, manifest: Manifest) -> None:
+    name = manifest.runtime.summarizer
+    if name and name not in manifest.personas:
+        known = ", ".join(manifest.personas) or "none"
+        message = (
+            f"there is no persona {one_line(name, 60)} to write checkpoints; known: {one_line(known, 300)}"
+        )
+        _nearest_place(place, "runtime", "relay", "summarizer_persona").error("unknown_persona", message)
+
+
+def _nearest_place(place: DocumentPlace, *path: str) -> DocumentPlace:
+    for name in path:
+        place = place.member(name) or place
+    return place
+
+
+def _warn_unpassed_members(place: DocumentPlace, adapter: Adapter, manifest: Manifest) -> None:
+    """Name what a manifest says of the personas of another program and what never reaches that program."""
+    mine = [one for one in manifest.personas.values() if one.adapter == adapter.name]
+    if adapter.is_built_in or not mine:
+        return
+    written = _nearest_place(place, "runtime", "relay").path.endswith("relay")
+    lost = [
+        *(["relay (it keeps its own conversation)"] if written else []),
+        *(["hooks"] if any(one.hooks for one in mine) else []),
+        *(["temperature"] if any(one.temperature is not None for one in mine) else []),
+    ]
+    if lost:
+        what = f"{' and '.join(lost)} of its personas {'do' if len(lost) > 1 else 'does'} not reach it"
+        message = f"{one_line(adapter.binary, 60)} runs by itself and makes its own calls: {what}"
+        _nearest_place(place, "adapters", adapter.name).warn("adapter_by_itself", message)

@@ -1,0 +1,105 @@
+"""What the coordinator, attempts, control steps and compaction of one run share, and its timers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import Event
+from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.rows import PipelineState
+from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJournal, StepExecutor
+from workbench.pipelines.load import RunDefinition
+from workbench.pipelines.model import Manifest, Pipeline, Step
+from workbench.pipelines.schedule import OpenSteps, base_step_id
+from workbench.pipelines.state import RunState, StepRun
+from workbench.pipelines.workspaces import Workspaces
+
+
+class StepTimers:
+    """Steps that wait for a time and hold no slot: delayed retries and timer gates."""
+
+    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.sleep = sleep
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __contains__(self, step_id: str) -> bool:
+        return step_id in self._tasks
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def start(self, step_id: str, seconds: float, then: Callable[[], Awaitable[None]]) -> None:
+        """Call `then` after some seconds; the step counts as waiting until that has returned."""
+
+        async def wait() -> None:
+            await self.sleep(seconds)
+            await then()
+            self._tasks.pop(step_id, None)
+
+        self._tasks[step_id] = asyncio.create_task(wait(), name=f"timer {step_id}")
+
+    def cancel(self) -> list[asyncio.Task[None]]:
+        """Cancel every timer and return their tasks."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        self._tasks.clear()
+        return tasks
+
+
+class RunContext(Struct, frozen=True, kw_only=True):
+    """One run as everything that drives it sees it."""
+
+    journal: RunJournal
+    definition: RunDefinition
+    pipeline: Pipeline
+    manifest: Manifest | None
+    executor: StepExecutor
+    workspaces: Workspaces
+    state: RunState
+    open_steps: OpenSteps
+    row: PipelineState
+    timers: StepTimers
+    wake: asyncio.Event
+    """Set when the coordinator has to look again."""
+    repeated_sets: tuple[frozenset[str], ...] = ()
+    """Steps that a way back does again, one set for each."""
+    window_minutes: float = 15.0
+    """How long a gate waits for an answer where it names no time."""
+    on_events: Callable[[Sequence[Event]], None] | None = None
+    can_ask: bool = True
+
+    def catch_up(self) -> int:
+        """Read back and fold what is in the journal by now; return how many events that were."""
+        count = 0
+        while events := self.journal.events(self.state.cursor):
+            for event in events:
+                self.state.take(event)
+                self.open_steps.take(event)
+            if self.on_events:
+                self.on_events(events)
+            count += len(events)
+            if len(events) < EVENT_PAGE_SIZE:
+                break
+        return count
+
+    def step_of(self, step_run: StepRun) -> Step:
+        """Return the step of the pipeline that a step of the run, or an item of a matrix, carries out."""
+        return self.pipeline.step(base_step_id(step_run.id, self.state))
+
+    async def execute(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
+        """Run an attempt, or a part of it, within its working time."""
+        step_run = self.state.steps.get(spec.id.step)
+        if step_run and step_run.session_id:
+            spec = replace(spec, session_id=step_run.session_id)
+        seconds = None if spec.kind in ("command", "pipeline") else spec.timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.executor.run(spec, on_event)
+        except TimeoutError:
+            await self.executor.cancel(spec.id)
+            minutes = (spec.timeout_seconds or 0) / 60
+            why = f"it worked longer than it may ({minutes:g} min left at its start) and was ended"
+            return StepOutcome(state="failed", reason=why)

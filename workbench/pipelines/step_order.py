@@ -1,0 +1,259 @@
+"""The order of steps: dependency graph, loops and edges rewritten as plain steps, and the plan of a run.
+
+Pure. A loop becomes a route step that leads back to its beginning; edges of a step become a route behind it.
+The coordinator only ever sees steps and their needs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.values import StepPlan
+from workbench.pipelines.model import Manifest, Pipeline, Route, RouteEdge, Step
+
+StepNeeds = Mapping[str, tuple[str, ...]]
+
+
+def find_cycles(needs: StepNeeds) -> list[tuple[str, ...]]:
+    """Return each circle once, as the steps along it with the first again at the end."""
+    cycles: list[tuple[str, ...]] = []
+    done: set[str] = set()
+    for start in needs:
+        if start not in done:
+            _walk_depth_first(start, needs, done, cycles)
+    return cycles
+
+
+def _walk_depth_first(start: str, needs: StepNeeds, done: set[str], cycles: list[tuple[str, ...]]) -> None:
+    """Go depth first with a stack of its own, so that a long chain cannot exhaust Python's."""
+    path: list[str] = [start]
+    on_path = {start}
+    waiting = [iter(_known_needs(start, needs))]
+    while path:
+        step = next(waiting[-1], None)
+        if step is None:
+            waiting.pop()
+            done.add(path[-1])
+            on_path.discard(path.pop())
+        elif step in on_path:
+            circle = [*path[path.index(step) :], step]
+            cycles.append(tuple(reversed(circle)))
+        elif step not in done:
+            path.append(step)
+            on_path.add(step)
+            waiting.append(iter(_known_needs(step, needs)))
+
+
+def _known_needs(step: str, needs: StepNeeds) -> tuple[str, ...]:
+    return tuple(need for need in needs[step] if need in needs)
+
+
+def ancestors(step: str, needs: StepNeeds) -> frozenset[str]:
+    """Return every step that ends before this one begins."""
+    return _reachable(step, needs)
+
+
+def descendants(step: str, needs: StepNeeds) -> frozenset[str]:
+    """Return every step that begins after this one has ended."""
+    return _reachable(step, dependents_of(needs))
+
+
+def dependents_of(needs: StepNeeds) -> dict[str, tuple[str, ...]]:
+    """Return, for each step, those that need it."""
+    found: dict[str, list[str]] = {name: [] for name in needs}
+    for name, before in needs.items():
+        for need in before:
+            if need in found:
+                found[need].append(name)
+    return {name: tuple(names) for name, names in found.items()}
+
+
+def _reachable(start: str, edges: StepNeeds) -> frozenset[str]:
+    found: set[str] = set()
+    waiting = list(edges.get(start, ()))
+    while waiting:
+        step = waiting.pop()
+        if step not in found and step in edges:
+            found.add(step)
+            waiting += edges[step]
+    return frozenset(found)
+
+
+def topological_order(needs: StepNeeds) -> list[str]:
+    """Return the steps so that each stands after all it needs, else in their order; circles are left out."""
+    left = {step: len(set(_known_needs(step, needs))) for step in needs}
+    feeds: dict[str, list[str]] = {step: [] for step in needs}
+    for step in needs:
+        for need in set(_known_needs(step, needs)):
+            feeds[need].append(step)
+    order = [step for step in needs if not left[step]]
+    for step in order:
+        for later in feeds[step]:
+            left[later] -= 1
+            if not left[later]:
+                order.append(later)
+    return order
+
+
+def parallel_waves(needs: StepNeeds) -> list[list[str]]:
+    """Return the steps in groups that could run together, in order."""
+    level: dict[str, int] = {}
+    for step in topological_order(needs):
+        level[step] = 1 + max((level.get(need, 0) for need in _known_needs(step, needs)), default=0)
+    return [[s for s in level if level[s] == n] for n in range(1, 1 + max(level.values(), default=0))]
+
+
+def cycle_text(circle: Iterable[str]) -> str:
+    """Write a circle: `a → b → a`."""
+    return " → ".join(circle)
+
+
+COMPLETE_TARGET: Final = "_complete"
+FAIL_TARGET: Final = "_fail"
+END_TARGETS: Final = (COMPLETE_TARGET, FAIL_TARGET)
+"""Targets that are no steps."""
+
+
+class _DesugaredStep(Struct, frozen=True):
+    """A step and what it was taken apart into."""
+
+    steps: tuple[Step, ...]
+    exit: str
+    """The step after which all of it is over."""
+
+
+def desugar_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return steps without loops and edges, in the order of their file."""
+    parts = [_desugar_loop(step) for step in steps]
+    exits = {part.steps[0].id: part.exit for part in parts if part.steps[0].id != part.exit}
+    renamed = [
+        replace(step, needs=tuple(exits.get(need, need) for need in step.needs))
+        if step is part.steps[0]
+        else step
+        for part in parts
+        for step in part.steps
+    ]
+    return _with_route_needs([one for step in renamed for one in _with_route(step)])
+
+
+def _desugar_loop(step: Step) -> _DesugaredStep:
+    loop = step.loop
+    if loop is None:
+        return _DesugaredStep((step,), step.id)
+    head = replace(step, loop=None)
+    is_own = step.kind != "route"
+    before = (step.id,) if is_own else step.needs
+    body: list[Step] = []
+    exits: dict[str, str] = {}
+    for number, one in enumerate(loop.steps):
+        inner = {other.id for other in loop.steps[:number]}
+        needs = tuple(exits.get(need, need) for need in one.needs)
+        if not inner & set(one.needs):
+            needs = (*needs, *(before if number == 0 else (exits[loop.steps[number - 1].id],)))
+        part = _desugar_loop(replace(one, needs=tuple(dict.fromkeys(needs))))
+        exits[one.id] = part.exit
+        body += part.steps
+    end = f"{step.id}.until" if is_own else step.id
+    first = step.id if is_own else body[0].id if body else end
+    named = tuple(one.id for one in body if f"{one.id}.outcome" in loop.until)
+    fed = {need for one in body for need in one.needs}
+    last = [name for name in exits.values() if name not in fed or name in named]
+    needs = tuple(dict.fromkeys(last)) if last or not is_own else (step.id,)
+    closing = Step(
+        id=end, line=step.line, path=step.path, kind="route", name="" if is_own else step.name, needs=needs,
+        route=Route(edges=(RouteEdge(target=COMPLETE_TARGET, condition=loop.until), RouteEdge(target=first)),
+                    most=loop.most)
+        if loop.until
+        else Route(edges=(RouteEdge(target=first),), most=loop.most),
+        tolerates=named, max_visits=max(loop.most, step.max_visits),
+    )  # fmt: skip
+    body = [replace(one, max_visits=max(loop.most, one.max_visits)) for one in body]
+    opening = (replace(head, max_visits=max(loop.most, step.max_visits)),) if is_own else ()
+    return _DesugaredStep((*opening, *body, closing), end)
+
+
+def _with_route(step: Step) -> tuple[Step, ...]:
+    if not step.edges or step.route is not None:
+        return (step,)
+    route = Step(
+        id=f"{step.id}.next", line=step.line, path=step.path, kind="route",
+        needs=(step.id,), route=Route(edges=step.edges), tolerates=(step.id,),
+    )  # fmt: skip
+    return replace(step, edges=()), route
+
+
+def _with_route_needs(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps with what a route leads to behind it: it does not begin before it was chosen."""
+    first: dict[str, Step] = {}
+    for step in steps:
+        first.setdefault(step.id, step)
+    found, order = dict(first), {name: step.needs for name, step in first.items()}
+    for step in first.values():
+        if step.route is None:
+            continue
+        before = ancestors(step.id, order)
+        for edge in step.route.edges:
+            target = found.get(edge.target)
+            if target is None or edge.target == step.id or edge.target in before:
+                continue
+            needs = target.needs if step.id in target.needs else (*target.needs, step.id)
+            taken = tuple(dict.fromkeys((*target.tolerates, *step.tolerates)))
+            found[target.id], order[target.id] = replace(target, needs=needs, tolerates=taken), needs
+    return tuple(found[step.id] if first[step.id] is step else step for step in steps)
+
+
+def steps_with_routed_failure(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the steps whose failure a route takes."""
+    return frozenset(name for step in steps if step.kind == "route" for name in step.tolerates)
+
+
+def repeated_step_sets(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
+    """Return, for each way back, the steps that are done again by it."""
+    needs: StepNeeds = {step.id: step.needs for step in steps}
+    feeds = dependents_of(needs) if any(route_targets(step) for step in steps) else {}
+    found: list[frozenset[str]] = []
+    for step in steps:
+        leads = [one for one in route_targets(step) if one in needs]
+        before = ancestors(step.id, needs) | {step.id} if leads else frozenset[str]()
+        # What is needed and what needs are walked alike: `ancestors` of the edges turned round.
+        found += [before & (ancestors(one, feeds) | {one}) for one in leads if one in before]
+    return tuple(found)
+
+
+def route_targets(step: Step) -> tuple[str, ...]:
+    """Return the steps that a gate's answers or a route's edges lead to."""
+    if step.route is not None:
+        return tuple(edge.target for edge in step.route.edges if edge.target not in END_TARGETS)
+    return (
+        tuple(target for target in step.gate.targets.values() if target not in END_TARGETS)
+        if step.gate
+        else ()
+    )
+
+
+def step_plans(pipeline: Pipeline, manifest: Manifest | None) -> tuple[StepPlan, ...]:
+    """Return the plan of every step in file order."""
+    needs = {step.id: step.needs for step in pipeline.steps}
+    return tuple(_step_plan(step, manifest, needs) for step in pipeline.steps)
+
+
+def _step_plan(step: Step, manifest: Manifest | None, needs: StepNeeds) -> StepPlan:
+    contract = step.contracts[0].written_type if step.contracts else ""
+    rework, back = step.failing.rework_step, [one for one in route_targets(step) if one in needs]
+    before: frozenset[str] = ancestors(step.id, needs) if back else frozenset()
+    returns = [rework] if rework else []
+    returns += [one for one in back if one in before or one == step.id]
+    return StepPlan(
+        id=step.id, kind=step.kind, needs=step.needs, name=step.name, persona=step.persona,
+        attempts=step.failing.attempts, contract=contract, is_matrix=step.matrix is not None,
+        item_count=len(step.matrix.items or ()) if step.matrix else 0,
+        returns=tuple(dict.fromkeys(returns)), timeout_ms=step_timeout_seconds(step, manifest) * 1000,
+    )  # fmt: skip
+
+
+def step_timeout_seconds(step: Step, manifest: Manifest | None) -> int:
+    """Return the working time that one attempt may take, in seconds."""
+    minutes = step.timeout_minutes or (manifest.runtime.default_timeout_minutes if manifest else 30)
+    return minutes * 60

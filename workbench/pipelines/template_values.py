@@ -1,0 +1,272 @@
+"""What templates stand for in one attempt of one step, and steps that merge what others left."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import ArtifactStored
+from workbench.domain.messages import StepOutcome, StepSpec
+from workbench.domain.values import Json
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.folders import put_file
+from workbench.pipelines import artifacts, templates
+from workbench.pipelines.checks import declared_output
+from workbench.pipelines.executor import RunJournal
+from workbench.pipelines.load import RunDefinition
+from workbench.pipelines.model import Aggregate, Manifest, Pipeline, Step
+from workbench.pipelines.state import RunState, StepRun
+from workbench.text.safe import one_line
+
+
+class TemplateValues(Struct, frozen=True, kw_only=True):
+    """Templates of one step."""
+
+    journal: RunJournal
+    definition: RunDefinition
+    pipeline: Pipeline
+    manifest: Manifest | None
+    state: RunState
+    step: Step
+    item: Json = None
+    attempt: int = 1
+    workspace: str = ""
+    longest: int = artifacts.MOST_SHOWN
+    """Characters of an artifact that a template puts in its place."""
+    repeated_sets: tuple[frozenset[str], ...] = ()
+    """Steps that a way back does again, one set for each."""
+
+    def of(self, name: str) -> str:
+        """Return the value of a template. Raises UnresolvedTemplate or ArtifactMissing."""
+        name = templates.canonical_name(name)
+        plain = self._plain(name)
+        if plain is not None:
+            return plain
+        artifact = self.artifact(name)
+        if artifact is not None:
+            return artifacts.artifact_text(self.journal, artifact, self.longest)
+        if self._is_to_come(name):
+            return ""
+        raise templates.UnresolvedTemplate(name)
+
+    def asked(self, name: str) -> str:
+        """Return what a condition compares: as `of`, but a field that is not there is empty.
+
+        Raises UnresolvedTemplate.
+        """
+        name = templates.canonical_name(name)
+        try:
+            return self.of(name)
+        except templates.UnresolvedTemplate:
+            step = name.partition(".output")[0]
+            if step in self.state.steps:
+                return ""
+            raise
+
+    def _is_to_come(self, name: str) -> bool:
+        """Return whether a name is of a step that is done again with this one, and was not done yet."""
+        step = name.partition(".output")[0].partition("/")[0].removesuffix(".outcome")
+        return any(step in one and self.step.id in one for one in self.repeated_sets)
+
+    @property
+    def fill(self) -> Callable[[str], str]:
+        """Return what fills the templates of a text."""
+        return lambda text: templates.fill_templates(text, self.of)
+
+    def artifact(self, name: str) -> ArtifactStored | None:
+        """Return the artifact that `step/artifact`, or the name it is injected under, stands for."""
+        other, slash, wanted = name.partition("/")
+        if not slash:
+            name = name.removeprefix("artifacts.")
+            found = next((one for one in self.step.injections if one.name == name), None)
+            if found is None:
+                return None
+            other, wanted = found.step, found.artifact
+        return self.produced(other, wanted)
+
+    def produced(self, step_id: str, name: str) -> ArtifactStored | None:
+        """Return an artifact of a step by its name, its path or its file's name."""
+        run = self.state.steps.get(step_id)
+        try:
+            declared = declared_output(self.pipeline.step(step_id), name)
+        except KeyError:
+            declared = None
+        return run.artifacts.get(declared.name if declared else name) if run else None
+
+    def _plain(self, name: str) -> str | None:
+        first, _, rest = name.partition(".")
+        if first in templates.ITEM_NAMES and self.step.matrix is not None:
+            found = templates.member_value(self.item, rest)
+            return templates.value_text(found)
+        if first == "input" and rest:
+            return templates.value_text(
+                templates.member_value(artifacts.parse_content(self.definition.input.encode()), rest)
+            )
+        if first == "project" and self.manifest is not None:
+            found = templates.member_value(self.manifest.project, rest)
+            return None if found is None else templates.value_text(found)
+        if first == "ontology" and self.manifest is not None:
+            return _ontology_text(self.manifest.ontology, rest)
+        if first == "artifacts":
+            return self._path(rest)
+        if first == "forge":
+            return self.definition.forge.get(rest)
+        if first == "gate" and "." in rest:
+            return self._answer(*rest.rsplit(".", 1))
+        step, is_output, path = name.partition(".output")
+        if is_output and step in self.state.steps:
+            return self._output(self.state.steps[step], path.removeprefix("."))
+        if name.endswith(".outcome") and name.removesuffix(".outcome") in self.state.steps:
+            return step_outcome(self.state.steps[name.removesuffix(".outcome")])
+        return self._facts().get(name.removeprefix("pipeline_context."))
+
+    def _path(self, name: str) -> str | None:
+        injected = name.removesuffix(".path")
+        names = {one.name for one in self.step.injections}
+        return artifacts.injected_path(injected) if name not in names and injected in names else None
+
+    def _answer(self, step: str, what: str) -> str | None:
+        found = self.state.steps.get(step)
+        action = self.journal.action(found.last_question_id) if found and found.last_question_id else None
+        while action is not None and action.successor:
+            action = self.journal.action(action.successor)
+        if action is None:
+            return None
+        return (
+            (action.choice or action.state)
+            if what in ("choice", "key")
+            else action.text or action.reason or ""
+        )
+
+    def _output(self, run: StepRun, path: str) -> str | None:
+        first, _, rest = path.partition(".")
+        if first in run.artifacts:
+            artifact = run.artifacts[first]
+            return self._field(artifact, rest) if rest else self._text(artifact)
+        for artifact in reversed(run.artifacts.values()):
+            found = self._field(artifact, path) if path else self._text(artifact)
+            if found is not None:
+                return found
+        if path or run.artifacts or not (run.printed or run.printed_ref):
+            return None
+        data = self.journal.unseal(run.printed_ref) if run.printed_ref else None
+        return data.decode("utf-8", "replace") if data is not None else run.printed
+
+    def _text(self, artifact: ArtifactStored) -> str:
+        return artifacts.artifact_text(self.journal, artifact, self.longest)
+
+    def _field(self, artifact: ArtifactStored, path: str) -> str | None:
+        found = templates.member_value(
+            artifacts.parse_content(artifacts.read_artifact(self.journal, artifact)), path
+        )
+        return None if found is None else templates.value_text(found)
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "input": self.definition.input, "pipeline_id": self.journal.run_id,
+            "pipeline_name": self.pipeline.name, "step_id": self.step.id,
+            "timestamp": self.definition.started_at, "workspace": self.workspace,
+            "branch_name": self.definition.branch or self.pipeline.name, "attempt": str(self.attempt),
+        }  # fmt: skip
+
+
+def step_outcome(step: StepRun) -> str:
+    """Return how a step ended, as conditions ask for it; empty before it has."""
+    if step.has_failed or step.state == "failed":
+        return "failure"
+    return "success" if step.is_done else step.state if step.has_ended else ""
+
+
+def _ontology_text(ontology: Json, name: str) -> str | None:
+    kind, _, rest = name.partition(".")
+    found = templates.member_value(ontology, name)
+    if kind == "convention":
+        found = templates.member_value(templates.member_value(ontology, "conventions"), rest)
+    if kind == "context":
+        listed = templates.member_value(ontology, "contexts")
+        many = cast("list[Json]", listed) if isinstance(listed, list) else []
+        mine = [one for one in many if templates.member_value(one, "name") == rest]
+        found = templates.member_value(mine[0], "description") if mine else None
+    return found if isinstance(found, str) else None
+
+
+MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
+"""Bytes of what is put together."""
+
+
+class AggregateError(ValueError):
+    """What was left cannot be put together; says why."""
+
+
+def aggregate_text(aggregate: Aggregate | None, values: TemplateValues) -> str:
+    """Return what an aggregating step writes.
+
+    Raises AggregateError or UnresolvedTemplate or ArtifactMissing.
+    """
+    assert aggregate is not None
+    text = replace(values, longest=artifacts.NO_LIMIT).fill(aggregate.source)
+    if len(text) > MOST_AGGREGATE_CHARACTERS:
+        raise AggregateError(
+            f"it comes to {len(text):,} characters; {MOST_AGGREGATE_CHARACTERS:,} are the most"
+        )
+    match aggregate.strategy:
+        case "merge_arrays":
+            return json.dumps(
+                _joined_lists(_parse_list(text, aggregate), aggregate.key), ensure_ascii=False, indent=2
+            )
+        case "concat":
+            return _concatenated_texts(text)
+        case "reduce":
+            return text
+
+
+def _parse_list(text: str, aggregate: Aggregate) -> list[Json]:
+    found: Json = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(found, list):
+        raise AggregateError(
+            f"{one_line(aggregate.source, 80)} comes to no JSON list, so nothing can be merged"
+        )
+    return cast("list[Json]", found)
+
+
+def _joined_lists(parts: list[Json], key: str) -> list[Json]:
+    joined: list[Json] = []
+    for number, part in enumerate(parts, 1):
+        found = _list_in_part(part, key)
+        if isinstance(found, list):
+            joined += found
+        elif found is not None:
+            where = f"its {key}" if key else "it"
+            hint = "" if key else "; key says which member of an object holds the list"
+            raise AggregateError(
+                f"part {number} is no list: {where} is {one_line(json.dumps(found), 60)}{hint}"
+            )
+    return joined
+
+
+def _list_in_part(part: Json, key: str) -> Json:
+    return templates.member_value(part, key) if key and isinstance(part, dict) else part
+
+
+def _concatenated_texts(text: str) -> str:
+    found = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(found, list):
+        return text
+    return "\n".join(
+        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", found) if one is not None
+    )
+
+
+async def write_aggregate(spec: StepSpec, into: str) -> StepOutcome:
+    """Write what was put together; a spec without anything has nothing to do."""
+    if spec.kind != "aggregate":
+        return StepOutcome(state="completed")
+    data = spec.source.encode("utf-8", "surrogatepass")
+    try:
+        await asyncio.to_thread(put_file, spec.workspace, into, data)
+    except (FileRefused, OSError) as error:
+        return StepOutcome(state="failed", reason=f"{into} cannot be written: {error}")
+    return StepOutcome(state="completed", output_bytes=len(data))

@@ -1,0 +1,148 @@
+"""Files that other programs run or obey by themselves, such as git hooks: no grant covers a change to one."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.policy.paths import folded_path, git_config_folders, is_below, read_short_text
+
+AUTORUN_MARK: Final = "runs by itself"
+_RUN_BY_SHELL: Final = "a shell hook such as direnv runs it when somebody enters the folder"
+_RUN_BY_EDITOR: Final = "an editor runs or obeys it when somebody opens the folder"
+_RUN_BY_AGENT: Final = "an agent starts the programs that it names, or obeys its hooks"
+_RUN_BY_CODE_HOST: Final = "a code host runs it after a push"
+_RUN_BY_GIT: Final = "git runs it at a commit, a checkout or a merge"
+_OBEYED_BY_GIT: Final = "git obeys it at every checkout, diff or update"
+_OBEYED_BY_INSTALLER: Final = "a package manager obeys it before it installs anything"
+_RUN_BY_PYTHON: Final = "Python runs it at every start in this folder or environment"
+_PATTERNS_BY_REASON: Final = {
+    _RUN_BY_SHELL: (
+        ".envrc", ".direnv/**", ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".mise/**",
+        ".rtx.toml", ".autoenv.zsh",
+    ),
+    _RUN_BY_EDITOR: (
+        ".vscode/tasks.json", ".vscode/settings.json", ".vscode/launch.json", ".vscode/extensions.json",
+        "*.code-workspace", ".idea/runconfigurations/**", ".run/*.run.xml", ".idea/workspace.xml",
+        ".idea/watchertasks.xml", ".idea/externaldependencies.xml", ".zed/tasks.json", ".zed/settings.json",
+        ".zed/debug.json", ".fleet/run.json", ".fleet/settings.json", ".sublime-project", "*.sublime-project",
+        ".helix/config.toml", ".helix/languages.toml", ".dir-locals.el", ".dir-locals-2.el", ".exrc",
+        ".nvimrc", ".nvim.lua", ".vimrc", ".lvimrc", ".kakrc", ".devcontainer.json", ".devcontainer/**",
+        ".gitpod.yml",
+    ),
+    _RUN_BY_AGENT: (
+        ".mcp.json", ".vscode/mcp.json", ".cursor/**", ".cursorrules", ".claude/settings*.json",
+        ".claude/hooks/**", ".claude/commands/**", ".claude/agents/**", ".claude/skills/**", ".claude.json",
+        ".gemini/**", ".codex/**", ".windsurf/**", ".roo/mcp.json", ".kiro/**", ".amazonq/**", ".continue/**",
+        "opencode.json", "opencode.jsonc", ".opencode/**", ".aider.conf.yml", ".goosehints",
+    ),
+    _RUN_BY_CODE_HOST: (
+        ".github/workflows/**", ".github/actions/**", ".github/dependabot.yml",
+        ".github/copilot-setup-steps.yml", ".gitea/workflows/**", ".forgejo/workflows/**", ".gitlab-ci.yml",
+        ".gitlab-ci.yaml", ".gitlab/ci/**", ".circleci/**", "azure-pipelines*.yml", ".azure-pipelines/**",
+        "azure-pipelines*.yaml", "jenkinsfile", "jenkinsfile.*", ".travis.yml", "bitbucket-pipelines.yml",
+        ".drone.yml", ".woodpecker.yml", ".woodpecker/**", ".buildkite/**", "appveyor.yml", ".appveyor.yml",
+        ".cirrus.yml", ".semaphore/**", ".teamcity/**", "cloudbuild.yaml", "buildspec.yml", "netlify.toml",
+        "vercel.json", ".readthedocs.yml", ".readthedocs.yaml", "renovate.json",
+    ),
+    _RUN_BY_GIT: (
+        ".husky/**", ".huskyrc*", ".githooks/**", ".git-hooks/**", ".hooks/**", "lefthook*.yml",
+        "lefthook*.yaml", "lefthook*.toml", ".lefthook*.yml", ".lefthook*.yaml", ".lefthook*.toml",
+        ".lefthook/**", ".pre-commit-config.yaml", ".pre-commit-config.yml", ".overcommit.yml",
+        ".pre-commit-hooks.yaml", ".simple-git-hooks.*", "simple-git-hooks.*", ".lintstagedrc*",
+        "lint-staged.config.*", ".yorkierc*",
+    ),
+    _OBEYED_BY_GIT: (
+        ".gitattributes", ".gitmodules", ".lfsconfig", ".gitconfig",
+    ),
+    _OBEYED_BY_INSTALLER: (
+        ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js",
+        "bunfig.toml", ".cargo/config", ".cargo/config.toml", "pip.conf", ".bundle/config", ".mvn/**",
+        "nuget.config", ".bazelrc", ".pypirc",
+    ),
+    _RUN_BY_PYTHON: (
+        "sitecustomize.py", "usercustomize.py", "*.pth",
+    ),
+}  # fmt: skip
+AUTORUN_PATTERNS: Final = tuple(
+    (pattern, reason) for reason, patterns in _PATTERNS_BY_REASON.items() for pattern in patterns
+)
+"""Name patterns in lower case, tried at every depth of a path, and who acts on the file."""
+
+
+class ConfiguredHooksFolder(Struct, frozen=True, kw_only=True):
+    """A folder of git hooks that a git configuration names."""
+
+    folder: str
+    """Real path."""
+    file: str
+
+
+def autorun_reason(path: str, root: str) -> str:
+    """Return who runs or obeys a file by itself, empty if nobody is known to; both paths are real."""
+    names = folded_path(os.path.relpath(path, root)).split("/")
+    for start in range(len(names)):
+        rest = "/".join(names[start:])
+        if _ANY_PATTERN.match(rest):
+            return next(why for pattern, why in _COMPILED_PATTERNS if pattern.match(rest))
+    for named in configured_hooks_folders(path):
+        if is_below(folded_path(path), folded_path(named.folder)):
+            return f"{_RUN_BY_GIT}: {named.file} names its folder as core.hooksPath"
+    return ""
+
+
+def configured_hooks_folders(path: str) -> Iterator[ConfiguredHooksFolder]:
+    """Yield the hook folders that the git configurations around a path name, without included files."""
+    user = [str(Path.home() / name) for name in (".gitconfig", ".config/git/config")]
+    for folder in _repository_folders(path):
+        own = [
+            f"{place}/{name}"
+            for place in git_config_folders(folder)
+            for name in ("config", "config.worktree")
+        ]
+        for file in (*own, *user):
+            for value in _hooks_folders_in(file):
+                yield ConfiguredHooksFolder(folder=_resolved_folder(value, folder), file=file)
+
+
+def _repository_folders(path: str) -> Iterator[str]:
+    for parent in Path(path).parents:
+        if os.path.lexists(parent / ".git"):
+            yield str(parent)
+
+
+_CONFIG_SECTION: Final = re.compile(r'(?i)^\s*\[\s*([a-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$')
+_HOOKS_PATH_LINE: Final = re.compile(r"(?i)^\s*hookspath\s*=\s*(.*)$")
+
+
+def _hooks_folders_in(file: str) -> Iterator[str]:
+    section = ""
+    for line in (read_short_text(file, _MAX_CONFIG_BYTES) or "").splitlines():
+        if match := _CONFIG_SECTION.match(line):
+            section, line = match[1].lower(), match[2]
+        if section == "core" and (match := _HOOKS_PATH_LINE.match(line)):
+            value = re.split(r"\s[#;]", match[1])[0].replace('"', "").strip()
+            if value and "\0" not in value:
+                yield value
+
+
+_MAX_CONFIG_BYTES: Final = 262_144
+
+
+def _resolved_folder(value: str, folder: str) -> str:
+    return os.path.realpath(os.path.join(folder, os.path.expanduser(value)))  # noqa: PTH111, PTH118 -- text
+
+
+def _pattern_expression(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*|\*)", pattern)
+    expression = "".join({"**": ".+", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+    return re.compile(f"(?s){expression}\\Z")
+
+
+_COMPILED_PATTERNS: Final = tuple((_pattern_expression(pattern), why) for pattern, why in AUTORUN_PATTERNS)
+_ANY_PATTERN: Final = re.compile(
+    "|".join(pattern.pattern.removeprefix("(?s)") for pattern, _ in _COMPILED_PATTERNS), re.DOTALL
+)

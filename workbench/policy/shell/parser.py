@@ -1,0 +1,379 @@
+"""The two strict readers of a shell line: our tokenizer and the tree-sitter grammar, which have to agree.
+
+What the tokenizer does not know it refuses; a node kind that is in no table here makes a line unplain.
+tree-sitter is loaded when the first command is parsed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple, cast
+
+from msgspec import Struct, field
+
+from workbench.policy.shell.risk_lists import RESERVED_WORDS
+from workbench.policy.shell.scanner import decode_ansi_bytes
+
+MAX_TOKENS: Final = 1500
+"""Words and operators; no line that a person would allow unseen has more."""
+_MAX_QUOTES: Final = 6000
+_PLAIN_DOLLAR: Final = r"\$(?![A-Za-z0-9_({*@\#?!$'\"\[-])"
+_PLAIN_DOLLAR_IN_QUOTES: Final = r"\$(?![A-Za-z0-9_({*@\#?!$\[-])"
+_SINGLE_QUOTED: Final = r"'[^']*+'"
+_ANSI_QUOTED: Final = r"\$'(?>(?:[^'\\]|\\.)*)'"
+_DOUBLE_QUOTED: Final = rf'"(?>(?:[^"\\$`]++|\\.|{_PLAIN_DOLLAR_IN_QUOTES})*)"'
+_WORD_PIECE: Final = (
+    rf"[^ \t\n;&|()<>'\"`$\\]++|\\[^\n]|{_SINGLE_QUOTED}|{_ANSI_QUOTED}|{_DOUBLE_QUOTED}|{_PLAIN_DOLLAR}"
+)
+_TOKEN_PATTERN: Final = re.compile(
+    rf"(?P<space>(?>(?:\\\n)*)[ \t](?>(?:[ \t]|\\\n)*))|(?P<comment>\#[^\n]*+)"
+    rf"|(?P<redirect>[0-9]*(?:<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>\||>&|>)(?!\())"
+    rf"|(?P<op>\n|;;&|;;|;&|;|&&|&|\|\||\|&|\||\(|\))"
+    rf"|(?P<word>(?>(?:{_WORD_PIECE})+))",
+    re.DOTALL,
+)
+_JOINED_LINE: Final = re.compile(r"\\\n[A-Za-z0-9_./\"' \t-]")
+"""A joined line after an operator; elsewhere it would join the words on both sides."""
+_WORD_PIECES: Final = re.compile(_WORD_PIECE, re.DOTALL)
+_QUOTE_SIGNS: Final = frozenset("'\"\\$")
+_EXPANSION_SIGNS: Final = frozenset("*?[{~")
+_PATTERN_SIGNS: Final = re.compile(r"[*?]|\[[^\]]*\]")
+_BRACE_EXPANSION: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|\{[^}]*\{")
+_TILDE_EXPANSION: Final = re.compile(r"(?:\A|\A[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?)~")
+QUOTED_TEXT: Final = re.compile(rf"{_SINGLE_QUOTED}|{_ANSI_QUOTED}|{_DOUBLE_QUOTED}|\\\\.", re.DOTALL)
+_MAX_WORDS: Final = 4000
+"""Words of the different commands of such a line."""
+_LONG_LINE: Final = 2000
+"""Characters from which a line is first read as rows of plain words."""
+_PLAIN_LINE: Final = re.compile(r"[A-Za-z0-9_./:,@%+= \t\n;|&-]+")
+_COMMAND_JOINTS: Final = re.compile(r"(?:&&|\|\|?|;|\n)[ \t\n]*")
+
+
+class UnclearCommand(Exception):
+    """The text holds something that this reader does not take apart; the message says what."""
+
+
+class ShellToken(NamedTuple):
+    """A piece of a line. Places are bytes of its UTF-8."""
+
+    kind: Literal["word", "op", "redirect"]
+    start: int
+    end: int
+    text: str
+    """A word without its quotes, or the operator."""
+    expands: str = ""
+    """What the shell would expand in the word, if anything: `braces`."""
+    raw: str = ""
+
+
+def tokenize(command: str) -> list[ShellToken]:
+    """Take a line apart, or raise `UnclearCommand`."""
+    if sum(map(command.count, "'\"\\")) > _MAX_QUOTES:
+        raise UnclearCommand("too many quotes to check")
+    return list(_Tokenizer(command.encode("utf-8", "surrogatepass").decode("latin-1")).tokens())
+
+
+def without_heredoc_bodies(command: str) -> str:
+    """Return a line without the texts of its here-documents; raises `UnclearCommand` as `tokenize` does."""
+    data, kept, position = command.encode("utf-8", "surrogatepass"), b"", 0
+    expects = False
+    tokens = tokenize(command)
+    for number, token in enumerate(tokens):
+        expects = expects or (token.kind == "redirect" and token.text.lstrip("0123456789") in ("<<", "<<-"))
+        if expects and token.kind == "op" and token.text == "\n":
+            kept += data[position : token.end]
+            position = tokens[number + 1].start if number + 1 < len(tokens) else len(data)
+            expects = False
+    return (kept + data[position:]).decode("utf-8", "surrogatepass")
+
+
+def plain_command_rows(command: str) -> list[tuple[str, ...]]:
+    """Return the words of each command of a long line of plain words, which has one reading; else nothing."""
+    if len(command) < _LONG_LINE or not _PLAIN_LINE.fullmatch(command):
+        return []
+    pieces = _COMMAND_JOINTS.split(command.strip(" \t\n").removesuffix(";"))
+    different = {piece: tuple(piece.split()) for piece in dict.fromkeys(pieces)}
+    if sum(map(len, different.values())) > _MAX_WORDS or not all(map(_is_plain_command, different.values())):
+        return []
+    return [] if any("&" in piece for piece in different) else [different[piece] for piece in pieces]
+
+
+def _is_plain_command(words: tuple[str, ...]) -> bool:
+    return bool(words) and words[0] not in RESERVED_WORDS and "=" not in words[0]
+
+
+class _Tokenizer:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._bodies: list[tuple[str, bool, bool]] = []
+        self._expects: str | None = None
+
+    def tokens(self) -> Iterator[ShellToken]:
+        position = count = 0
+        ends_in_op = False
+        while position < len(self._text):
+            match = _TOKEN_PATTERN.match(self._text, position)
+            if match is None and ends_in_op and _JOINED_LINE.match(self._text, position):
+                position += 2
+                continue
+            if match is None:
+                raise UnclearCommand(_obstacle_reason(self._text[position : position + 2]))
+            position = match.end()
+            kind = match.lastgroup
+            if kind in ("space", "comment"):
+                ends_in_op = ends_in_op and kind == "space"
+                continue
+            ends_in_op = kind == "op"
+            count += 1
+            if count > MAX_TOKENS:
+                raise UnclearCommand("too many words to check")
+            token = _token(match)
+            self._heredoc(token, match.group())
+            yield token
+            if token.text == "\n" and token.kind == "op":
+                position = self._skip_bodies(position)
+        if self._bodies or self._expects:
+            raise UnclearCommand("a here-document that does not end")
+
+    def _heredoc(self, token: ShellToken, raw: str) -> None:
+        """Remember the word after `<<`: it ends a text that begins in the next line."""
+        if self._expects is not None:
+            if token.kind != "word":
+                raise UnclearCommand("a here-document without a word for its end")
+            is_quoted = any(sign in raw for sign in "'\"\\")
+            self._bodies.append((token.text, is_quoted, self._expects == "<<-"))
+            self._expects = None
+        elif token.kind == "redirect" and token.text.lstrip("0123456789") in ("<<", "<<-"):
+            self._expects = token.text.lstrip("0123456789")
+
+    def _skip_bodies(self, position: int) -> int:
+        for word, is_quoted, strips in self._bodies:
+            end_word = word.encode("utf-8", "surrogatepass").decode("latin-1")
+            while True:
+                if position >= len(self._text):
+                    raise UnclearCommand("a here-document that does not end")
+                line_end = self._text.find("\n", position)
+                line_end = len(self._text) if line_end < 0 else line_end
+                line = self._text[position:line_end]
+                position = min(line_end + 1, len(self._text))
+                if (line.lstrip("\t") if strips else line) == end_word:
+                    break
+                if not is_quoted and any(sign in line for sign in "$`\\"):
+                    raise UnclearCommand("a here-document that expands")
+        self._bodies.clear()
+        return position
+
+
+def _token(match: re.Match[str]) -> ShellToken:
+    kind, raw = match.lastgroup, match.group()
+    if kind == "word":
+        text, open_text = _unquoted(raw)
+        return ShellToken(
+            kind="word", start=match.start(), end=match.end(), text=text,
+            expands=_expansion_reason(open_text),
+            raw=_latin_as_utf8(raw),
+        )  # fmt: skip
+    return ShellToken(
+        kind="op" if kind == "op" else "redirect", start=match.start(), end=match.end(), text=raw, raw=raw
+    )
+
+
+def _latin_as_utf8(latin: str) -> str:
+    return latin if latin.isascii() else latin.encode("latin-1").decode("utf-8", "replace")
+
+
+def _unquoted(raw: str) -> tuple[str, str]:
+    """Return a word without its quotes, and its unquoted parts with NUL for each quoted one."""
+    if _QUOTE_SIGNS.isdisjoint(raw):
+        return _latin_as_utf8(raw), raw
+    text = open_text = ""
+    for piece in _WORD_PIECES.findall(raw):
+        if piece[0] == "'":
+            text, open_text = text + piece[1:-1], open_text + "\x00"
+        elif piece.startswith("$'"):
+            text, open_text = text + _ansi_piece(piece[2:-1]), open_text + "\x00"
+        elif piece[0] == '"':
+            text, open_text = text + re.sub(r'\\([$`"\\\n])', _keep_piece, piece[1:-1]), open_text + "\x00"
+        elif piece[0] == "\\":
+            text, open_text = text + piece[1:], open_text + "\x00"
+        else:
+            text, open_text = text + piece, open_text + piece
+    return _latin_as_utf8(text), open_text
+
+
+def _keep_piece(match: re.Match[str]) -> str:
+    return "" if match[1] == "\n" else match[1]
+
+
+def _ansi_piece(inner: str) -> str:
+    text, doubt = decode_ansi_bytes(inner)
+    if doubt:
+        raise UnclearCommand(doubt)
+    return text
+
+
+def _expansion_reason(open_text: str) -> str:
+    if _EXPANSION_SIGNS.isdisjoint(open_text):
+        return ""
+    if _PATTERN_SIGNS.search(open_text):
+        return "file name patterns"
+    if "{" in open_text and _BRACE_EXPANSION.search(open_text):
+        return "braces"
+    if _TILDE_EXPANSION.search(open_text):
+        return "the home folder"
+    return ""
+
+
+def _obstacle_reason(sign: str) -> str:
+    if sign[0] in "<>":
+        return "process substitution"
+    named = {"'": "a quote that does not close", '"': "an expansion, or a quote that does not close"}
+    named |= {"$": "an expansion", "`": "a substitution", "\\": "a backslash at the end"}
+    return named.get(sign[0], "a character that is not expected there")
+
+
+_TRANSPARENT_NODES: Final = frozenset({
+    "program", "list", "pipeline", "command", "command_name", "redirected_statement", "file_redirect",
+    "file_descriptor", "herestring_redirect", "heredoc_redirect", "heredoc_start", "heredoc_body",
+    "heredoc_content", "heredoc_end", "negated_command", "subshell", "compound_statement", "if_statement",
+    "elif_clause", "else_clause", "while_statement", "for_statement", "do_group", "case_statement",
+    "case_item",
+    "test_command", "unary_expression", "binary_expression", "test_operator", "comment", "word", "number",
+    "string", "string_content", "raw_string", "ansi_c_string", "concatenation", "variable_assignment",
+    "variable_name", "declaration_command",
+})  # fmt: skip
+"""Kinds of nodes that say nothing more than their parts do."""
+_NODE_REASONS: Final = {
+    "simple_expansion": "an expansion",
+    "expansion": "an expansion",
+    "command_substitution": "a substitution",
+    "process_substitution": "process substitution",
+    "arithmetic_expansion": "arithmetic",
+    "brace_expression": "braces",
+    "function_definition": "a function definition",
+    "translated_string": "a translated text",
+    "c_style_for_statement": "arithmetic",
+    "extglob_pattern": "file name patterns",
+    "regex": "a test that evaluates",
+    "array": "an array",
+    "subscript": "an array",
+    "unset_command": "it changes the shell",
+    "ERROR": "a syntax error",
+}  # fmt: skip
+
+
+class GrammarCommand(Struct, frozen=True, kw_only=True):
+    """A simple command or an assignment that stands alone, by the places of its bytes."""
+
+    start: int
+    end: int
+    words: tuple[tuple[int, int], ...]
+    assignments: tuple[tuple[int, int], ...] = ()
+    is_whole: bool = False
+    """Every word between `start` and `end` is its own, whatever the grammar makes of them."""
+
+
+class GrammarTree(Struct):
+    """A line as the grammar reads it."""
+
+    commands: list[GrammarCommand] = field(default_factory=list[GrammarCommand])
+    reasons: dict[str, None] = field(default_factory=dict[str, None])
+    spans: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    variables: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+
+@cache
+def _tree_sitter_parser() -> Any:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parse_grammar(command: str) -> GrammarTree:
+    """Read a line by the grammar; the caller has limited its length."""
+    data = command.encode("utf-8", "surrogatepass")
+    root = _tree_sitter_parser().parse(data).root_node
+    tree = GrammarTree()
+    if root.has_error:
+        tree.reasons[_NODE_REASONS["ERROR"]] = None
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        tree.spans.add((node.start_byte, node.end_byte))
+        kind = cast("str", node.type)
+        _note_node(tree, node, kind, data)
+        if kind in ("command", "declaration_command", "test_command"):
+            tree.commands.append(_grammar_command(node))
+        elif kind == "variable_assignment" and node.parent.type not in ("command", "declaration_command"):
+            place = (node.start_byte, node.end_byte)
+            tree.commands.append(GrammarCommand(start=place[0], end=place[1], words=(), assignments=(place,)))
+        stack.extend(node.children)
+    tree.commands.sort(key=lambda simple: simple.start)
+    return tree
+
+
+def _note_node(tree: GrammarTree, node: Any, kind: str, data: bytes) -> None:
+    if node.is_missing:
+        tree.reasons[_NODE_REASONS["ERROR"]] = None
+    if node.is_named and kind not in _TRANSPARENT_NODES:
+        tree.reasons[_NODE_REASONS.get(kind, f"unsupported shell syntax ({kind})")] = None
+    elif kind in ("compound_statement", "test_command") and data[node.start_byte : node.end_byte][:2] in (
+        b"((", b"[[",
+    ):  # fmt: skip
+        tree.reasons["a test that evaluates" if kind == "test_command" else "arithmetic"] = None
+    elif kind == "for_statement":
+        if data.startswith(b"select", node.start_byte):
+            tree.reasons["select asks at the terminal"] = None
+        tree.variables.extend(
+            (child.start_byte, child.end_byte) for child in node.children if child.type == "variable_name"
+        )
+
+
+def _grammar_command(node: Any) -> GrammarCommand:
+    start, end = node.start_byte, node.end_byte
+    if node.type != "command":
+        return GrammarCommand(start=start, end=end, words=((start, end),), is_whole=True)
+    words = list(_node_words(node.children))
+    return GrammarCommand(
+        start=start, end=end,
+        words=tuple(place for kind, place in words if kind != "variable_assignment"),
+        assignments=tuple(place for kind, place in words if kind == "variable_assignment"),
+    )  # fmt: skip
+
+
+_NON_WORD_NODES: Final = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect", "comment"})
+
+
+def _node_words(children: Sequence[Any]) -> Iterator[tuple[str, tuple[int, int]]]:
+    for child in children:
+        if child.type not in _NON_WORD_NODES and child.end_byte > child.start_byte:
+            yield child.type, (child.start_byte, child.end_byte)
+
+
+WORD_GAP: Final = "\x1f"
+"""Stands for a blank within a word, so that a blank of a pattern is always one between words."""
+
+
+def with_closed_blanks(word: str) -> str:
+    """Return a word in which a blank cannot be taken for one between words."""
+    if not word:
+        return "''"
+    return (
+        "".join(WORD_GAP if sign.isspace() else sign for sign in word)
+        if " " in word or not word.isprintable()
+        else word
+    )
+
+
+def dequoted_pattern(pattern: str) -> str | None:
+    """Return a pattern without its quotes, read as in a command; None where that changes nothing."""
+    if not any(sign in pattern for sign in "'\"\\"):
+        return None
+    try:
+        tokens = tokenize(pattern)
+    except UnclearCommand:
+        return None
+    if any(token.kind != "word" for token in tokens):
+        return None
+    return " ".join(with_closed_blanks(token.text) for token in tokens)

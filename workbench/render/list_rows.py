@@ -1,0 +1,272 @@
+"""Rows of lists as strips: tool calls with their bars on a time axis, sessions, changed files, facts.
+
+Owns the columns that all lists share (UX section 2). Waiting is dashed, running heavy.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Final
+
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+
+from workbench.render import cells
+from workbench.render.cells import Column, safe_content, styled
+from workbench.render.theme import Glyphs, Ink
+from workbench.text import human
+from workbench.text.human import duration_text
+from workbench.text.safe import LINE_END_SYMBOL
+from workbench.views.sessions import ChangedFile, SessionRow
+from workbench.views.status_icons import GlyphName, StatusName
+from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
+
+WATERFALL_MIN_CELLS: Final = 58
+WIDE_MIN_CELLS: Final = 100
+LONG_TOOL_MIN_CELLS: Final = 76
+_FAR_CELLS: Final = 40
+_LABEL_CELLS: Final = 12
+END_COLUMN: Final = Column(content=Content(""), width=0)
+
+
+def cursor_column(glyphs: Glyphs, ink: Ink, *, is_cursor: bool, has_focus: bool) -> Column:
+    """Return the cursor's column, the first of every row."""
+    text = glyphs.of("cursor") if is_cursor else " "
+    return Column(content=styled(text, ink.of("info" if has_focus else "muted")), width=1, gap=0)
+
+
+def icon_column(meaning: StatusName, ink: Ink, glyphs: Glyphs, *, gap: int = 0) -> Column:
+    """Return an icon's column."""
+    return Column(content=styled(glyphs.of(meaning), ink.sign(meaning)), width=1, gap=gap)
+
+
+def line_counts(added: int, removed: int, ink: Ink, glyphs: Glyphs) -> Content:
+    """Return `+6 −3`, empty for neither."""
+    parts = [styled(f"+{added}", ink.of("added"))] if added else []
+    parts += [styled(glyphs.line(f"−{removed}"), ink.of("removed"))] if removed else []
+    return Content(" ").join(parts)
+
+
+def list_row_style(ink: Ink, *, is_cursor: bool, has_focus: bool) -> Style:
+    """Return the style of the cursor for the row that it is on, else that of the background."""
+    return ink.cursor(has_focus=has_focus) if is_cursor else ink.on("background")
+
+
+def reads_as_path(text: str) -> bool:
+    """Return whether a target reads as a path, so that its end is what matters."""
+    return "/" in text and " " not in text and LINE_END_SYMBOL not in text
+
+
+def target_column(text: str, style: Style, ink: Ink, *, least: int) -> Column:
+    """Return a growing column with what a call acts on, cut as a path if it reads as one."""
+    cut = "path" if reads_as_path(text) else "end"
+    line = safe_content(text, style, ink)
+    return Column(content=line, grows=True, cut=cut, least=min(least, line.cell_length))
+
+
+# --- tools --------------------------------------------------------------------------------------
+
+
+def tool_strip(
+    row: ToolRow,
+    width: int,
+    ink: Ink,
+    glyphs: Glyphs,
+    *,
+    span: TimeSpan | None = None,
+    is_cursor: bool = False,
+    has_focus: bool = False,
+) -> Strip:
+    """Return one tool call; with a span and enough cells also its bar on the time axis."""
+    style = ink.of("foreground", bold=is_cursor)
+    columns = [
+        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
+        icon_column(row.sign, ink, glyphs),
+        Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
+        target_column(glyphs.target(row.target), ink.of("muted"), ink, least=10),
+        *_time_columns(row, width, ink, glyphs),
+    ]
+    if width >= WATERFALL_MIN_CELLS:
+        room = _bar_cells(width)
+        drawn = waterfall_bar(span, room, ink, glyphs) if span else Content("")
+        columns.append(Column(content=drawn, width=room, gap=2))
+    return cells.row_strip(
+        [*columns, END_COLUMN],
+        width,
+        list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus),
+        glyphs=glyphs,
+    )
+
+
+def _tool_name_cells(width: int) -> int:
+    return 22 if width >= LONG_TOOL_MIN_CELLS else 15
+
+
+def _bar_cells(width: int) -> int:
+    return width * 3 // 10 if width >= WIDE_MIN_CELLS else width // 4
+
+
+def _time_columns(row: ToolRow, width: int, ink: Ink, glyphs: Glyphs) -> list[Column]:
+    color = ink.sign(row.sign) if row.sign in ("failed", "running", "waiting", "stale") else ink.of("muted")
+    if width < WIDE_MIN_CELLS:
+        return [Column(content=styled(row.right, color), align="right")]
+    run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else row.right
+    wait = f"{round(row.wait_ms / 1000)} s" if row.wait_ms is not None else ""
+    by = safe_content(glyphs.line(row.by), ink.of("info" if row.by.startswith("§") else "muted"))
+    return [
+        Column(content=by, width=8, drop=2),
+        Column(
+            content=styled("" if row.sign in ("waiting", "stale") else run, color), width=7, align="right"
+        ),
+        Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
+    ]
+
+
+def tool_head_strip(width: int, ink: Ink, glyphs: Glyphs, axis: TimeAxis) -> Strip:
+    """Return the column heads over tool rows of the same width, with the marks of the axis."""
+    faint = ink.of("faint")
+    columns = [
+        Column(content=Content(""), width=2, gap=0),
+        Column(content=styled("tool", faint), width=_tool_name_cells(width)),
+        Column(content=styled("target" if width >= WIDE_MIN_CELLS else "", faint), grows=True, least=10),
+    ]
+    if width >= WIDE_MIN_CELLS:
+        columns += [
+            Column(content=styled("by", faint), width=8, drop=2),
+            Column(content=styled("run", faint), width=7, align="right"),
+            Column(content=styled("wait", faint), width=6, align="right", drop=1),
+        ]
+    else:
+        columns.append(Column(content=styled("time", faint), align="right"))
+    if width >= WATERFALL_MIN_CELLS:
+        room = _bar_cells(width)
+        columns.append(Column(content=axis_marks(axis, room, ink), width=room, gap=2))
+    return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)
+
+
+# --- the rail -----------------------------------------------------------------------------------
+
+
+def session_strip(
+    row: SessionRow,
+    width: int,
+    ink: Ink,
+    glyphs: Glyphs,
+    now: int,
+    *,
+    is_cursor: bool = False,
+    has_focus: bool = False,
+) -> Strip:
+    """Return one session of the sidebar."""
+    style = ink.of("muted" if row.is_muted else "foreground", bold=row.is_current or is_cursor)
+    count = styled(str(row.waiting), ink.of("waiting", bold=True)) if row.waiting else Content("")
+    when = styled(human.clock_time(row.when, now), ink.of("muted"))
+    columns = [
+        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
+        icon_column(row.sign, ink, glyphs),
+        Column(content=safe_content(row.title, style, ink), grows=True, least=8),
+        Column(content=count if row.waiting else when, align="right", drop=0 if row.waiting else 1),
+    ]
+    return _sidebar_strip(columns, width, ink, glyphs, is_cursor=is_cursor, has_focus=has_focus)
+
+
+def changed_file_strip(
+    file: ChangedFile,
+    width: int,
+    ink: Ink,
+    glyphs: Glyphs,
+    *,
+    is_cursor: bool = False,
+    has_focus: bool = False,
+) -> Strip:
+    """Return one changed file of the sidebar."""
+    path = safe_content(file.path, ink.of("foreground", bold=is_cursor), ink)
+    columns = [
+        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
+        icon_column(file.sign, ink, glyphs),
+        Column(content=path, grows=True, cut="path", least=8),
+        Column(content=line_counts(file.added, file.removed, ink, glyphs), align="right", drop=1),
+    ]
+    return _sidebar_strip(columns, width, ink, glyphs, is_cursor=is_cursor, has_focus=has_focus)
+
+
+def fact_strip(label: str, fact: str, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return a label and its words: at the right, or beside the label where that would be far."""
+    is_far = width > _FAR_CELLS
+    columns = [
+        Column(content=Content(""), width=2, gap=0),
+        Column(content=safe_content(label, ink.of("muted")), width=_LABEL_CELLS if is_far else None),
+        Column(
+            content=safe_content(fact, ink.of("foreground"), ink),
+            grows=True,
+            align="left" if is_far else "right",
+        ),
+    ]
+    return _sidebar_strip(columns, width, ink, glyphs, is_cursor=False, has_focus=False)
+
+
+def _sidebar_strip(
+    columns: Sequence[Column], width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
+) -> Strip:
+    style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
+    return cells.row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
+
+
+_ROUND_STEPS = (1, 2, 4, 5, 8, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
+
+
+def waterfall_bar(span: TimeSpan, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    """Return a bar of exactly `width` cells."""
+    cells: list[GlyphName | None] = [None] * width
+    _fill_cells(cells, span.waited, "waited")
+    _fill_cells(cells, span.ran, "ran")
+    line = Content("")
+    style = ink.of("failed") if span.sign == "failed" else ink.of("info")
+    styles = {"ran": style, "tick": style, "waited": ink.of("waiting")}
+    for name in cells:
+        line += styled(glyphs.of(name), styles[name]) if name else Content(" ")
+    return line
+
+
+def _fill_cells(cells: list[GlyphName | None], piece: tuple[float, float] | None, glyph: GlyphName) -> None:
+    if piece is None or not cells:
+        return
+    low, high = (share * len(cells) for share in piece)
+    first = min(len(cells) - 1, int(low))
+    last = min(len(cells), ceil(high))
+    if glyph == "ran" and high - low < 1:
+        cells[first] = "tick" if high - low < 0.5 else glyph
+        return
+    for cell in range(first, max(first + 1, last)):
+        cells[cell] = glyph
+
+
+def axis_marks(axis: TimeAxis, width: int, ink: Ink) -> Content:
+    """Return the marks over the bars: `0`, a few round times, and the whole as the title says it."""
+    end = duration_text(axis.seconds)
+    if width < len(end) + 3:
+        return styled(end.rjust(width)[:width], ink.of("faint"))
+    cells = ["0", *" " * (width - 1)]
+    cells[width - len(end) :] = end
+    for seconds in _round_times(axis.seconds, width):
+        cell = int(seconds / axis.seconds * width)
+        words = axis_time_text(seconds)
+        if "".join(cells[cell - 2 : cell + len(words) + 2]).strip():
+            continue
+        cells[cell : cell + len(words)] = words
+    return styled("".join(cells), ink.of("faint"))
+
+
+def axis_time_text(seconds: float) -> str:
+    """Return a mark of the axis: `8 s`, `1:20`, `400 ms`."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
+
+
+def _round_times(seconds: float, width: int) -> list[int]:
+    if seconds <= 0 or width < 30:
+        return []
+    step = next((step for step in _ROUND_STEPS if seconds / step * 9 <= width), None)
+    return [step * n for n in range(1, int(seconds / step) + 1)] if step else []

@@ -1,0 +1,480 @@
+"""Themes and what the terminal can show: colours, colour depth, glyphs, encodings, syntax highlighting.
+
+Colours derived for foreign themes are adjusted until they have contrast. Only our own lines and icons are
+translated to ASCII, never untrusted text.
+"""
+
+import os
+from codecs import lookup
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.style import Style
+from textual.theme import Theme
+
+from workbench.render.lexer_lookup import lexer_for
+from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL
+from workbench.text.width import cell_width
+from workbench.views.status_icons import ASCII_EQUIVALENTS, COUNTDOWN_BARS, ICONS, IconName, StatusName
+
+ColorName = Literal[
+    "background", "surface", "panel", "cursor_row", "cursor_blur", "rule", "foreground", "muted", "faint",
+    "info", "added", "removed", "waiting", "failed", "added_bg", "added_word", "removed_bg", "removed_word",
+    "keyword", "string", "function", "number", "comment",
+]  # fmt: skip
+OwnThemeName = Literal["workbench-dark", "workbench-light"]
+
+
+class ThemeColors(Struct, frozen=True, kw_only=True):
+    """Every colour of the screen as a CSS colour; `transparent` draws nothing."""
+
+    background: str
+    surface: str
+    panel: str
+    cursor_row: str
+    cursor_blur: str
+    rule: str
+    foreground: str
+    muted: str
+    faint: str
+    info: str
+    added: str
+    removed: str
+    waiting: str
+    failed: str
+    added_bg: str
+    added_word: str
+    removed_bg: str
+    removed_word: str
+    keyword: str
+    string: str
+    function: str
+    number: str
+    comment: str
+    is_dark: bool = True
+    is_ansi: bool = False
+    """Only the 16 colours: no tints, changed words are underlined."""
+
+
+DARK_COLORS: Final = ThemeColors(
+    background="#0f1217", surface="#0f1217", panel="#181d25", cursor_row="#1c2b3f", cursor_blur="#1a2029",
+    rule="#323b48", foreground="#d8dee7", muted="#98a3b3", faint="#76818f", info="#74b4ff", added="#7fd18e",
+    removed="#f29191", waiting="#f0b952", failed="#ff6470", added_bg="#12261a", added_word="#215234",
+    removed_bg="#2c1719", removed_word="#632a2f", keyword="#c0a9ec", string="#b4cf94", function="#9ccaf5",
+    number="#dfb285", comment="#8a96a5",
+)  # fmt: skip
+LIGHT_COLORS: Final = ThemeColors(
+    background="#fbfbfa", surface="#fbfbfa", panel="#eceef1", cursor_row="#dbe9f8", cursor_blur="#e9edf1",
+    rule="#c3c9d1", foreground="#1c2128", muted="#56606d", faint="#6c7581", info="#0a5cb0", added="#11682d",
+    removed="#a3282f", waiting="#855000", failed="#b50d28", added_bg="#e3f4e6", added_word="#b4e2be",
+    removed_bg="#fbe7e6", removed_word="#f5c0be", keyword="#6639a6", string="#3c6414", function="#0a5a9c",
+    number="#8a4b00", comment="#5d6672", is_dark=False,
+)  # fmt: skip
+OWN_THEMES: Final[Mapping[str, ThemeColors]] = {
+    "workbench-dark": DARK_COLORS,
+    "workbench-light": LIGHT_COLORS,
+}
+
+
+def css_variables(tokens: ThemeColors) -> dict[str, str]:
+    """Return the tokens as variables of a theme or as defaults for one: `cursor-row` and so on."""
+    return {name.replace("_", "-"): getattr(tokens, name) for name in get_args(ColorName)}
+
+
+def own_theme(name: OwnThemeName, tokens: ThemeColors | None = None) -> Theme:
+    """Return one of our two themes for `App.register_theme`, if need be in other colours than its own."""
+    tokens = tokens or OWN_THEMES[name]
+    return Theme(
+        name=name, primary=tokens.info, secondary=tokens.function, warning=tokens.waiting,
+        error=tokens.failed,
+        success=tokens.added, accent=tokens.info, foreground=tokens.foreground, background=tokens.background,
+        surface=tokens.surface, panel=tokens.panel, dark=tokens.is_dark, variables=css_variables(tokens),
+    )  # fmt: skip
+
+
+def theme_colors(theme: Theme) -> ThemeColors:
+    """Return the tokens of any theme: our own as they are, others derived."""
+    if theme.name in OWN_THEMES:
+        return OWN_THEMES[theme.name]
+    return derive_colors(theme.to_color_system().generate(), is_dark=theme.dark, is_ansi=theme.ansi)
+
+
+def derive_colors(generated: Mapping[str, str], *, is_dark: bool, is_ansi: bool) -> ThemeColors:
+    """Return colours for a foreign theme from the variables that Textual generates for it."""
+    if is_ansi:
+        return _ansi_colors(generated, is_dark=is_dark)
+    background = Color.parse(generated["background"])
+    push = _ContrastAdjuster(background=background, end=_WHITE if is_dark else _BLACK)
+    foreground = push.text(generated["foreground"])
+    success, error = (Color.parse(generated[name]) for name in ("success", "error"))
+    added, removed = (push.tint(generated[f"{name}-muted"], foreground) for name in ("success", "error"))
+    return ThemeColors(
+        background=background.hex, surface=background.hex, foreground=foreground.hex,
+        panel=push.tint(generated["panel"], foreground).hex,
+        cursor_row=push.tint(generated["primary-muted"], foreground).hex,
+        cursor_blur=push.tint(generated["surface-active"], foreground).hex,
+        rule=background.blend(foreground, 0.2).hex, muted=push.text(background.blend(foreground, 0.7)).hex,
+        faint=push.text(background.blend(foreground, 0.5), FAINT_CONTRAST).hex,
+        info=push.text(generated["text-primary"]).hex, added=push.text(generated["text-success"]).hex,
+        removed=push.text(generated["text-error"]).hex, waiting=push.text(generated["text-warning"]).hex,
+        failed=push.text(error).hex, added_bg=added.hex, removed_bg=removed.hex,
+        added_word=push.tint(added.blend(success, 0.4), foreground).hex,
+        removed_word=push.tint(removed.blend(error, 0.4), foreground).hex,
+        keyword=push.text(generated["text-accent"]).hex, string=push.text(generated["text-success"]).hex,
+        function=push.text(generated["text-primary"]).hex, number=push.text(generated["text-warning"]).hex,
+        comment=push.text(background.blend(foreground, 0.6)).hex, is_dark=is_dark,
+    )  # fmt: skip
+
+
+TEXT_CONTRAST: Final = 4.5
+FAINT_CONTRAST: Final = 3.6
+_CONTRAST_STEP: Final = 0.08
+_WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
+
+
+def contrast_ratio(first: Color, second: Color) -> float:
+    """Return the contrast of two opaque colours, 1 to 21, as WCAG 2 defines it."""
+    low, high = sorted((_luminance(first), _luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    parts = [value / 255 for value in color.rgb]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+class _ContrastAdjuster(Struct, frozen=True, kw_only=True):
+    """Moves a colour until it can be read; text away from the background, a tint towards it."""
+
+    background: Color
+    end: Color
+
+    def text(self, color: Color | str, least: float = TEXT_CONTRAST) -> Color:
+        start = self._opaque(color)
+        steps = (start.blend(self.end, step * _CONTRAST_STEP, alpha=1.0) for step in range(13))
+        return next((shade for shade in steps if contrast_ratio(shade, self.background) >= least), self.end)
+
+    def tint(self, color: Color | str, foreground: Color) -> Color:
+        start = self._opaque(color)
+        steps = (start.blend(self.background, step * _CONTRAST_STEP, alpha=1.0) for step in range(13))
+        readable = (tinted for tinted in steps if contrast_ratio(foreground, tinted) >= TEXT_CONTRAST)
+        return next(readable, self.background)
+
+    def _opaque(self, color: Color | str) -> Color:
+        parsed = Color.parse(color)
+        return self.background.blend(parsed, parsed.a, alpha=1.0)
+
+
+def _ansi_colors(generated: Mapping[str, str], *, is_dark: bool) -> ThemeColors:
+    """Return tokens of the 16 colours; Textual's tints of them are percentages, which no terminal has."""
+    grey, plain, none = "ansi_bright_black", "ansi_default", "transparent"
+    info, added, removed = (generated[name] for name in ("primary", "success", "error"))
+    waiting = generated["warning"]
+    return ThemeColors(
+        background=plain, surface=plain, panel=none, cursor_row=none, cursor_blur=none, rule=grey,
+        foreground=plain, muted=plain, faint=grey, info=info, added=added, removed=removed, waiting=waiting,
+        failed=removed, added_bg=none, added_word=none, removed_bg=none, removed_word=none, keyword=info,
+        string=added, function=generated["secondary"], number=waiting, comment=grey, is_dark=is_dark,
+        is_ansi=True,
+    )  # fmt: skip
+
+
+class Ink(Struct, frozen=True, kw_only=True):
+    """Tokens as styles to draw with."""
+
+    tokens: ThemeColors
+    no_colour: bool = False
+    """Colours will not be seen: changed words are underlined as well."""
+
+    @property
+    def has_tints(self) -> bool:
+        """Return whether backgrounds can tell anything."""
+        return not (self.no_colour or self.tokens.is_ansi)
+
+    def of(self, name: ColorName, *, bold: bool = False, italic: bool = False) -> Style:
+        """Return the style of text in a colour."""
+        return _text_style(getattr(self.tokens, name), bold, italic)
+
+    def on(self, background: ColorName) -> Style:
+        """Return the style of a row on a background, its text in `foreground`."""
+        return _row_style(getattr(self.tokens, background), self.tokens.background, self.tokens.foreground)
+
+    def reverse(self, name: ColorName) -> Style:
+        """Return text in the background's colour on a colour: focused title, REPLAY, hidden characters."""
+        if self.tokens.is_ansi:
+            return _text_style(getattr(self.tokens, name), bold=False, italic=False) + Style(reverse=True)
+        return _row_style(getattr(self.tokens, name), self.tokens.background, self.tokens.background)
+
+    def sign(self, meaning: StatusName) -> Style:
+        """Return the style of a sign and its word."""
+        return self.of(_STATUS_COLORS[meaning])
+
+    def cursor(self, *, has_focus: bool) -> Style:
+        """Return the style of the row under the cursor."""
+        return self.on("cursor_row" if has_focus else "cursor_blur")
+
+    def word(self, sign: Literal["+", "-"]) -> Style:
+        """Return the style of a changed word; underlined where tints cannot be seen."""
+        if self.tokens.is_ansi:
+            return Style(bold=True, underline=True)
+        tint = self.tokens.added_word if sign == "+" else self.tokens.removed_word
+        marked = _row_style(tint, self.tokens.background, self.tokens.foreground) + Style(bold=True)
+        is_lost = self.no_colour or tint in (self.tokens.added_bg, self.tokens.removed_bg)
+        return marked + Style(underline=True) if is_lost else marked
+
+    def hit(self) -> Style:
+        """Return the style of a search hit."""
+        return Style(underline=True)
+
+
+_STATUS_COLORS: Final[Mapping[StatusName, ColorName]] = {
+    "waiting": "waiting", "running": "info", "todo": "faint", "ok": "added", "failed": "failed",
+    "partly": "added", "rejected": "removed", "expired": "faint", "stale": "waiting", "rule": "info",
+    "cancelled": "faint", "unknown": "failed", "risk": "failed",
+}  # fmt: skip
+
+
+@cache
+def _text_style(color: str, bold: bool, italic: bool) -> Style:
+    return Style(foreground=Color.parse(color), bold=bold or None, italic=italic or None)
+
+
+@cache
+def _row_style(background: str, under: str, foreground: str) -> Style:
+    color = Color.parse(background)
+    return Style(
+        background=Color.parse(under) if color.is_transparent else color, foreground=Color.parse(foreground)
+    )
+
+
+@cache
+def own_theme_ink(name: OwnThemeName) -> Ink:
+    """Return the ink of one of our themes; for tests and screenshots."""
+    return Ink(tokens=OWN_THEMES[name])
+
+
+ColorDepth = Literal["full", "256", "16"]
+"""How many colours a terminal shows; `full` is 24 bits."""
+_DARK_256: Final = ThemeColors(
+    background="#121212", surface="#121212", panel="#262626", cursor_row="#00005f", cursor_blur="#303030",
+    rule="#444444", foreground="#dadada", muted="#a8a8a8", faint="#8a8a8a", info="#5fafff", added="#87d787",
+    removed="#ff8787", waiting="#ffaf5f", failed="#ff5f5f", added_bg="#005f00", added_word="#005f00",
+    removed_bg="#5f0000", removed_word="#5f0000", keyword="#d7d7ff", string="#d7d787", function="#afd7ff",
+    number="#ffd7af", comment="#d0d0d0",
+)  # fmt: skip
+"""The 256 have one dark green: a changed word has the tint of its line and is underlined."""
+_LIGHT_256: Final = ThemeColors(
+    background="#ffffff", surface="#ffffff", panel="#eeeeee", cursor_row="#d7ffff", cursor_blur="#e4e4e4",
+    rule="#bcbcbc", foreground="#1c1c1c", muted="#4e4e4e", faint="#626262", info="#005faf", added="#005f00",
+    removed="#af0000", waiting="#5f5f00", failed="#af0000", added_bg="#d7ffd7", added_word="#afd7af",
+    removed_bg="#ffd7d7", removed_word="#ffafaf", keyword="#5f00af", string="#5f5f00", function="#005faf",
+    number="#870000", comment="#585858", is_dark=False,
+)  # fmt: skip
+OWN_THEMES_256: Final[Mapping[str, ThemeColors]] = dict(zip(OWN_THEMES, (_DARK_256, _LIGHT_256), strict=True))
+_ANSI_THEME_NAMES: Final = {True: "ansi-dark", False: "ansi-light"}
+
+
+def colors_at_depth(theme: Theme, depth: ColorDepth) -> ThemeColors:
+    """Return the colours of a theme at a depth; a foreign theme keeps its texts and takes our tints."""
+    colors = theme_colors(theme)
+    if depth != "256" or colors.is_ansi:
+        return colors
+    if theme.name in OWN_THEMES_256:
+        return OWN_THEMES_256[theme.name]
+    ours = _DARK_256 if colors.is_dark else _LIGHT_256
+    return replace(
+        colors, panel=ours.panel, cursor_row=ours.cursor_row, cursor_blur=ours.cursor_blur,
+        added_bg=ours.added_bg, added_word=ours.added_word, removed_bg=ours.removed_bg,
+        removed_word=ours.removed_word,
+    )  # fmt: skip
+
+
+def css_variables_at_depth(theme: Theme, depth: ColorDepth) -> dict[str, str]:
+    """Return the tokens of a theme as a stylesheet takes them."""
+    return css_variables(colors_at_depth(theme, depth))
+
+
+def theme_name_at_depth(theme: Theme, depth: ColorDepth) -> str:
+    """Return the name of the theme to take for one that is wanted: with 16 colours the terminal's own."""
+    return _ANSI_THEME_NAMES[theme.dark] if depth == "16" and not theme.ansi else theme.name
+
+
+GlyphSetting = Literal["auto", "unicode", "ascii"]
+COUNTDOWN_BAR_SECONDS: Final = 300
+
+
+class Glyphs(Struct, frozen=True, kw_only=True):
+    """The glyphs of one terminal."""
+
+    is_ascii: bool = False
+
+    def of(self, name: IconName) -> str:
+        """Return a sign, one cell wide."""
+        sign = ICONS[name]
+        return sign.ascii if self.is_ascii else sign.unicode
+
+    def line(self, text: str) -> str:
+        """Return our own text with its signs, lines and punctuation as this terminal shows them."""
+        if not self.is_ascii or text.isascii():
+            return text
+        return "".join(_ASCII_OF.get(character, character) for character in text)
+
+    def target(self, text: str) -> str:
+        """Return what a call acts on with the sign of a line end that this terminal shows."""
+        return text.replace(LINE_END_SYMBOL, ASCII_LINE_END_SYMBOL) if self.is_ascii else text
+
+    def countdown_bar(self, left_seconds: float | None) -> str:
+        """Return the bar of the last five minutes, one cell; a blank before, and in ASCII."""
+        if self.is_ascii or left_seconds is None or not 0 < left_seconds < COUNTDOWN_BAR_SECONDS:
+            return " "
+        return COUNTDOWN_BARS[
+            max(0, int(left_seconds * (len(COUNTDOWN_BARS) + 1) / COUNTDOWN_BAR_SECONDS) - 1)
+        ]
+
+
+_ASCII_OF: Final = {
+    **ASCII_EQUIVALENTS,
+    **{sign.unicode: sign.ascii for sign in ICONS.values() if sign.unicode not in ASCII_EQUIVALENTS},
+}
+UNICODE_GLYPHS: Final = Glyphs()
+ASCII_GLYPHS: Final = Glyphs(is_ascii=True)
+
+
+def is_unicode_encoding(encoding: str | None) -> bool:
+    """Return whether an encoding has every character; one that nobody knows has not."""
+    return (encoding or "").lower().replace("-", "").startswith("utf")
+
+
+def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, str] = os.environ) -> Glyphs:
+    """Return the glyphs for a setting.
+
+    `auto` takes ASCII for every encoding but UTF, and where the environment says that ambiguous characters
+    take two cells.
+    """
+    if setting != "auto":
+        return ASCII_GLYPHS if setting == "ascii" else UNICODE_GLYPHS
+    is_wide = any(env.get(name) in ("1", "wide") for name in ("VTE_CJK_WIDTH", "WORKBENCH_CJK_WIDTH"))
+    return UNICODE_GLYPHS if is_unicode_encoding(encoding) and not is_wide else ASCII_GLYPHS
+
+
+MISSING_CHARACTER = "?"
+"""Stands for a character that the terminal cannot show, once a cell."""
+_REPLACEMENTS = {
+    **{line: plain for line, plain in ASCII_EQUIVALENTS.items() if len(plain) == 1},
+    **{sign.unicode: sign.ascii for sign in ICONS.values()},
+    "…": ".", "═": "=", "▔": "-", "▁": "_",
+    LINE_END_SYMBOL: "^",
+}  # fmt: skip
+
+
+class EncodingFilter(LineFilter):
+    """Puts signs of the encoding where characters are that it does not have."""
+
+    def __init__(self, encoding: str) -> None:
+        """Take the encoding as Python names it; an unknown one is taken for ASCII."""
+        super().__init__()
+        self._encoding = _known_encoding(encoding)
+        self._shown = lru_cache(4096)(self._translated)
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments with texts that can be encoded, each as wide as before."""
+        del background
+        return [
+            segment if segment.text.isascii() else Segment(self.text(segment.text), *segment[1:])
+            for segment in segments
+        ]
+
+    def text(self, text: str) -> str:
+        """Return a text as it can be encoded."""
+        return text if text.isascii() else self._shown(text)
+
+    def _translated(self, text: str) -> str:
+        return "".join(self._character(character) for character in text)
+
+    def _character(self, character: str) -> str:
+        try:
+            character.encode(self._encoding)
+        except UnicodeEncodeError:
+            return _REPLACEMENTS.get(character) or MISSING_CHARACTER * cell_width(character)
+        return character
+
+
+def _known_encoding(encoding: str) -> str:
+    try:
+        return lookup(encoding).name
+    except LookupError:
+        return "ascii"
+
+
+SyntaxSpan = tuple[int, int, ColorName]
+MAX_HIGHLIGHTED_CHARS: Final = 64_000
+MAX_HIGHLIGHTED_LINE: Final = 1_000
+_MAX_REMEMBERED: Final = 200
+_NO_SPANS: Sequence[Sequence[SyntaxSpan]] = ()
+
+
+class SyntaxHighlighter:
+    """Paints lines of code; remembers what it painted."""
+
+    def __init__(self) -> None:
+        self._painted: dict[tuple[str, tuple[str, ...]], Sequence[Sequence[SyntaxSpan]]] = {}
+
+    def lines(self, path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[SyntaxSpan]]:
+        """Return the colours of each line; none for a language nobody knows or a text too big."""
+        if sum(map(len, lines)) > MAX_HIGHLIGHTED_CHARS or any(
+            len(line) > MAX_HIGHLIGHTED_LINE for line in lines
+        ):
+            return _NO_SPANS
+        key = (path_or_language, tuple(lines))
+        if key not in self._painted:
+            if len(self._painted) >= _MAX_REMEMBERED:
+                self._painted.pop(next(iter(self._painted)))
+            self._painted[key] = _highlight(path_or_language, lines)
+        return self._painted[key]
+
+
+def _highlight(path_or_language: str, lines: Sequence[str]) -> Sequence[Sequence[SyntaxSpan]]:
+    lexer = lexer_for(path_or_language.rpartition("/")[2])
+    if lexer is None:
+        return _NO_SPANS
+    spans: list[list[SyntaxSpan]] = [[] for _ in lines]
+    line, start = 0, 0
+    for offset, kind, value in lexer.get_tokens_unprocessed("\n".join(lines)):
+        token = _color_of_token(kind)
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                line, start = line + 1, offset
+            if piece and token and line < len(spans):
+                spans[line].append((offset - start, offset - start + len(piece), token))
+            offset += len(piece) + 1
+    return spans
+
+
+@cache
+def _color_of_token(kind: object) -> ColorName | None:
+    name = str(kind)
+    return next(
+        (token for prefix, token in _COLOR_OF_TOKEN.items() if name.startswith("Token." + prefix)), None
+    )
+
+
+_COLOR_OF_TOKEN: Final[Mapping[str, ColorName]] = {
+    "Keyword": "keyword",
+    "Operator.Word": "keyword",
+    "Literal.String": "string",
+    "Literal.Number": "number",
+    "Comment": "comment",
+    "Name.Function": "function",
+    "Name.Class": "function",
+    "Name.Builtin": "function",
+    "Name.Decorator": "function",
+    "Name.Tag": "keyword",
+    "Name.Attribute": "function",
+}

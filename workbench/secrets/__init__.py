@@ -1,0 +1,5 @@
+"""Recognize secrets in text and replace them with ⟨secret: kind⟩ before anything is recorded.
+
+`scrubber.scrub` is the entry. `rules` is the table of kinds, `service_keys` and `context_rules` hold its
+rows, `false_positives` the checks that reject what only looks like a secret.
+"""

@@ -1,0 +1,219 @@
+"""YAML as nodes that know their line, bounded in size, depth and number of values.
+
+The only use of PyYAML. Nodes are built from parser events, never composed: no tag makes an object, aliases
+are counted before they are followed. Scalars are those of the YAML 1.2 core schema: `on` and `no` are texts.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+from msgspec import Struct, field
+
+from workbench.text.json_nodes import LocatedNode
+from workbench.text.safe import one_line
+
+MOST_YAML_BYTES: Final = 1_048_576
+"""Bytes of a file."""
+MOST_DEPTH: Final = 64
+MOST_VALUES: Final = 50_000
+"""Values of a document, with every alias counted as often as it is used."""
+_INT: Final = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,20}|0x[0-9a-fA-F]{1,16}")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?")
+_WORD_VALUES: Final[dict[str, object]] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+_STANDARD_PREFIX: Final = "tag:yaml.org,2002:"
+_PLAIN_TAGS: Final = frozenset({"str", "int", "float", "bool", "null", "seq", "map"})
+
+
+class YamlError(ValueError):
+    """Text that is not acceptable YAML.
+
+    Attributes:
+        code: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`.
+        reason: What is wrong, without the position.
+        line: From 1.
+        column: From 1.
+    """
+
+    def __init__(self, code: str, reason: str, line: int, column: int) -> None:
+        super().__init__(f"line {line}, column {column}: {reason}")
+        self.code, self.reason, self.line, self.column = code, reason, line, column
+
+
+def parse_yaml(text: str) -> LocatedNode:
+    """Read one YAML document.
+
+    Raises:
+        YamlError: It is none, or larger than it may be; says where.
+    """
+    import yaml
+
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_YAML_BYTES:
+        raise YamlError("yaml_size", f"the file is larger than {MOST_YAML_BYTES:,} bytes", 1, 1)
+    loader = getattr(yaml, "CSafeLoader", None) or yaml.SafeLoader
+    builder = _NodeBuilder()
+    try:
+        for event in cast("Iterator[Any]", cast("Any", yaml).parse(text, Loader=loader)):
+            builder.take(event)
+    except yaml.YAMLError as error:
+        raise _syntax_error(error) from None
+    except RecursionError:
+        raise YamlError("yaml_depth", f"it is nested deeper than {MOST_DEPTH} levels", 1, 1) from None
+    return builder.root or LocatedNode(value=None, line=1, column=1)
+
+
+def _syntax_error(error: Any) -> YamlError:
+    mark = getattr(error, "problem_mark", None)
+    reason = getattr(error, "problem", None) or str(error).splitlines()[0]
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return YamlError("yaml_syntax", one_line(str(reason), 200), line, column)
+
+
+class _OpenCollection(Struct):
+    """A sequence or mapping whose end has not come."""
+
+    line: int
+    column: int
+    anchor: str | None
+    is_mapping: bool
+    items: list[LocatedNode] = field(default_factory=list[LocatedNode])
+    members: dict[str, LocatedNode] = field(default_factory=dict[str, LocatedNode])
+    merged: list[LocatedNode] = field(default_factory=list[LocatedNode])
+    key: LocatedNode | None = None
+    size: int = 1
+
+
+class _NodeBuilder:
+    """Makes nodes of parser events, with a stack of its own: no nesting can exhaust Python's."""
+
+    def __init__(self) -> None:
+        self.root: LocatedNode | None = None
+        self._stack: list[_OpenCollection] = []
+        self._anchors: dict[str, tuple[LocatedNode, int]] = {}
+        self._open_anchors: set[str] = set()
+        self._documents = 0
+
+    def take(self, event: Any) -> None:
+        kind = type(event).__name__
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        match kind:
+            case "DocumentStartEvent":
+                self._documents += 1
+                if self._documents > 1:
+                    raise YamlError("yaml_syntax", "a second document begins; keep one a file", line, column)
+            case "ScalarEvent":
+                self._tag(event.tag, line, column)
+                node = LocatedNode(value=_scalar_value(event), line=line, column=column)
+                self._keep(event.anchor, node, 1)
+                self._put(node, 1)
+            case "SequenceStartEvent" | "MappingStartEvent":
+                self._begin(event, kind == "MappingStartEvent", line, column)
+            case "SequenceEndEvent" | "MappingEndEvent":
+                self._end()
+            case "AliasEvent":
+                self._alias(event.anchor, line, column)
+            case _:
+                return
+
+    def _tag(self, tag: str | None, line: int, column: int) -> None:
+        if tag is None or tag == "!" or tag.removeprefix(_STANDARD_PREFIX) in _PLAIN_TAGS:
+            return
+        raise YamlError("yaml_tag", f"the tag {one_line(tag, 60)} is not read here", line, column)
+
+    def _begin(self, event: Any, is_mapping: bool, line: int, column: int) -> None:
+        self._tag(event.tag, line, column)
+        if len(self._stack) >= MOST_DEPTH:
+            raise YamlError("yaml_depth", f"it is nested deeper than {MOST_DEPTH} levels", line, column)
+        if event.anchor:
+            self._open_anchors.add(event.anchor)
+        self._stack.append(_OpenCollection(line, column, event.anchor, is_mapping))
+
+    def _end(self) -> None:
+        done = self._stack.pop()
+        if done.is_mapping:
+            members = _members_with_merged(done)
+            plain = {name: node.value for name, node in members.items()}
+            node = LocatedNode(value=plain, line=done.line, column=done.column, members=members)
+        else:
+            values = [item.value for item in done.items]
+            node = LocatedNode(value=values, line=done.line, column=done.column, items=tuple(done.items))
+        self._open_anchors.discard(done.anchor or "")
+        self._keep(done.anchor, node, done.size)
+        self._put(node, done.size)
+
+    def _alias(self, anchor: str, line: int, column: int) -> None:
+        if anchor in self._open_anchors:
+            raise YamlError("yaml_alias", f"*{one_line(anchor, 40)} holds itself", line, column)
+        if anchor not in self._anchors:
+            raise YamlError("yaml_alias", f"nothing is anchored as &{one_line(anchor, 40)}", line, column)
+        node, size = self._anchors[anchor]
+        self._put(node, size)
+
+    def _keep(self, anchor: str | None, node: LocatedNode, size: int) -> None:
+        if anchor:
+            self._anchors[anchor] = (node, size)
+
+    def _put(self, node: LocatedNode, size: int) -> None:
+        if not self._stack:
+            self.root = node
+            return
+        here = self._stack[-1]
+        here.size += size
+        if here.size > MOST_VALUES:
+            why = f"it comes to more than {MOST_VALUES:,} values when its aliases are followed"
+            raise YamlError("yaml_size", why, node.line, node.column)
+        if not here.is_mapping:
+            here.items.append(node)
+        elif here.key is None:
+            here.key = node
+        else:
+            _add_member(here, here.key, node)
+            here.key = None
+
+
+def _add_member(here: _OpenCollection, key: LocatedNode, node: LocatedNode) -> None:
+    if isinstance(key.value, list | dict):
+        raise YamlError("yaml_syntax", "a key has to be a text", key.line, key.column)
+    name = "null" if key.value is None else str(key.value)
+    if name == "<<":
+        here.merged += _merge_nodes(node, key)
+        return
+    if name in here.members:
+        first = here.members[name].key_line
+        why = f"{one_line(name, 60)} is there twice, first in line {first}"
+        raise YamlError("duplicate_key", why, key.line, key.column)
+    here.members[name] = LocatedNode(
+        value=node.value, line=node.line, column=node.column, key_line=key.line, key_column=key.column,
+        members=node.members, items=node.items,
+    )  # fmt: skip
+
+
+def _merge_nodes(node: LocatedNode, key: LocatedNode) -> list[LocatedNode]:
+    many = list(node.items) if node.items is not None else [node]
+    if any(value.members is None for value in many):
+        raise YamlError("yaml_syntax", "<< takes a mapping or a list of them", key.line, key.column)
+    return many
+
+
+def _members_with_merged(done: _OpenCollection) -> dict[str, LocatedNode]:
+    members = dict(done.members)
+    for node in done.merged:
+        for name, item in (node.members or {}).items():
+            members.setdefault(name, item)
+    return members
+
+
+def _scalar_value(event: Any) -> object:
+    text = cast("str", event.value)
+    is_plain = event.style in (None, "") and (event.tag is None or event.tag == "!")
+    explicit = (event.tag or "").removeprefix(_STANDARD_PREFIX)
+    if not is_plain and explicit not in ("int", "float", "bool", "null"):
+        return text
+    if text in _WORD_VALUES:
+        return _WORD_VALUES[text]
+    if _INT.fullmatch(text):
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -1,0 +1,132 @@
+"""The tools run_in_terminal, terminal_last_command and pipeline.run."""
+
+import shutil
+from typing import Final
+
+from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
+from workbench.text.human import duration_text
+from workbench.tools.base import CommandSpec, LastCommand, ToolContext, ToolLimits, ToolOutput, ToolRefused
+from workbench.tools.output import TEXT_SCHEMA, result_schema
+
+MAX_COMMAND_SECONDS: Final = 300
+RUN_IN_TERMINAL_DESCRIPTOR: Final = ToolDescriptor(
+    id="run_in_terminal",
+    wire_name="run_in_terminal",
+    description=(
+        "Run a shell command in the workspace without a terminal or input. Returns its output and exit code; "
+        "a command that ends with another code than 0 has failed. Each command starts in a new shell."
+    ),
+    capability="execute",
+    risk_level="dangerous",
+    verb="run",
+    command_parameter="command",
+    target_parameter="command",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "minLength": 1},
+            "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": MAX_COMMAND_SECONDS},
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(exit_code={"type": ["integer", "null"]}),
+    examples=(
+        ToolExample(description="Run the tests", parameters={"command": "pytest -q"}),
+        ToolExample(
+            description="Build, with more time", parameters={"command": "make", "timeout_seconds": 300}
+        ),
+    ),
+)
+
+
+class RunInTerminal:
+    """The tool."""
+
+    descriptor = RUN_IN_TERMINAL_DESCRIPTOR
+
+    def command(self, parameters: JsonObject, limits: ToolLimits) -> CommandSpec:
+        command = str(parameters["command"])
+        if not command.strip() or "\0" in command:
+            raise ToolRefused("Not run: the command is empty or holds a NUL character; send shell text.")
+        shell = shutil.which("bash") or "/bin/sh"
+        given = parameters.get("timeout_seconds")
+        seconds = min(float(given if given is not None else limits.command_seconds), MAX_COMMAND_SECONDS)
+        # Behind `--` a command that begins with a dash is no option of the shell.
+        return CommandSpec(argv=(shell, "-c", "--", command), command=command, timeout_seconds=seconds)
+
+
+LAST_COMMAND_DESCRIPTOR: Final = ToolDescriptor(
+    id="terminal_last_command",
+    wire_name="terminal_last_command",
+    description=(
+        "Return the last command that this session ran with run_in_terminal, its exit code and its output. "
+        "Runs nothing."
+    ),
+    capability="read",
+    risk_level="read_only",
+    verb="read",
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    output_schema=result_schema(command=TEXT_SCHEMA),
+    examples=(ToolExample(description="The last command", parameters={}),),
+)
+
+
+class TerminalLastCommand:
+    """The tool."""
+
+    descriptor = LAST_COMMAND_DESCRIPTOR
+
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:  # noqa: ARG002 -- it takes none
+        """Return the last command; see the descriptor."""
+        last = place.last_command()
+        if last is None:
+            words = "No command was run in this session yet."
+            return ToolOutput(text=words, metadata={"command": ""}, summary="no command yet")
+        text = f"$ {last.command}\n{_end_words(last)}\n\n{last.output}".rstrip()
+        return ToolOutput(text=text, metadata={"command": last.command}, summary=last.command.split("\n")[0])
+
+
+def _end_words(last: LastCommand) -> str:
+    code = "" if last.exit_code is None else f"exit code {last.exit_code}"
+    facts = ", ".join(dict.fromkeys(filter(None, (last.detail.replace("exit ", "exit code "), code))))
+    return f"[{last.state}{f' ({facts})' if facts else ''} after {duration_text(last.duration_ms / 1000)}]"
+
+
+class PipelineRun:
+    """S4 `pipeline.run`: execute, asks by its descriptor."""
+
+    descriptor = ToolDescriptor(
+        id="pipeline.run", wire_name="pipeline_run",
+        description="Run one of the project's pipelines by name and wait for its end. Returns its status, "
+        "its steps, its artifacts and how to read its log.",
+        capability="execute", risk_level="dangerous",
+        input_schema={
+            "type": "object", "additionalProperties": False, "required": ["name"],
+            "properties": {
+                "name": {
+                    "type": "string", "minLength": 1, "maxLength": 200,
+                    "description": "Name of the pipeline.",
+                },
+                "input": {"type": "string", "maxLength": 100000, "description": "What it works on."},
+            },
+        },
+        output_schema={"type": "object"}, verb="run", target_parameter="name",
+        examples=(
+            ToolExample(description="Run the nightly checks",
+                        parameters={"name": "nightly", "input": "login"}),
+        ),
+    )  # fmt: skip
+
+    def check(self, parameters: JsonObject, place: ToolContext) -> None:
+        """Refuse a pipeline that is not there or could not begin."""
+        place.pipelines.check(str(parameters["name"]))
+
+    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+        """Run it to its end."""
+        given = str(parameters.get("input", ""))
+        return place.pipelines.run(str(parameters["name"]), given, place.is_stopped)
+
+    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
+        """Return None: a run that lost its driver is resumed by a human, not by a tool."""
+        del parameters, place

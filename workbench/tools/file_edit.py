@@ -1,0 +1,246 @@
+"""The tools create_file, create_directory and replace_string_in_file."""
+
+from typing import Final
+
+from workbench.changes.diff import FileChange
+from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import FileImage
+from workbench.tools.base import NEW_FILE_MODE, BaseImage, ToolContext, ToolOutput, ToolRefused
+from workbench.tools.output import COUNT_SCHEMA, result_schema
+
+CREATE_FILE_DESCRIPTOR: Final = ToolDescriptor(
+    id="create_file",
+    wire_name="create_file",
+    description=(
+        "Create a new file in the workspace with this content; missing folders are made. "
+        "Fails if there is a file of that name: change it with replace_string_in_file."
+    ),
+    capability="write",
+    risk_level="safe_write",
+    verb="write",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
+            "content": {"type": "string"},
+        },
+        "required": ["path", "content"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(bytes_written=COUNT_SCHEMA),
+    examples=(
+        ToolExample(
+            description="A module with one line", parameters={"path": "src/new.py", "content": "VALUE = 1\n"}
+        ),
+    ),
+)
+
+
+class CreateFile:
+    """The tool."""
+
+    descriptor = CREATE_FILE_DESCRIPTOR
+
+    def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
+        path = str(parameters["path"])
+        try:
+            found = base(path)
+            content = str(parameters["content"]).encode()
+        except FileRefused as error:
+            raise ToolRefused(f"Not created: {error}.") from None
+        except UnicodeEncodeError:
+            raise ToolRefused(f"Not created: the content for {path} is not valid text; send UTF-8.") from None
+        if found is not None:
+            raise ToolRefused(f"Not created: {path} already exists; change it with replace_string_in_file.")
+        return (FileChange(path=path, before=None, after=content, mode=NEW_FILE_MODE),)
+
+
+CREATE_DIRECTORY_DESCRIPTOR: Final = ToolDescriptor(
+    id="create_directory",
+    wire_name="create_directory",
+    description=(
+        "Create a folder in the workspace, and the folders on the way to it. create_file makes its folders "
+        "by itself, so this is needed only for empty ones."
+    ),
+    capability="write",
+    risk_level="safe_write",
+    verb="write",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(created={"type": "array", "items": {"type": "string"}}),
+    examples=(ToolExample(description="A folder in another", parameters={"path": "build/reports"}),),
+)
+
+
+class CreateDirectory:
+    """The tool."""
+
+    descriptor = CREATE_DIRECTORY_DESCRIPTOR
+
+    def check(self, parameters: JsonObject, place: ToolContext) -> None:
+        """Refuse what cannot be made, and what is there already; see the descriptor."""
+        path = str(parameters["path"])
+        try:
+            kind = place.root.stat(path).kind
+        except FileRefused as error:
+            raise ToolRefused(f"Not created: {error}.") from None
+        if kind == "folder":
+            raise ToolRefused(f"Not created: the folder {path} is there already, so there is nothing to do.")
+        if kind is not None:
+            raise ToolRefused(f"Not created: there is a {kind} of the name {path}; choose another name.")
+
+    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+        """Create the folder; see the descriptor."""
+        try:
+            made = place.root.make_directory(str(parameters["path"]))
+        except FileRefused as error:
+            raise ToolRefused(f"Not created: {error}.") from None
+        return _created_output(str(parameters["path"]), made)
+
+    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
+        """Look whether the folder is there."""
+        path = str(parameters["path"])
+        try:
+            is_there = place.root.stat(path).kind == "folder"
+        except FileRefused:
+            return None
+        return _created_output(path, [path]) if is_there else None
+
+
+def _created_output(path: str, made: list[str]) -> ToolOutput:
+    words = f"created the folder {', '.join(made)}" if made else f"the folder {path} was there"
+    return ToolOutput(text=words, summary=words, metadata={"created": list(made)}, affected=tuple(made))
+
+
+REPLACE_STRING_DESCRIPTOR: Final = ToolDescriptor(
+    id="replace_string_in_file",
+    wire_name="replace_string_in_file",
+    description=(
+        "Replace old_string by new_string in a file of the workspace. old_string has to be there exactly "
+        "once: give enough lines around it. If it is not, nothing is written and the count is returned."
+    ),
+    capability="write",
+    risk_level="dangerous",
+    verb="edit",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
+            "old_string": {"type": "string", "minLength": 1},
+            "new_string": {"type": "string"},
+        },
+        "required": ["path", "old_string", "new_string"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(bytes_written=COUNT_SCHEMA),
+    examples=(
+        ToolExample(
+            description="Rename a function where it is defined",
+            parameters={
+                "path": "src/app.py",
+                "old_string": "def old(value):",
+                "new_string": "def new(value):",
+            },
+        ),
+    ),
+)
+
+
+class ReplaceString:
+    """The tool."""
+
+    descriptor = REPLACE_STRING_DESCRIPTOR
+
+    def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
+        path = str(parameters["path"])
+        image = _base_image(base, path)
+        old, new = str(parameters["old_string"]), str(parameters["new_string"])
+        if not old:
+            raise ToolRefused(
+                f"Not changed: old_string is empty; name the text to replace in {path}.", "empty_old"
+            )
+        if old == new:
+            raise ToolRefused(f"Not changed: old_string and new_string are the same in {path}.", "no_change")
+        if "\0" in new:
+            raise ToolRefused(f"Not changed: with a NUL {path} would be no text any more.", "not_text")
+        before = image.data
+        found, replacement = _in_file_encoding(before, old, new, path)
+        count = _occurrences(before, found)
+        if count != 1:
+            raise ToolRefused(_occurrence_refusal(path, count), "ambiguous" if count else "not_found")
+        after = before.replace(found, replacement)
+        return (FileChange(path=path, before=before, after=after, mode=image.mode),)
+
+
+def _base_image(base: BaseImage, path: str) -> FileImage:
+    try:
+        image = base(path)
+    except FileRefused as error:
+        raise ToolRefused(f"Not changed: {error}.") from None
+    if image is None:
+        raise ToolRefused(f"Not changed: {path} does not exist; create_file makes a new file.", "no_file")
+    if b"\0" in image.data:
+        raise ToolRefused(f"Not changed: {path} is binary; this tool changes text.", "not_text")
+    return image
+
+
+def _in_file_encoding(data: bytes, old: str, new: str, path: str) -> tuple[bytes, bytes]:
+    """Return both strings in the encoding of the file, and with its line ends where that makes them fit."""
+    encoding = _encoding(data)
+    try:
+        found, replacement = old.encode(encoding), new.encode(encoding)
+    except UnicodeEncodeError:
+        raise ToolRefused(
+            f"Not changed: {path} is not UTF-8 and has no place for some characters of the strings.",
+            "not_text",
+        ) from None
+    if b"\r" not in found and (_has_only_crlf(data) or (found not in data and b"\r\n" in data)):
+        found = found.replace(b"\n", b"\r\n")
+        replacement = replacement.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    return found, replacement
+
+
+def _has_only_crlf(data: bytes) -> bool:
+    """Say whether every line of a file ends in CR LF; then what is written does, too."""
+    count = data.count(b"\r\n")
+    return count > 0 and count == data.count(b"\n")
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _occurrences(data: bytes, found: bytes) -> int:
+    """Count the places where it begins; those that overlap are several places too."""
+    count, at = 0, data.find(found)
+    while at >= 0:
+        count, at = count + 1, data.find(found, at + 1)
+    return count
+
+
+def _occurrence_refusal(path: str, count: int) -> str:
+    if count == 0:
+        return (
+            f"Not changed: old_string occurs 0 times in {path}; "
+            "read the file and copy the text exactly, spaces included."
+        )
+    return (
+        f"Not changed: old_string occurs {count} times in {path}; add lines around it so that it occurs once."
+    )

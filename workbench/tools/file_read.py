@@ -1,0 +1,266 @@
+"""The tools read_file, context.read and list_dir. Files are read as a stream."""
+
+from typing import BinaryIO, Final
+
+from msgspec import Struct
+
+from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import FolderEntry
+from workbench.text.human import size_text
+from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.output import (
+    COUNT_SCHEMA,
+    FLAG_SCHEMA,
+    OutputLines,
+    result_schema,
+    without_cut_character,
+)
+
+_CHUNK_BYTES: Final = 65_536
+_SNIFFED_BYTES: Final = 8192
+_HEX_BYTES: Final = 1024
+READ_FILE_DESCRIPTOR: Final = ToolDescriptor(
+    id="read_file",
+    wire_name="read_file",
+    description=(
+        "Read a text file of the workspace. start_line and end_line count from 1, both inclusive; "
+        "without them the file is read from its beginning to a limit of 100 KB. "
+        "Of a binary file the first 1 KB is returned in hexadecimal."
+    ),
+    capability="read",
+    risk_level="read_only",
+    verb="read",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
+            "start_line": {"type": "integer", "minimum": 1},
+            "end_line": {"type": "integer", "minimum": 1},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(bytes=COUNT_SCHEMA),
+    examples=(
+        ToolExample(description="A whole file", parameters={"path": "src/app.py"}),
+        ToolExample(
+            description="Lines 10 to 40",
+            parameters={"path": "src/app.py", "start_line": 10, "end_line": 40},
+        ),
+    ),
+)
+
+
+class ReadFile:
+    """The tool."""
+
+    descriptor = READ_FILE_DESCRIPTOR
+
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+        """Read a file; see the descriptor."""
+        path, (first, last) = str(parameters["path"]), _line_range(parameters)
+        try:
+            total = place.root.stat(path).size
+            with place.root.open_read(path) as file:
+                beginning = file.read(_SNIFFED_BYTES)
+                if b"\0" in beginning:
+                    return _binary_output(path, beginning[:_HEX_BYTES], total)
+                file.seek(0)
+                _skip_to_line(file, path, first)
+                part = _take_lines(file, first, last, place.limits.context_file_bytes)
+        except FileRefused as error:
+            raise ToolRefused(f"Not read: {error}.") from None
+        return _file_output(path, part, total)
+
+
+class _FilePart(Struct, frozen=True, kw_only=True):
+    """Lines of a file; `is_cut` if there are more than fit."""
+
+    data: bytes
+    first: int
+    last: int
+    is_cut: bool
+
+
+def _line_range(parameters: JsonObject) -> tuple[int, int | None]:
+    first = int(parameters.get("start_line") or 1)
+    end = parameters.get("end_line")
+    if end is not None and int(end) < first:
+        raise ToolRefused(f"Not read: end_line {int(end)} is before start_line {first}; exchange them.")
+    return first, None if end is None else int(end)
+
+
+def _skip_to_line(file: BinaryIO, path: str, first: int) -> None:
+    """Go to the beginning of a line. Raises ToolRefused: the file has fewer lines."""
+    missing, at, ending = first - 1, 0, b"\n"
+    while missing and (chunk := file.read(_CHUNK_BYTES)):
+        count = chunk.count(b"\n")
+        if count >= missing:
+            at += _position_after(chunk, missing)
+            missing = 0
+        else:
+            missing, at, ending = missing - count, at + len(chunk), chunk[-1:]
+    file.seek(at)
+    is_there = not missing and file.read(1)
+    if first > 1 and not is_there:
+        lines = first - 1 - missing + (ending != b"\n")
+        raise ToolRefused(f"Not read: {path} has {lines} lines, so there is no line {first}.")
+    file.seek(at)
+
+
+def _position_after(data: bytes, count: int) -> int:
+    """Return the position behind the line end with this number."""
+    at = 0
+    for _ in range(count):
+        at = data.index(b"\n", at) + 1
+    return at
+
+
+def _take_lines(file: BinaryIO, first: int, last: int | None, limit: int) -> _FilePart:
+    data = file.read(limit + 1)
+    if last is not None and data.count(b"\n") > last - first:
+        data = data[: _position_after(data, last - first + 1)]
+    is_cut = len(data) > limit
+    if is_cut:
+        data = data[:limit]
+        data = data[: data.rfind(b"\n") + 1] or without_cut_character(data)
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return _FilePart(data=data, first=first, last=first + lines - 1, is_cut=is_cut)
+
+
+def _file_output(path: str, part: _FilePart, total: int) -> ToolOutput:
+    metadata: dict[str, Json] = {"bytes": total, "start_line": part.first, "end_line": part.last}
+    text, is_utf8 = _decoded_text(part.data)
+    if not is_utf8:
+        metadata["encoding"] = "latin-1"
+        text = f"[{path} is not UTF-8; shown as Latin-1]\n{text}"
+    if part.is_cut:
+        metadata["truncated"] = True
+        text = f"{text.rstrip(chr(10))}\n{_cut_notice(path, part, total)}"
+    return ToolOutput(text=text, metadata=metadata, is_fragment=part.first > 1, is_content=True)
+
+
+def _decoded_text(data: bytes) -> tuple[str, bool]:
+    try:
+        return data.decode(), True
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), False
+
+
+def _cut_notice(path: str, part: _FilePart, total: int) -> str:
+    shown = f"{size_text(len(part.data))} of the {size_text(total)} of {path}"
+    if part.data.endswith(b"\n"):
+        return f"[… cut: {shown} are shown, to line {part.last}; read on with start_line {part.last + 1} …]"
+    return f"[… cut: {shown} are shown; line {part.last} is longer than that …]"
+
+
+def _binary_output(path: str, data: bytes, total: int) -> ToolOutput:
+    rows = (data[at : at + 16].hex(" ") for at in range(0, len(data), 16))
+    head = f"[{path} is binary: {size_text(total)}; its first {len(data)} bytes in hexadecimal]"
+    return ToolOutput(text="\n".join((head, *rows)), metadata={"bytes": total, "encoding": "binary"})
+
+
+CONTEXT_READ_DESCRIPTOR: Final = ToolDescriptor(
+    id="context.read",
+    wire_name="context_read",
+    description="Return a file of the workspace, to a limit of 100 KB, as context for the work.",
+    capability="read",
+    risk_level="read_only",
+    verb="read",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace."},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(bytes=COUNT_SCHEMA),
+    examples=(ToolExample(description="The project's own words", parameters={"path": "README.md"}),),
+)
+
+
+class ContextRead:
+    """The tool."""
+
+    descriptor = CONTEXT_READ_DESCRIPTOR
+
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+        """Read a file; see the descriptor."""
+        return ReadFile().read({"path": parameters["path"]}, place)
+
+
+MAX_ENTRIES: Final = 1000
+_KIND_SIGNS: Final = {"folder": "/", "link": "@", "fifo": "|", "socket": "=", "device": "%", "file": ""}
+LIST_DIR_DESCRIPTOR: Final = ToolDescriptor(
+    id="list_dir",
+    wire_name="list_dir",
+    description=(
+        "List the names in a folder of the workspace, folders first, files with their size; hidden ones too. "
+        "Folders end in /, links in @. At most 1000 names are given."
+    ),
+    capability="read",
+    risk_level="read_only",
+    verb="read",
+    path_parameters=("path",),
+    target_parameter="path",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "path": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Relative to the workspace; . is the workspace itself.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    output_schema=result_schema(entries=COUNT_SCHEMA, truncated=FLAG_SCHEMA),
+    examples=(
+        ToolExample(description="The workspace itself", parameters={"path": "."}),
+        ToolExample(description="A folder", parameters={"path": "src"}),
+    ),
+)
+
+
+class ListDir:
+    """The tool."""
+
+    descriptor = LIST_DIR_DESCRIPTOR
+
+    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+        """List a folder; see the descriptor."""
+        path = str(parameters["path"])
+        try:
+            found = place.root.list(path)
+        except FileRefused as error:
+            raise ToolRefused(f"Not listed: {error}.") from None
+        found = [entry for entry in found if not place.is_closed(_entry_path(path, entry.name))]
+        found.sort(key=lambda entry: (entry.kind != "folder", entry.name))
+        lines = OutputLines(place.limits.tool_output_bytes)
+        for entry in found[:MAX_ENTRIES]:
+            lines.add(_entry_line(entry))
+        missing = lines.missing + max(0, len(found) - MAX_ENTRIES)
+        words = f"{missing} of {len(found)} names are not shown; name a folder below, or use file_search"
+        text = lines.text(words if missing else "" if found else f"{path} is empty")
+        return ToolOutput(
+            text=text,
+            metadata={"entries": len(found), "truncated": missing > 0},
+            summary=f"{len(found)} {'name' if len(found) == 1 else 'names'}",
+        )
+
+
+def _entry_path(path: str, name: str) -> str:
+    return name if path in ("", ".") else f"{path}/{name}"
+
+
+def _entry_line(entry: FolderEntry) -> str:
+    name = entry.name.encode("utf-8", "replace").decode()
+    end = f"  {size_text(entry.size)}" if entry.kind == "file" else ""
+    return f"{name}{_KIND_SIGNS[entry.kind]}{end}"

@@ -1,0 +1,577 @@
+"""The action under the cursor in full: diff or command, its files, and whether it was visible long enough.
+
+Owns scrolling, the current hunk and line, and the arming of the pane. It decides nothing; what was seen is
+kept by `receipts`.
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+from textual import events, on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.render import approvals, cells
+from workbench.render.cells import wrap_plain_text
+from workbench.render.diff import Diff, DiffDisplay, split_heads_strip
+from workbench.render.diff_layout import DiffLayout
+from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
+from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
+from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
+from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage
+from workbench.tui.render_context import context_of, glyphs, ink, painter
+from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
+from workbench.views.action_detail import ActionDetail, FileDetail
+from workbench.views.approvals import HunkSelection, QueueRow
+
+
+class ArmedPane(Protocol):
+    """A pane with something to answer."""
+
+    @property
+    def subject(self) -> Hashable:
+        """Return what an answering key is about; empty for nothing."""
+        ...
+
+    @property
+    def stands(self) -> bool:
+        """Return whether it is on the screen with the focus."""
+        ...
+
+
+class PaneArming:
+    """What stands under the answering keys of a pane."""
+
+    def __init__(self, pane: ArmedPane) -> None:
+        self._pane = pane
+        self.arming = KeyArming()
+
+    @property
+    def _widget(self) -> Widget:
+        assert isinstance(self._pane, Widget)
+        return self._pane
+
+    def after_frame(self) -> None:
+        """Begin to count what the next frame shows."""
+        self._widget.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return
+        if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
+            widget.post_message(KeysChanged())
+            widget.set_timer(ARM_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._widget.post_message(KeysChanged())
+
+    @property
+    def is_armed(self) -> bool:
+        """Return whether an answering key would count now."""
+        return self.arming.is_armed(self._pane.subject, context_of(self._widget).monotonic())
+
+    @property
+    def is_armed_for_key(self) -> bool:
+        """Return whether the key that is being handled came late enough, and came once."""
+        draw = context_of(self._widget)
+        return not draw.is_key_repeated and self.arming.is_armed(self._pane.subject, draw.key_time)
+
+    def take(self, key: str) -> bool:
+        """Return whether a key which just arrived counts; say why if it came too early."""
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return False
+        draw = context_of(widget)
+        counts = self.arming.take(pane.subject, draw.key_time, is_repeated=draw.is_key_repeated)
+        self.after_frame()
+        if not counts:
+            widget.post_message(StatusMessage(TOO_QUICK.format(key=key)))
+        return counts
+
+    def forget(self) -> None:
+        """Let nothing count until it was drawn anew."""
+        self.arming.disarm()
+        self.after_frame()
+        self._widget.post_message(KeysChanged())
+
+
+_FILE_HINT = ("[ ]", "other file")
+_DIFF_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))
+_LINE_HINTS = (("j k", "more, fewer"), ("space", "take or leave"), ("esc", "whole hunks"))
+_CHANGE_WORDS = {"create": "new", "delete": "gone", "modify": ""}
+
+
+class FileColumn(LineView):
+    """Files of an action, for the full-screen diff."""
+
+    can_focus = False
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self._lines: list[Content] = []
+        self._shown: tuple[ActionDetail, ApprovalSelection] | None = None
+
+    def show(self, detail: ActionDetail | None, choosing: ApprovalSelection) -> None:
+        """Show the files with what is taken of them."""
+        self._shown = None if detail is None else (detail, choosing)
+        if self.display:
+            self._lay_out()
+
+    def on_show(self) -> None:
+        """Make the lines that nobody saw."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._lines = [] if self._shown is None else self._made(*self._shown)
+        self.set_line_count(len(self._lines))
+        self.invalidate()
+
+    def on_width(self, width: int) -> None:
+        """Cut the paths anew."""
+        del width
+        self._lay_out()
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line."""
+        return cells.line_strip(self._lines[line], width)
+
+    def _made(self, detail: ActionDetail, choosing: ApprovalSelection) -> list[Content]:
+        colours = ink(self)
+        lines = [Content.styled(f" files {len(detail.files)}", colours.of("faint"))]
+        lines += [self._file(file, detail, choosing) for file in detail.files]
+        lines.append(Content(""))
+        if choosing.line is not None:
+            lines.append(Content.assemble(" ", (" choosing lines ", colours.reverse("info"))))
+        for keys, words in _diff_hints(detail) if choosing.line is None else _LINE_HINTS:
+            lines.append(
+                Content.assemble(
+                    " ", (f"{keys:<6}", colours.of("info", bold=True)), (words, colours.of("muted"))
+                )
+            )
+        return lines + self._why(detail)
+
+    def _why(self, detail: ActionDetail) -> list[Content]:
+        if not detail.why_asked:
+            return []
+        colours = ink(self)
+        room = max(1, self.width - 2)
+        texts = [Content(" ") + line for line in wrap_plain_text(detail.why_asked, room, colours)]
+        head = Content.styled(" why it asks", colours.of("faint"))
+        return [Content(""), head, *(text.stylize_before(colours.of("muted")) for text in texts)]
+
+    def _file(self, file: FileDetail, detail: ActionDetail, choosing: ApprovalSelection) -> Content:
+        taken, colours, signs = choosing.taken_of(detail), ink(self), glyphs(self)
+        states = [taken.state_of(hunk.index) for hunk in file.hunks]
+        count = sum(state != "left" for state in states)
+        right = _CHANGE_WORDS[file.change] or (f"{count}/{len(states)}" if states else "")
+        here = any(hunk.index == choosing.hunk_of(detail) for hunk in file.hunks)
+        path = cells.safe_content(file.path, colours.of("foreground", bold=here))
+        name = cells.shorten_line(path, max(4, self.width - 6 - len(right)), signs, keeps_end=True)
+        line = Content.assemble(
+            (signs.of("cursor") if here else " ", colours.of("info")),
+            (
+                signs.of("left" if states and not count else "taken"),
+                colours.of("added" if count or not states else "muted"),
+            ),
+            " ",
+            name,
+        )
+        gap = max(1, self.width - line.cell_length - len(right) - 1)
+        return Content.assemble(line, " " * gap, (right, colours.of("muted")))
+
+
+def _diff_hints(detail: ActionDetail) -> Sequence[tuple[str, str]]:
+    """Return the keys of a diff; those that go from file to file where there is another."""
+    return (_FILE_HINT, *_DIFF_HINTS) if len(detail.files) > 1 else _DIFF_HINTS
+
+
+SPLIT_FROM = 100
+"""Cells that the split layout needs."""
+
+
+class DetailViewState(Struct, frozen=True, kw_only=True):
+    """Everything about a detail that changes without the action changing."""
+
+    taken: HunkSelection
+    hunk: int | None = None
+    line: int | None = None
+    choice: str | None = None
+    layout: DiffLayout = "unified"
+    context: int = 3
+    find: str = ""
+    has_focus: bool = False
+
+
+class DetailView(LineView):
+    """The detail of one action; it never has the focus, the queue's keys move in it."""
+
+    can_focus = False
+
+    @dataclass(eq=False, repr=False)
+    class HunkClicked(Message):
+        """A hunk was clicked; on its box it is to be taken or left."""
+
+        hunk: int
+        is_box: bool
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.detail: ActionDetail | None = None
+        self.look = DetailViewState(taken=HunkSelection(sizes=()))
+        self._above: list[Content] = []
+        self._body: list[Content] = []
+        self._diff: Diff | None = None
+        self._painted: set[int] = set()
+        """Rows that were drawn in this layout."""
+        self._receipts = Receipts()
+        self._drawing: LayoutReceipts | None = None
+        self._left = 0
+        self._is_telling = False
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def show(self, detail: ActionDetail | None, look: DetailViewState) -> None:
+        """Show an action, or nothing; another action begins at its top."""
+        before, was = self.detail, self.look
+        self.detail, self.look = detail, look
+        is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
+        shape, was_shape = (look.layout, look.context, look.choice), (was.layout, was.context, was.choice)
+        if is_other or detail != before or shape != was_shape:
+            self._lay_out()
+        self.invalidate()
+        if is_other:
+            self.scroll_to_line(0)
+
+    @property
+    def can_split(self) -> bool:
+        """Return whether there is room for both sides."""
+        return self.width >= SPLIT_FROM
+
+    @property
+    def is_split(self) -> bool:
+        """Return whether both sides are shown."""
+        return self.can_split and self.look.layout == "split" and bool(self.detail and self.detail.files)
+
+    def on_width(self, width: int) -> None:
+        """Lay out in another width; what was drawn before does not count, so all of it is drawn again."""
+        del width
+        self._lay_out()
+        self.invalidate()
+
+    def _lay_out(self) -> None:
+        detail, width, before = self.detail, self.width, self._drawing
+        self._strips.clear()
+        self._painted = set()
+        if detail is None or not self.size.width:
+            self._above, self._body, self._diff, self._drawing = [], [], None, None
+        else:
+            self._above = approvals.status_bar_lines(detail, width, ink(self), glyphs(self))
+            self._diff = self._diff_of(detail, width) if detail.files else None
+            self._body, table = ([], range(0)) if self._diff else self._body_of(detail, width)
+            body = [row for row in range(len(self._body)) if row not in table]
+            rows = RequiredRows(self._diff, body, has_hunks=bool(detail.hunks))
+            layout = (width, self.look.layout, self.look.context, len(self._diff or self._body))
+            self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks), layout, rows)
+        if before is not self._drawing:
+            if before is not None:
+                self._note(before, ())
+            self._tell_again()
+        self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
+
+    def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
+        layout = self.look.layout if self.can_split else "unified"
+        return Diff(detail.files, width, layout=layout, context=self.look.context)
+
+    def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
+        return approvals.body_and_parts_table(detail, width, ink(self), glyphs(self), choice=self.look.choice)
+
+    # --- drawing and receipts -------------------------------------------------------------------
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line of a bar, of the diff or of the body, and take the receipt for it."""
+        above = len(self._above)
+        if line < above:
+            return cells.line_strip(self._above[line], width)
+        row = line - above
+        if row not in self._painted:
+            self._painted.add(row)
+            self.tell()
+        if self._diff is None:
+            return cells.line_strip(self._body[row], width)
+        return self._diff.strip(row, ink(self), glyphs(self), self._diff_look())
+
+    def _diff_look(self) -> DiffDisplay:
+        look, detail = self.look, self.detail
+        return DiffDisplay(
+            taken=look.taken,
+            hunk=look.hunk,
+            line=look.line,
+            has_focus=look.has_focus,
+            is_open=detail is not None and (detail.is_pending or detail.was_taken is not None),
+            find=look.find,
+            painter=painter(self),
+        )
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Note that rows have left the screen, and others once they are on it."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.tell()
+
+    def on_hide(self) -> None:
+        """Count nothing that is drawn where nobody sees it."""
+        self._look_again()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Note what is on the screen in another size."""
+        super().on_resize(event)
+        self.tell()
+
+    def tell(self) -> None:
+        """Send receipts once the next frame is out."""
+        if not self._is_telling:
+            self._is_telling = True
+            self.call_after_refresh(self._look_again)
+
+    def uncovered(self) -> None:
+        """Begin to count anew: what was over it is gone."""
+        if self._drawing is not None:
+            self._drawing.begin_again(context_of(self).monotonic())
+        self.tell()
+
+    def _look_again(self) -> None:
+        """Note which rows are on the screen, with nothing over them."""
+        self._is_telling = False
+        if self._drawing is not None:
+            self._note(self._drawing, self._rows_on_screen())
+
+    def _rows_on_screen(self) -> frozenset[int]:
+        if not self.screen.is_active or not self.is_on_screen:
+            return frozenset()
+        above = len(self._above)
+        rows = (line - above for line in self.visible_lines)
+        return frozenset(row for row in rows if row in self._painted)
+
+    def _note(self, drawn: LayoutReceipts, rows: Collection[int]) -> None:
+        at = context_of(self).monotonic() if self.screen.is_active else None
+        come, gone = drawn.put_on_screen(rows, at)
+        left = drawn.lines_left() if drawn is self._drawing else 0
+        if come or gone or left != self._left:
+            self._left = left
+            self.post_message(PartsSeen(drawn.action_id, come, gone, left))
+
+    def _tell_again(self) -> None:
+        """Say what was seen of an action that is shown again: others may have forgotten it."""
+        drawn = self._drawing
+        if drawn is not None:
+            self._left = drawn.lines_left()
+            self.post_message(PartsSeen(drawn.action_id, frozenset(drawn.told), left=self._left))
+
+    def is_settled(self, at: float) -> bool:
+        """Return whether all that counts as seen has stood on the screen long enough at a moment."""
+        return self._drawing is None or self._drawing.is_settled(at)
+
+    def show_next(self, parts: Collection[int]) -> "NextPart":
+        """Scroll to what of some parts was not on the screen yet; says what is left then."""
+        drawn = self._drawing
+        unseen = [] if drawn is None else drawn.unseen_rows(parts)
+        if drawn is None or not unseen:
+            self._tell_again()
+            return NextPart()
+        first, height = unseen[0], max(1, self.size.height)
+        part = drawn.rows.part_at(first)
+        rows, top = drawn.rows.of(part), first
+        if self._diff is not None and part:
+            head = self._diff.hunk_top(part)
+            is_begun = first > min(rows) and max(rows) - head >= height
+            top = first if is_begun else head
+        line = len(self._above) + top
+        self.scroll_to_line(line)
+        end = max(0, min(line, self.line_count - height)) + height - len(self._above)
+        below = [row for row in unseen if row >= end]
+        hunks = len({drawn.rows.part_at(row) for row in below})
+        last = self._words_of(below) if below else ""
+        return NextPart(hunk=part or None, hunks=hunks, lines=len(below), last=last)
+
+    def _words_of(self, below: Sequence[int]) -> str:
+        """Return the last of some rows of a diff, or the end of a command among them; else nothing."""
+        if self._diff is not None:
+            return self._diff.words(below[-1])
+        detail = self.detail
+        if detail is not None and detail.command is not None:
+            end = approvals.command_height(detail, self.width, ink(self))
+            if below[0] <= end:
+                return detail.command.rstrip().rpartition("\n")[2]
+        return ""
+
+    # --- moving ---------------------------------------------------------------------------------
+
+    def reveal_hunk(self) -> None:
+        """Scroll so that the hunk under the cursor, or its line, is on the screen."""
+        look, diff = self.look, self._diff
+        if diff is None or look.hunk is None:
+            return
+        above = len(self._above)
+        if look.line is not None:
+            self.reveal(above + diff.line_top(look.hunk, look.line))
+        else:
+            top = above + diff.hunk_top(look.hunk)
+            self.reveal(top, max(top, above + max(diff.rows_to_see(look.hunk), default=0)))
+
+    def to_file(self, step: int) -> int | None:
+        """Return the first hunk of the next (1) or previous (-1) file; None when there is none."""
+        detail = self.detail
+        if detail is None or self.look.hunk is None:
+            return None
+        firsts = [file.hunks[0].index for file in detail.files if file.hunks]
+        here = max((n for n, first in enumerate(firsts) if first <= self.look.hunk), default=0)
+        at = here + step
+        return firsts[at] if 0 <= at < len(firsts) else None
+
+    def scroll_lines(self, rows: int) -> None:
+        """Scroll by rows."""
+        self.scroll_to_line(self.first_line + rows)
+
+    def find(self, text: str, step: int = 1) -> bool:
+        """Scroll to the next row that holds a text; False if there is none."""
+        self.look = replace(self.look, find=text)
+        self.invalidate()
+        above = len(self._above)
+        row = (
+            self._diff.find(text, self.first_line - above + step, step=step) if self._diff and text else None
+        )
+        if row is not None:
+            self.scroll_to_line(above + row)
+        return row is not None
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the clicked hunk; on its head's box take or leave it."""
+        row = event.y + self.first_line - len(self._above)
+        if self._diff is None or not 0 <= row < len(self._diff):
+            return
+        found = self._diff.row(row)
+        if found.hunk is not None:
+            self.post_message(self.HunkClicked(found.hunk, found.kind == "head" and event.x <= 10))
+
+
+class ActionDetailPane(Pane):
+    """A pane that shows one action in full below its list."""
+
+    standing: PaneArming
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.detail_title = PaneTitle("", key="detail-title")
+        self.detail_view = DetailView(key="detail")
+        self.sides = ColumnHeader(
+            lambda width: split_heads_strip(width, ink(self), glyphs(self)), key="detail-sides"
+        )
+        self.files = FileColumn(key="files")
+        self.choosing = ApprovalSelection()
+        self.detail: ActionDetail | None = None
+        self.find = ""
+        self.layout_wish: DiffLayout = "unified"
+        self.context = 3
+        self.is_full = False
+        self._gone = ""
+
+    def compose_detail(self) -> Iterable[Widget]:
+        """Yield title, files and the detail itself."""
+        yield self.detail_title
+        with Horizontal(id="detail-body"):
+            yield self.files
+            yield Divider(key="files-divider")
+            with Vertical(id="detail-column"):
+                yield self.detail_view
+
+    def show_detail(self, detail: ActionDetail | None) -> None:
+        """Show the action under the cursor in full."""
+        was, self.detail = self.detail, detail
+        if was is not None and (detail is None or detail.id != was.id):
+            self.choosing.line = None
+        self.draw_detail()
+        if (
+            detail is not None
+            and (gone := approval_selection.dropped_parts_caption(detail, self.choosing)) != self._gone
+        ):
+            self._gone = gone
+            if gone:
+                self.post_message(StatusMessage(f"{gone[0].upper()}{gone[1:]}."))
+
+    def draw_detail(self, *, has_moved: bool = False) -> None:
+        """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
+        self.detail_view.show(self.detail, self._look())
+        self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
+        if has_moved:
+            self.detail_view.reveal_hunk()
+        self.files.show(self.detail, self.choosing)
+        self.show_titles()
+        self.standing.after_frame()
+        self.post_message(KeysChanged())
+
+    def _look(self) -> DetailViewState:
+        detail, choosing = self.detail, self.choosing
+        if detail is None:
+            return self.detail_view.look
+        return DetailViewState(
+            taken=choosing.taken_of(detail),
+            hunk=choosing.hunk_of(detail),
+            line=choosing.line,
+            choice=choosing.choice_of(detail),
+            layout=self.layout_wish,
+            context=self.context,
+            find=self.find,
+            has_focus=self.has_pane_focus,
+        )
+
+    def show_titles(self) -> None:
+        """Say in the titles what is shown."""
+        raise NotImplementedError
+
+    def show_detail_title(self, row: QueueRow | None) -> None:
+        """Say what the detail is of, and where in it the user is; full screen with the time of its row."""
+        colours, signs = ink(self), glyphs(self)
+        if self.detail is None:
+            self.detail_title.show(Content(" "), Content(" "))
+            return
+        left = approvals.detail_title(self.detail, colours, signs)
+        right = Content.styled(
+            approval_selection.position_caption(self.detail, self.choosing), colours.of("muted")
+        )
+        if self.is_full:
+            left = approval_selection.full_screen_title(self.detail, left, colours)
+            right += approval_selection.time_left_caption(row, colours, signs)
+        self.detail_title.show(left, right)
+
+    @on(PartsSeen)
+    def _hunks_shown(self, message: PartsSeen) -> None:
+        message.stop()
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
+        self.post_message(KeysChanged())
+
+    @on(DetailView.HunkClicked)
+    def _hunk_clicked(self, message: DetailView.HunkClicked) -> None:
+        message.stop()
+        if self.detail is not None:
+            self.choosing.hunks[self.detail.id] = message.hunk
+            if message.is_box and self.detail.is_pending:
+                self.choosing.toggle_hunk(self.detail)
+            self.draw_detail()
+
+    def uncovered(self) -> None:
+        """Begin to count: a dialog that was over it is gone, and what came meanwhile is seen only now."""
+        self.detail_view.uncovered()
+        self.standing.forget()
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll half a page of the detail."""
+        self.detail_view.scroll_lines(direction * max(1, self.detail_view.size.height // 2))

@@ -1,0 +1,357 @@
+"""What the keys of the approvals pane do to the action under the cursor, and why a key does nothing now.
+
+A deciding key counts only for what stood on the screen for 300 ms; its message carries the digest of what was
+drawn.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from workbench.domain.values import DecisionVerdict
+from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.approval_selection import REJECTING_CHOICES
+from workbench.tui.key_arming import TOO_QUICK
+from workbench.tui.pane import (
+    BatchWanted,
+    DecisionMade,
+    DetailWanted,
+    EditAction,
+    ExtendExpiry,
+    LineWanted,
+    RefreshAction,
+    RuleWanted,
+    StatusMessage,
+    UndoChange,
+)
+from workbench.tui.render_context import context_of
+from workbench.views.action_detail import ActionDetail
+
+if TYPE_CHECKING:
+    from workbench.tui.approvals.approvals_pane import ApprovalsPane
+
+_CONTEXT_SIZES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
+"""Equal lines around a change, step by step."""
+
+
+class ApprovalActions:
+    """The actions of an approvals pane: decide, select, look."""
+
+    def __init__(self, pane: "ApprovalsPane") -> None:
+        self._pane = pane
+
+    # --- decisions ------------------------------------------------------------------------------
+
+    def approve(self) -> None:
+        """Approve what is selected; open the batch with marks; first show what nobody has seen yet."""
+        if self._pane.choosing.marks:
+            self._pane.post_message(BatchWanted("approve"))
+            return
+        detail = self._pane.armed_for("a")
+        if detail is None:
+            return
+        if detail.is_stale:
+            self._pane.post_message(RefreshAction(detail.id))
+        elif not self._shows_unseen_part(detail, "a") and not self._warns_of_hidden(detail):
+            self._approve_selection(detail)
+
+    def approve_unseen(self) -> None:
+        """Approve what is selected though not all of it was on the screen; the record says so."""
+        detail = self._pane.armed_for("ctrl+y")
+        if detail is not None and not self._warns_of_hidden(detail):
+            self._approve_selection(detail)
+
+    def answer_trust(self) -> None:
+        """Answer the question whether a workspace is trusted with the chosen answer."""
+        detail = self._pane.armed_for("ctrl+t")
+        if detail is None:
+            return
+        is_no = self._pane.choosing.choice_of(detail) in REJECTING_CHOICES
+        if is_no or not self._shows_unseen_part(detail, "ctrl+t"):
+            self._approve_selection(detail)
+
+    def _warns_of_hidden(self, detail: ActionDetail) -> bool:
+        """Point out once the characters that cannot be seen, before they are approved."""
+        pane = self._pane
+        has_hidden = any(risk.word == "hidden" for risk in detail.warnings)
+        if detail.digest in pane.choosing.confirmed or not has_hidden:
+            return False
+        pane.choosing.confirmed.add(detail.digest)
+        pane.disarm()
+        pane.post_message(
+            StatusMessage("It holds characters that cannot be seen: look, then press a once more.")
+        )
+        return True
+
+    def _shows_unseen_part(self, detail: ActionDetail, key: str) -> bool:
+        """Show the next part that nobody saw, and say what is left; False when there is none."""
+        pane, choosing = self._pane, self._pane.choosing
+        if not choosing.insists(detail):
+            if choosing.unseen(detail) or pane.detail_view.is_settled(context_of(pane).key_time):
+                return False
+            pane.disarm()
+            pane.post_message(StatusMessage(TOO_QUICK.format(key=key)))
+            return True
+        following = pane.detail_view.show_next(choosing.unseen(detail))
+        if following.hunk is not None:
+            choosing.hunks[detail.id] = following.hunk
+            pane.draw_detail()
+        pane.disarm()
+        other = "" if pane.why_off("approvals.approve-unseen") else ", or ctrl+y unseen"
+        pane.post_message(StatusMessage(approval_selection.remaining_sentence(following, key, other)))
+        return True
+
+    def _approve_selection(self, detail: ActionDetail) -> None:
+        choosing = self._pane.choosing
+        if detail.choices:
+            choice = choosing.choice_of(detail)
+            verdict: DecisionVerdict = "reject" if choice in REJECTING_CHOICES else "approve"
+            seen = choosing.seen_by(detail) if verdict == "approve" else None
+            self._post_decision(DecisionMade(detail.id, verdict, detail.digest, choice=choice, seen=seen))
+        elif detail.kind == "question":
+            self._ask(detail, "answer", "send the answer", "the agent reads your answer")
+        elif detail.id in choosing.edits:
+            edited, seen = choosing.edits[detail.id], choosing.seen_by(detail)
+            self._post_decision(DecisionMade(detail.id, "approve", detail.digest, edited=edited, seen=seen))
+        else:
+            self._post_decision(choosing.approval(detail))
+
+    def _post_decision(self, message: DecisionMade) -> None:
+        if message.action_id not in self._pane.deciding:
+            self._pane.deciding.add(message.action_id)
+            self._pane.post_message(message)
+
+    def reject(self) -> None:
+        """Reject the action; with marks open the batch."""
+        if self._pane.choosing.marks:
+            self._pane.post_message(BatchWanted("reject"))
+            return
+        detail = self._pane.armed_for("r")
+        if detail is not None:
+            choice = next((one.key for one in detail.choices if one.key in REJECTING_CHOICES), None)
+            self._post_decision(DecisionMade(detail.id, "reject", detail.digest, choice=choice))
+
+    def ask_reason(self) -> None:
+        """Ask for the reason that the agent reads, then reject."""
+        if self._pane.detail is not None:
+            self._ask(self._pane.detail, "reject", "reject", "the agent reads your reason")
+
+    def _ask(self, detail: ActionDetail, purpose: str, does: str, right: str) -> None:
+        pane = self._pane
+        pane.written.about, pane.written.seen = detail, pane.choosing.seen_by(detail)
+        title = f"{'Reject' if purpose == 'reject' else 'Answer'} {detail.target}"
+        pane.post_message(
+            LineWanted(pane, purpose, title, right, does, history=tuple(pane.written.reasons), is_armed=True)
+        )
+
+    def make_rule(self) -> None:
+        """Open the dialog that makes a rule; that alone saves nothing."""
+        if self._pane.detail is not None:
+            self._pane.post_message(RuleWanted(self._pane.detail))
+
+    def extend(self) -> None:
+        """Begin the time to decide anew."""
+        detail = self._pane.armed_for("x")
+        if detail is not None:
+            self._pane.post_message(ExtendExpiry(detail.id))
+
+    def edit(self) -> None:
+        """Open the proposal in an editor; that decides nothing."""
+        if self._pane.detail is not None:
+            self._pane.post_message(EditAction(self._pane.detail.id))
+
+    def undo(self) -> None:
+        """Undo an applied change."""
+        detail = self._pane.armed_for("u")
+        if detail is not None:
+            self._pane.post_message(UndoChange(detail.id))
+
+    # --- hunks, lines and choices -----------------------------------------------------------------
+
+    def move_to_hunk(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hunk."""
+        pane = self._pane
+        if pane.detail is not None:
+            pane.choosing.to_hunk(pane.detail, step)
+            if pane.choosing.line is not None:
+                pane.choosing.line = 1
+            pane.draw_detail(has_moved=True)
+
+    def toggle_hunk(self) -> None:
+        """Leave the hunk under the cursor out, or take it."""
+        if self._pane.detail is not None:
+            self._pane.choosing.toggle_hunk(self._pane.detail)
+            self._pane.draw_detail()
+
+    def toggle_hunks(self) -> None:
+        """Take all hunks, or leave all out."""
+        pane = self._pane
+        if pane.detail is not None:
+            pane.choosing.take(pane.detail, pane.choosing.taken_of(pane.detail).toggle_all())
+            pane.draw_detail()
+
+    def choose_lines(self) -> None:
+        """Select single lines of the hunk under the cursor."""
+        self._select_by(1)
+
+    def choose_hunks(self) -> None:
+        """Select whole hunks again; lines that were left out stay so."""
+        self._select_by(None)
+
+    def _select_by(self, line: int | None) -> None:
+        self._pane.choosing.line = line
+        self._pane.draw_detail(has_moved=True)
+        self._pane.disarm()
+
+    def move_to_line(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) changed line."""
+        if self._pane.detail is not None:
+            self._pane.choosing.to_line(self._pane.detail, step)
+            self._pane.draw_detail(has_moved=True)
+
+    def toggle_line(self) -> None:
+        """Leave the line under the cursor out, or take it."""
+        if self._pane.detail is not None:
+            self._pane.choosing.toggle_line(self._pane.detail)
+            self._pane.draw_detail()
+
+    def move_choice(self, step: int) -> None:
+        """Choose the next (1) or previous (-1) answer."""
+        pane = self._pane
+        if pane.detail is not None:
+            pane.choosing.choose(pane.detail, step)
+            pane.draw_detail()
+            pane.detail_view.scroll_lines(2 * step)
+
+    # --- the drawing ------------------------------------------------------------------------------
+
+    def move_to_file(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) file."""
+        pane = self._pane
+        hunk = pane.detail_view.to_file(step)
+        if hunk is None:
+            pane.post_message(StatusMessage("There is no other file that way."))
+        elif pane.detail is not None:
+            pane.choosing.hunks[pane.detail.id] = hunk
+            pane.draw_detail(has_moved=True)
+
+    def toggle_layout(self) -> None:
+        """Change between split and unified."""
+        pane = self._pane
+        pane.layout_wish = "unified" if pane.layout_wish == "split" else "split"
+        pane.draw_detail(has_moved=True)
+        if pane.layout_wish == "split" and not pane.detail_view.can_split:
+            pane.post_message(
+                StatusMessage("Split needs 100 columns: enter gives the diff the whole screen.")
+            )
+
+    def change_context(self, step: int) -> None:
+        """Show more (1) or fewer (-1) equal lines around each change."""
+        pane = self._pane
+        index = _CONTEXT_SIZES.index(pane.context) + step
+        pane.context = _CONTEXT_SIZES[max(0, min(index, len(_CONTEXT_SIZES) - 1))]
+        if pane.detail is not None:
+            pane.post_message(DetailWanted(pane.detail.id))
+        pane.post_message(StatusMessage(f"{pane.context} equal lines around a change."))
+
+    def ask_find(self) -> None:
+        """Ask for what to find in the diff."""
+        pane = self._pane
+        pane.post_message(LineWanted(pane, "find", "Find in the diff", does="find", text=pane.find))
+
+    # --- rows ---------------------------------------------------------------------------------------
+
+    def mark(self) -> None:
+        """Mark the row for a batch, or take the mark away."""
+        pane = self._pane
+        row = pane.queue.current
+        if row is not None:
+            pane.choosing.marks ^= {row.id}
+            pane.marks_changed()
+        pane.move(1)
+
+    def mark_all(self) -> None:
+        """Mark all rows that are shown, or none if they are."""
+        pane = self._pane
+        markable = {row.id for row in pane.rows if row.is_pending and row.can_batch}
+        pane.choosing.marks = set() if markable <= pane.choosing.marks else markable
+        pane.marks_changed()
+
+    def toggle_decided(self) -> None:
+        """Show or hide decided actions."""
+        self._pane.ordering.shows_decided = not self._pane.ordering.shows_decided
+        self._pane.reshow(is_sorted=True)
+
+    # --- why a key does nothing now; empty when it does something --------------------------------
+
+    def why_not_approve(self) -> str:
+        """Return why `a` is off."""
+        return self._point_to_waiting(
+            approval_selection.why_not_approve(self._pane.detail, self._pane.choosing)
+        )
+
+    def why_not_approve_unseen(self) -> str:
+        """Return why `ctrl+y` is off."""
+        return self._point_to_waiting(
+            approval_selection.why_not_approve_unseen(self._pane.detail, self._pane.choosing)
+        )
+
+    def why_not_reject(self) -> str:
+        """Return why `r` is off."""
+        return "" if self._pane.choosing.marks else self._point_to_waiting(self.why_not_reject_with_reason())
+
+    def why_not_reject_with_reason(self) -> str:
+        """Return why `R` is off."""
+        return approval_selection.why_not_reject(self._pane.detail, self._pane.choosing)
+
+    def why_not_answer_trust(self) -> str:
+        """Return why `ctrl+t` is off."""
+        return self._point_to_waiting(self.why_no_choice()) if self._pane.detail is not None else ""
+
+    def _point_to_waiting(self, why: str) -> str:
+        pane = self._pane
+        is_past = pane.detail is not None and not pane.detail.is_pending and pane.queue.has_waiting
+        return f"{why}; n goes to the next that waits" if why and is_past else why
+
+    def why_no_choice(self) -> str:
+        """Return why no answer can be chosen."""
+        return approval_selection.why_not_answerable(self._pane.detail, "approve")
+
+    def why_not_extend(self) -> str:
+        """Return why `x` is off."""
+        return approval_selection.why_not_answerable(self._pane.detail, "extend")
+
+    def why_not_edit(self) -> str:
+        """Return why `e` is off."""
+        return approval_selection.why_not_answerable(self._pane.detail, "edit")
+
+    def why_not_make_rule(self) -> str:
+        """Return why `A` is off."""
+        return approval_selection.why_no_rule(self._pane.detail)
+
+    def why_not_undo(self) -> str:
+        """Return why `u` is off."""
+        return approval_selection.why_no_undo(self._pane.detail)
+
+    def why_no_hunks(self) -> str:
+        """Return why there is no hunk to go to."""
+        return approval_selection.why_no_hunks(self._pane.detail)
+
+    def why_not_select(self) -> str:
+        """Return why nothing can be selected of the action."""
+        return approval_selection.why_not_select(self._pane.detail, self._pane.choosing)
+
+    def why_no_diff(self) -> str:
+        """Return why there is no diff to draw another way."""
+        return approval_selection.why_no_diff(self._pane.detail)
+
+    def why_one_file(self) -> str:
+        """Return why there is no other file."""
+        return approval_selection.why_one_file(self._pane.detail)
+
+    def why_not_mark(self) -> str:
+        """Return why the row under the cursor cannot be marked."""
+        return approval_selection.why_not_mark(self._pane.queue.current)
+
+    def why_not_mark_all(self) -> str:
+        """Return why no row can be marked."""
+        has_markable = any(row.can_batch for row in self._pane.rows)
+        return "" if has_markable else "nothing here can be answered together"

@@ -1,0 +1,529 @@
+"""What the user has selected of an action, and what the deciding keys would do with it, in words.
+
+Pure: labels, titles, reasons why a key is off, sentences of results. A typed reason answers what it was asked
+for, whatever came under the cursor meanwhile.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct, field
+from textual.content import Content
+
+from workbench.domain.values import Hunk, SeenExtent
+from workbench.render.approvals import URGENCY_COLORS
+from workbench.render.theme import Glyphs, Ink
+from workbench.text.human import time_left_text
+from workbench.text.safe import one_line
+from workbench.tui.pane import DecisionMade
+from workbench.views import action_detail
+from workbench.views.action_detail import ActionDetail
+from workbench.views.approvals import HunkSelection, QueueRow, QueueSummary, SeenHunks, carried_selection
+
+if TYPE_CHECKING:
+    from workbench.journal.decisions import DecisionResult
+
+
+class ApprovalSelection(Struct):
+    """Everything chosen, by action id."""
+
+    taken: dict[str, HunkSelection] = field(default_factory=dict[str, HunkSelection])
+    _made_of: dict[str, Sequence[Hunk]] = field(default_factory=dict[str, Sequence[Hunk]])
+    """The hunks that `taken` was chosen from."""
+    _heirs: dict[str, str] = field(default_factory=dict[str, str])
+    """Actions that stand in for one of which something was left out, until their hunks are known."""
+    lines_gone: dict[str, int] = field(default_factory=dict[str, int])
+    """How many lines that were left out are not in the diff that stands in for the old one."""
+    texts_gone: set[str] = field(default_factory=set[str])
+    """Actions that stand in for one that the user had changed in an editor."""
+    hunks: dict[str, int] = field(default_factory=dict[str, int])
+    """The hunk under the cursor."""
+    choices: dict[str, int] = field(default_factory=dict[str, int])
+    """Which of the offered choices is chosen."""
+    edits: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
+    """What the user made of a proposal in an editor: path to bytes."""
+    seen: SeenHunks = field(default_factory=SeenHunks)
+    marks: set[str] = field(default_factory=set[str])
+    lines_left: dict[str, int] = field(default_factory=dict[str, int])
+    """Lines that were not on the screen yet, of actions of which one part is left."""
+    requires_seen: bool = True
+    """Whether all that is taken is shown before `a` approves it: `approvals.require_seen`."""
+    confirmed: set[str] = field(default_factory=set[str])
+    """Digests of what hides characters and was asked about once more."""
+    line: int | None = None
+    """The changed line under the cursor while lines are chosen."""
+    _whole: tuple[Sequence[Hunk], HunkSelection] = ((), HunkSelection(sizes=()))
+    """All taken of the hunks asked about last: an answering key asks dozens of times about the same."""
+
+    def taken_of(self, detail: ActionDetail) -> HunkSelection:
+        """Return what is taken of an action, or was."""
+        if detail.was_taken is not None:
+            return detail.was_taken
+        if detail.id in self._heirs:
+            self._carry(detail, self._heirs.pop(detail.id))
+        taken = self.taken.get(detail.id)
+        if taken is None:
+            if self._whole[0] is not detail.hunks:
+                self._whole = detail.hunks, HunkSelection.of(detail.hunks)
+            taken = self._whole[1]
+        return taken
+
+    def take(self, detail: ActionDetail, taken: HunkSelection) -> None:
+        """Choose what is taken of an action."""
+        self.taken[detail.id], self._made_of[detail.id] = taken, detail.hunks
+
+    def _carry(self, detail: ActionDetail, old: str) -> None:
+        """Leave out of an action what was left out of the one that it stands in for."""
+        hunks, state = self._made_of.pop(old), self.taken.pop(old)
+        taken, self.lines_gone[detail.id] = carried_selection(hunks, state, detail.hunks)
+        self.take(detail, taken)
+
+    def succeed(self, old: str, new: str) -> None:
+        """Keep for an action with other bytes what was left out of the one that it stands in for."""
+        first = self._heirs.pop(old, old)
+        if first in self.taken and new not in self.taken:
+            self._heirs[new] = first
+        if self.edits.pop(old, None) is not None:
+            self.texts_gone.add(new)
+
+    @property
+    def chosen(self) -> set[str]:
+        """Return the actions of which something was chosen."""
+        return {*self.taken, *self.edits, *self._heirs}
+
+    def hunk_of(self, detail: ActionDetail) -> int | None:
+        """Return the hunk under the cursor; None without hunks."""
+        return min(self.hunks.get(detail.id, 1), len(detail.hunks)) or None
+
+    def choice_of(self, detail: ActionDetail) -> str | None:
+        """Return the key of the chosen choice, once answered that of the answer; None when there is none."""
+        if not detail.is_pending:
+            return detail.chosen
+        at = self.choices.get(detail.id, 0)
+        return detail.choices[at].key if at < len(detail.choices) else None
+
+    def choose(self, detail: ActionDetail, step: int) -> None:
+        """Choose the next (1) or previous (-1) of the offered choices."""
+        if detail.choices:
+            at = self.choices.get(detail.id, 0) + step
+            self.choices[detail.id] = max(0, min(at, len(detail.choices) - 1))
+
+    def to_hunk(self, detail: ActionDetail, step: int) -> None:
+        """Go to the next (1) or previous (-1) hunk, as far as there are any."""
+        at = (self.hunk_of(detail) or 1) + step
+        self.hunks[detail.id] = max(1, min(at, len(detail.hunks)))
+
+    def toggle_hunk(self, detail: ActionDetail) -> None:
+        """Leave the hunk under the cursor, or take it."""
+        if hunk := self.hunk_of(detail):
+            self.take(detail, self.taken_of(detail).toggle_hunk(hunk))
+
+    def toggle_line(self, detail: ActionDetail) -> None:
+        """Leave the line under the cursor, or take it."""
+        hunk = self.hunk_of(detail)
+        if hunk and self.line is not None:
+            self.take(detail, self.taken_of(detail).toggle_line(hunk, self.line))
+
+    def to_line(self, detail: ActionDetail, step: int) -> None:
+        """Go to the next or previous changed line, into the neighbouring hunk at the ends."""
+        hunk = self.hunk_of(detail)
+        if hunk is None or self.line is None:
+            return
+        size = self.taken_of(detail).line_counts(hunk)[1]
+        at = self.line + step
+        if 1 <= at <= size:
+            self.line = at
+        elif 1 <= hunk + step <= len(detail.hunks):
+            self.hunks[detail.id] = hunk + step
+            self.line = 1 if step > 0 else self.taken_of(detail).line_counts(hunk + step)[1]
+
+    def inherit(self, old: str, new: str) -> None:
+        """Let an action with the same bytes keep what was chosen of the one it stands in for."""
+        for memory in (self.taken, self._made_of, self.hunks, self.choices, self.edits):
+            if old in memory:
+                memory[new] = memory.pop(old)  # type: ignore[assignment,index]
+        self.seen = self.seen.mark(new, self.seen.shown.get(old, frozenset[int]()))
+
+    def unseen(self, detail: ActionDetail) -> tuple[int, ...]:
+        """Return the parts that an approval takes and that were not on the screen yet."""
+        has_rest = any(not file.hunks for file in detail.files)
+        return self.seen.unseen(
+            detail.id, self.taken_of(detail), every=detail.must_see_all, has_rest=has_rest
+        )
+
+    def seen_by(self, detail: ActionDetail) -> SeenExtent:
+        """Return what the record says of an approval: whether all of it was on the screen."""
+        return "part" if self.unseen(detail) else "all"
+
+    def approval(self, detail: ActionDetail) -> DecisionMade:
+        """Return the approval of what is taken of an action."""
+        selection = self.taken_of(detail).to_selection() if detail.hunks else None
+        return DecisionMade(
+            detail.id, "approve", detail.digest, selection=selection, seen=self.seen_by(detail)
+        )
+
+    def was_shown(self, action_id: str, parts: Collection[int], gone: Collection[int], left: int) -> None:
+        """Note which parts of an action were on the screen, which left too early, and the lines left."""
+        self.seen = self.seen.mark(action_id, parts).unmark(action_id, gone)
+        self.lines_left[action_id] = left
+
+    def was_edited(self, action_id: str) -> None:
+        """Forget what was taken and seen of a proposal: the user's own text stands in its place."""
+        self.taken.pop(action_id, None)
+        self._made_of.pop(action_id, None)
+        self.seen = self.seen.forget([action_id])
+
+    def insists(self, detail: ActionDetail) -> bool:
+        """Return whether `a` shows what was not on the screen before it approves."""
+        return bool(self.unseen(detail)) and (self.requires_seen or detail.must_see_all)
+
+    def forget(self, kept: Collection[str]) -> None:
+        """Forget what is not in the queue any more."""
+        kept = {*kept, *self._heirs.values()}
+        memories = (self.taken, self._made_of, self.hunks, self.choices, self.edits, self._heirs)
+        for memory in (*memories, self.lines_left, self.lines_gone):
+            for gone in memory.keys() - kept:
+                del memory[gone]
+        self.texts_gone &= kept
+        self.marks &= set(kept)
+        self.seen = self.seen.forget(self.seen.shown.keys() - kept)
+
+
+MAX_LAST_LINE_CELLS: Final = 40
+"""Of the last line of what is not on the screen yet."""
+NO_ROW: Final = "nothing is under the cursor"
+REJECTING_CHOICES: Final = frozenset({"reject", "not_now"})
+"""Choices that say no."""
+ANSWER_KEYS: Final = frozenset(
+    {
+        "approvals.approve",
+        "approvals.approve-unseen",
+        "approvals.reject",
+        "approvals.extend",
+        "approvals.undo",
+        "trust.answer",
+    }
+)
+"""Keys that count only for what has stood on the screen."""
+TRUST_HINT: Final = "h l choose, ctrl+t answers"
+"""Why no letter answers whether a workspace is trusted."""
+
+
+def approve_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return what `a` does: `approve 2 of 3`, `see 2 more hunks`, `run once`, the chosen answer."""
+    if choosing.marks:
+        return f"approve {len(choosing.marks)} marked…"
+    if detail.is_stale:
+        return "new diff"
+    if detail.kind == "question" and not detail.choices:
+        return "answer…"
+    if detail.choices:
+        return _choice_label(detail, choosing)
+    if detail.id in choosing.edits:
+        return "approve your text"
+    unseen, words = unseen_text(detail, choosing), choosing.taken_of(detail).words()
+    if unseen and choosing.insists(detail):
+        return f"see {unseen}, then {words}" if words else f"see {unseen}"
+    base = f"approve {words}" if words else ("run once" if detail.command is not None else "approve")
+    return f"{base}, {unseen} unseen" if unseen else base
+
+
+def unseen_text(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return how much of an action was not on the screen yet: `2 more hunks`; empty if all of it was."""
+    unseen, lines = choosing.unseen(detail), choosing.lines_left.get(detail.id, 0)
+    if not unseen:
+        return ""
+    if len(unseen) > 1 or (not lines and detail.hunks):
+        return f"{len(unseen)} more hunk{'s' if len(unseen) > 1 else ''}"
+    return f"{lines} more line{'s' if lines != 1 else ''}" if lines else "the rest"
+
+
+class NextPart(Struct, frozen=True, kw_only=True):
+    """What was scrolled to, and what of an action is below it."""
+
+    hunk: int | None = None
+    hunks: int = 0
+    lines: int = 0
+    last: str = ""
+    """The last of these lines."""
+
+
+def remaining_sentence(following: NextPart, key: str, other: str = "") -> str:
+    """Return what is said of what is left after the next part of an action was shown.
+
+    Args:
+        following: the part, and what is below it.
+        key: that goes on.
+        other: what else can be done, as words that go on from there.
+    """
+    again = f"Look, then {key} again{other}."
+    if following.hunks > 1:
+        return f"{following.hunks} more hunks. {again}"
+    if not following.lines:
+        return f"This is the rest. {again}"
+    lines = f"{following.lines} more line{'s' if following.lines > 1 else ''}"
+    last = f", last: {one_line(following.last, MAX_LAST_LINE_CELLS)}" if following.last else ""
+    return f"{lines}{last}. {again}"
+
+
+_TRUST_CHOICES: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
+
+
+def _choice_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    key = choosing.choice_of(detail)
+    if detail.kind == "trust":
+        return _TRUST_CHOICES.get(key or "", "answer")
+    return next((choice.label for choice in detail.choices if choice.key == key), "answer").lower()
+
+
+def why_not_approve(detail: ActionDetail | None, choosing: ApprovalSelection) -> str:
+    """Return why nothing can be approved; empty when it can be, as in all functions of this name."""
+    if choosing.marks:
+        return ""
+    if detail is None:
+        return NO_ROW
+    if detail.kind == "trust":
+        return action_detail.why_not_answerable(detail, "approve") or TRUST_HINT
+    if detail.is_stale and detail.is_pending:
+        return ""
+    return _why_nothing_taken(detail, choosing)
+
+
+def why_not_approve_unseen(detail: ActionDetail | None, choosing: ApprovalSelection) -> str:
+    """Return why nothing can be approved that was not on the screen."""
+    if detail is None:
+        return NO_ROW
+    if detail.kind == "trust" and not choosing.marks:
+        return action_detail.why_not_answerable(detail, "approve") or TRUST_HINT
+    return _why_not_unseen(detail, choosing) or _why_nothing_taken(detail, choosing)
+
+
+def _why_nothing_taken(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    if choosing.taken_of(detail).is_nothing:
+        return "nothing is taken: space takes a hunk, r rejects all"
+    return action_detail.why_not_answerable(detail, "approve")
+
+
+def why_not_reject(detail: ActionDetail | None, choosing: ApprovalSelection) -> str:
+    """Return why the action under the cursor cannot be rejected."""
+    if detail is not None and detail.kind == "trust" and not choosing.marks:
+        return action_detail.why_not_answerable(detail, "approve") or TRUST_HINT
+    return why_not_answerable(detail, "reject")
+
+
+def why_not_answerable(
+    detail: ActionDetail | None, verdict: Literal["approve", "reject", "extend", "edit"]
+) -> str:
+    """Return why the action under the cursor does not take a verdict."""
+    return NO_ROW if detail is None else action_detail.why_not_answerable(detail, verdict)
+
+
+def why_not_mark(row: QueueRow | None) -> str:
+    """Return why a row cannot be marked for a batch."""
+    if row is not None and row.can_batch:
+        return ""
+    if row is None or not row.is_pending:
+        return "only what waits can be marked"
+    return f"{_ARTICLES.get(row.verb, 'a')} {row.verb} like this one is answered by itself"
+
+
+_ARTICLES: Final = {"ask": "an", "edit": "an"}
+
+
+def _why_not_unseen(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return why nothing is approved unseen; empty where it can be."""
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if detail.is_stale:
+        return "the file changed; a makes the new diff"
+    if choosing.marks:
+        return "of several each is looked at; a opens the table"
+    if not choosing.unseen(detail):
+        return "all of it was on the screen; a approves it"
+    return "it deletes or carries a warning: a shows all of it first" if detail.must_see_all else ""
+
+
+def why_no_rule(detail: ActionDetail | None) -> str:
+    """Return why no rule can be made of an action; what the gate said of it is believed."""
+    if detail is None:
+        return NO_ROW
+    if detail.kind != "tool" or not detail.tool:
+        return "only calls of tools can be covered by a rule"
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if detail.is_stale:
+        return "the file changed; make the new diff first"
+    return detail.why_no_rule
+
+
+def why_no_undo(detail: ActionDetail | None) -> str:
+    """Return why the change of an action cannot be undone."""
+    if detail is None:
+        return NO_ROW
+    if detail.is_pending:
+        return "nothing was applied yet"
+    if not detail.files:
+        return "it changed no file"
+    if detail.is_undone:
+        return "it is undone already"
+    return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
+
+
+def why_no_hunks(detail: ActionDetail | None) -> str:
+    """Return why there is no hunk to go to."""
+    if detail is None:
+        return NO_ROW
+    return "" if detail.hunks else "there are no hunks here"
+
+
+def why_not_select(detail: ActionDetail | None, choosing: ApprovalSelection) -> str:
+    """Return why no hunk or line can be taken or left out."""
+    if detail is None or not detail.hunks:
+        return why_no_hunks(detail)
+    if not detail.is_pending:
+        return "it is decided"
+    return "your text is taken whole" if detail.id in choosing.edits else ""
+
+
+def why_no_diff(detail: ActionDetail | None) -> str:
+    """Return why there is no diff to draw another way."""
+    if detail is None:
+        return NO_ROW
+    return "" if detail.files else "there is no diff here"
+
+
+def why_one_file(detail: ActionDetail | None) -> str:
+    """Return why there is no other file to go to."""
+    return why_no_diff(detail) or ("it has one file" if detail is not None and len(detail.files) == 1 else "")
+
+
+_RESULT_SENTENCES: Final = {
+    "decided": "It was decided already, {by}.",
+    "expired": "It expired before the answer. Nothing was done; the agent can ask again.",
+    "superseded": "Another one stands in for it now. Nothing was done.",
+    "cancelled": "It was withdrawn. Nothing was done.",
+    "stale": "The file changed. Nothing was written; a makes the new diff.",
+    "digest": "It is not what was shown. Nothing was done; look again.",
+    "limit": "It was extended as often as it may be.",
+    "choice": "It does not offer that answer.",
+    "unknown": "It is not there any more.",
+}
+
+
+def decision_result_sentence(result: "DecisionResult") -> str:
+    """Return why an answer did not count, in words; empty when it did."""
+    if result.ok or result.why is None:
+        return ""
+    return _RESULT_SENTENCES[result.why].format(by=f"by {result.by}" if result.by else "elsewhere")
+
+
+NARROW_LABEL_COLUMNS: Final = 100
+"""Columns below which labels are short."""
+
+
+def waiting_caption(
+    summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool, has_rows: bool
+) -> Content:
+    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`; over decided rows that none waits."""
+    if not summary.waiting:
+        ok = Content.styled(glyphs.of("ok"), colours.sign("ok"))
+        return Content.assemble(ok, (" nothing waits", colours.of("muted"))) if has_rows else Content(" ")
+    facts = Content.styled(f"{glyphs.of('waiting')} {summary.waiting}", colours.of("waiting", bold=True))
+    if not is_zoomed:
+        return facts
+    plural = "s" if summary.sessions > 1 else ""
+    return facts + Content.styled(f"  of {summary.sessions} session{plural}", colours.of("muted"))
+
+
+def order_caption(words: str, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) -> Content:
+    """Return order or filter; zoomed with the keys that change them."""
+    muted, key = colours.of("muted"), colours.of("info", bold=True)
+    said = Content.styled(glyphs.line(words), muted)
+    if not is_zoomed:
+        return said
+    return Content.assemble(said, "  ", ("o", key), (" order  ", muted), ("/", key), (" filter", muted))
+
+
+def full_screen_title(detail: ActionDetail, title: Content, colours: Ink) -> Content:
+    """Return the title of a full-screen detail, where no row says what it is and who asks."""
+    verb = Content.styled(f"{detail.verb}  ", colours.of("muted"))
+    by = f"   {detail.session_title}" if detail.session_title and detail.hunks else ""
+    return Content.assemble(verb, title, (by, colours.of("muted")))
+
+
+def time_left_caption(row: QueueRow | None, colours: Ink, glyphs: Glyphs) -> Content:
+    """Return the countdown of a row for a title, with its fuse; empty for what does not expire."""
+    if row is None or row.left_seconds is None:
+        return Content("")
+    style = colours.of(URGENCY_COLORS[row.urgency], bold=row.urgency != "calm")
+    return Content.styled(
+        f"    {glyphs.countdown_bar(row.left_seconds)}  {time_left_text(row.left_seconds)}", style
+    )
+
+
+def position_caption(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return where in its detail the user is: `hunk 2 of 3   2 taken`; without hunks who asks."""
+    hunk, taken = choosing.hunk_of(detail), choosing.taken_of(detail)
+    if hunk is None:
+        return f"asked by {detail.session_title}" if detail.session_title else " "
+    where = f"hunk {hunk} of {len(detail.hunks)}"
+    if choosing.line is not None:
+        return f"{where}   line {choosing.line}"
+    has_choice = detail.is_pending or detail.was_taken is not None
+    lost = dropped_parts_caption(detail, choosing)
+    return f"{where}   {taken.title_words()}{lost and f'   {lost}'}" if has_choice else where
+
+
+def dropped_parts_caption(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return what was chosen of an action and is not in the one that stands in for it; empty for nothing."""
+    lines = choosing.lines_gone.get(detail.id, 0)
+    if not detail.is_pending:
+        return ""
+    if detail.id in choosing.texts_gone:
+        return "your text was for the old diff, this is the agent's again"
+    plural, verb = ("s", "are") if lines > 1 else ("", "is")
+    return f"{lines} left-out line{plural} {verb} gone from the new diff" if lines else ""
+
+
+def approval_key_label(
+    key_id: str, detail: ActionDetail | None, choosing: ApprovalSelection, *, is_split: bool, width: int
+) -> str | None:
+    """Return what a key does to what is drawn; None where the table's word says it."""
+    if key_id == "approvals.layout":
+        return "unified" if is_split else "split"
+    if key_id == "list.open":
+        return "full diff" if detail is None or detail.files else "full screen"
+    if detail is None:
+        is_batch = key_id == "approvals.approve" and choosing.marks
+        return "approve marked…" if is_batch else None
+    if key_id in ("approvals.approve", "trust.answer"):
+        return approve_label(detail, choosing)
+    if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:
+        hunk = choosing.hunk_of(detail)
+        return "take" if hunk and choosing.taken_of(detail).state_of(hunk) == "left" else "leave"
+    return None
+
+
+class ReasonInput:
+    """The line at the bottom, while it is about an action."""
+
+    def __init__(self) -> None:
+        self.about: ActionDetail | None = None
+        """What was drawn when the line was asked for."""
+        self.seen: SeenExtent | None = None
+        """How much of it was on the screen by then."""
+        self.reasons: list[str] = []
+        """Reasons given before, the newest first."""
+
+    def send(self, purpose: str, text: str) -> DecisionMade | None:
+        """Return the answer that a line means; None where it was about no action."""
+        about, self.about = self.about, None
+        if about is None:
+            return None
+        if purpose == "answer":
+            return DecisionMade(about.id, "approve", about.digest, text=text, seen=self.seen)
+        if text:
+            self.reasons = [text, *(reason for reason in self.reasons if reason != text)]
+        keys = [choice.key for choice in about.choices]
+        choice = next((key for key in keys if key in REJECTING_CHOICES), None)
+        return DecisionMade(about.id, "reject", about.digest, reason=text or None, choice=choice)

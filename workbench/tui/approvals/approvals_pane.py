@@ -1,0 +1,623 @@
+"""The approvals pane: the queue with its countdowns, its order and filter, above the action in full.
+
+New rows never push the row under the cursor away; decided rows stay in place for a moment. It decides nothing
+itself: it sends messages.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+from rich.style import Style as RichStyle
+from textual import on
+from textual.content import Content
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.domain.rows import Action
+from workbench.render import approvals, cells
+from workbench.render.cells import safe_content
+from workbench.render.theme import Glyphs, Ink
+from workbench.text.human import clock_time
+from workbench.tui import keymap
+from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.action_detail import ActionDetailPane, PaneArming
+from workbench.tui.approvals.approval_actions import ApprovalActions
+from workbench.tui.approvals.approval_selection import ReasonInput
+from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
+from workbench.tui.render_context import glyphs, has_motion, ink
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views import approvals as views_approvals
+from workbench.views.action_detail import ActionDetail, decider_name, decision_route_text
+from workbench.views.approvals import QueueOrder as approvals_QueueOrder
+from workbench.views.approvals import QueueRow
+
+_DECIDED_STATES: Final = ("approved", "rejected", "expired")
+
+
+def queue_successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, str]:
+    """Return which action stands in for one that is shown: it was extended, refreshed or stacked anew."""
+    standing = {action.supersedes: action.id for action in actions if action.supersedes}
+    ids = {action.id for action in actions if action.state != "superseded"}
+    moved: dict[str, str] = {}
+    for key in shown:
+        heir = key
+        while heir in standing and heir not in ids:
+            heir = standing[heir]
+        if heir != key:
+            moved[key] = heir
+    return moved
+
+
+_FIRST_USE_LINES: Final = (
+    "When an agent wants to change a file or",
+    "run a command, it appears here with what",
+    "exactly would happen. You answer with",
+    "",
+    "   a  approve",
+    "   r  reject",
+    "   space  take or leave a part",
+    "",
+    "Unanswered it expires after a while.",
+    "An expired action is never done.",
+)
+
+
+def empty_queue_lines(
+    actions: Iterable[Action], colours: Ink, signs: Glyphs, *, is_filtered: str = "", is_past: bool = False
+) -> list[Content]:
+    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here.
+
+    In a replay (`is_past`) it does not say what would come: nothing is answered there.
+    """
+    if is_filtered:
+        words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
+        return [Content(""), safe_content(signs.line(f"   {words}"), colours.of("muted"))]
+    ok = Content.assemble("   ", (signs.of("ok"), colours.sign("ok")), " Nothing waits.")
+    decided = [action for action in actions if action.decided_at and action.state in _DECIDED_STATES]
+    if not decided:
+        coming = (Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST_USE_LINES)
+        return [Content(""), ok] if is_past else [Content(""), ok, Content(""), *coming]
+    last = max(decided, key=lambda action: action.decided_at or 0)
+    by = f"{decider_name(last.decided_by)} " if last.state != "expired" else ""
+    how = decision_route_text(last.decided_by)
+    words = f"     Last: {clock_time(last.decided_at)}, {by}{last.state} {last.target}{how}."
+    return [Content(""), ok, safe_content(words, colours.of("muted"))]
+
+
+def with_new_rows_below_cursor(
+    rows: Sequence[QueueRow],
+    before: Collection[str],
+    cursor: str | None,
+    can_hold_above: Callable[[int], bool],
+) -> list[QueueRow]:
+    """Return the rows with what is new below the row under the cursor, unless the list can scroll instead.
+
+    Args:
+        rows: in the order they would have.
+        before: ids that were shown.
+        cursor: the id under the cursor.
+        can_hold_above: whether so many rows above the cursor leave it on its line.
+    """
+    at = next((n for n, row in enumerate(rows) if row.id == cursor), None)
+    if at is None:
+        return list(rows)
+    fresh = [row for row in rows[:at] if row.id not in before]
+    if not fresh or can_hold_above(len(fresh)):
+        return list(rows)
+    old = [row for row in rows[: at + 1] if row.id in before]
+    return [*old, *fresh, *rows[at + 1 :]]
+
+
+_QUEUE_ORDERS: Final[tuple[approvals_QueueOrder, ...]] = ("time", "new", "session")
+
+
+class QueueOrder:
+    """Order, filter and what is left out of one queue."""
+
+    def __init__(self) -> None:
+        self.order: approvals_QueueOrder = "time"
+        self.text_filter = ""
+        self.shows_decided = True
+        self._must_sort = True
+        self._made: views_approvals.QueueRowCache = {}
+
+    @property
+    def words(self) -> str:
+        """Return what the title says of it: the filter, else the order."""
+        return (
+            f"filter “{self.text_filter}”"
+            if self.text_filter
+            else views_approvals.QUEUE_ORDER_WORDS[self.order]
+        )
+
+    def next(self) -> str:
+        """Take the next order, by time left, newest first, by session; return what it is called."""
+        self.order = _QUEUE_ORDERS[(_QUEUE_ORDERS.index(self.order) + 1) % len(_QUEUE_ORDERS)]
+        return views_approvals.QUEUE_ORDER_WORDS[self.order]
+
+    def sort_anew(self) -> None:
+        """Let the next rows take their places by order, wherever they stood."""
+        self._must_sort = True
+
+    def rows(
+        self, view: QueueModel, marks: Collection[str], lingering: Collection[str]
+    ) -> Sequence[QueueRow]:
+        """Return the rows of a view, in the order they would have.
+
+        Args:
+            view: the queue as it stands.
+            marks: ids that are marked for a batch.
+            lingering: ids of decided rows that are not hidden yet.
+        """
+        return views_approvals.queue_rows(
+            view.actions,
+            view.sessions,
+            view.now,
+            order=self.order,
+            text_filter=self.text_filter,
+            shows_decided=self.shows_decided,
+            marks=marks,
+            calls=view.calls,
+            hunk_sizes=view.hunk_sizes,
+            lingering=lingering,
+            ruled=view.ruled,
+            undone=view.undone,
+            cache=self._made,
+        )
+
+    def held(
+        self,
+        found: Sequence[QueueRow],
+        before: Sequence[str],
+        cursor: str | None,
+        can_hold_above: Callable[[int], bool],
+    ) -> Sequence[QueueRow]:
+        """Keep the order that is shown; what is new stands above the cursor only if the list can scroll."""
+        if self._must_sort or not before:
+            self._must_sort = False
+            return found
+        return with_new_rows_below_cursor(
+            views_approvals.keep_shown_order(found, before), set(before), cursor, can_hold_above
+        )
+
+
+DECIDED_CAPTION: Final = "-decided"
+_REVERSED: Final = RichStyle(reverse=True)
+
+
+class QueueList(RowList):
+    """What waits, and what was decided."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.rows: dict[str, QueueRow] = {}
+        self.order: Sequence[str] = ()
+        """The ids of rows as they are shown."""
+        self._decided = 0
+        self._now = 0
+        self.is_zoomed = False
+        self.idle: Sequence[Content] = ()
+        """What is said without rows."""
+
+    def show_rows(self, shown: Sequence[QueueRow], now: int, *, is_zoomed: bool) -> None:
+        """Show rows in this order.
+
+        Args:
+            shown: pending first, as `views.queue.rows` has them.
+            now: the moment, in microseconds.
+            is_zoomed: with marks and the caption of the decided.
+        """
+        if not has_motion(self):
+            shown = [views_approvals.with_countdown_in_minutes(row) for row in shown]
+        before, self.rows = self.rows, {row.id: row for row in shown}
+        changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
+        self._decided = sum(not row.is_pending for row in shown)
+        if is_zoomed != self.is_zoomed:
+            self.is_zoomed = is_zoomed
+            self.invalidate()
+        self._now = now
+        if not shown:
+            self.refresh()
+        self.order = [row.id for row in shown]
+        self.set_ids(self._captioned(shown) if is_zoomed else self.order, changed | {DECIDED_CAPTION})
+
+    def _captioned(self, shown: Sequence[QueueRow]) -> list[str]:
+        ids: list[str] = []
+        for row in shown:
+            if not row.is_pending and DECIDED_CAPTION not in ids:
+                ids.append(DECIDED_CAPTION)
+            ids.append(row.id)
+        return ids
+
+    @property
+    def has_waiting(self) -> bool:
+        """Return whether any row that is shown waits."""
+        return self._decided < len(self.rows)
+
+    @property
+    def shown(self) -> list[QueueRow]:
+        """Return the rows as they are shown."""
+        return [self.rows[key] for key in self.order]
+
+    @property
+    def current(self) -> QueueRow | None:
+        """Return the row under the cursor."""
+        return self.rows.get(self.cursor or "")
+
+    def can_hold_above(self, count: int) -> bool:
+        """Return whether so many rows above the cursor leave it on its line: the list scrolls by them."""
+        is_scrolling = self.line_count > self.size.height > 0
+        return is_scrolling and self.first_line + count <= self.line_count + count - self.size.height
+
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return what may come here, while there are no rows."""
+        if self.rows or y >= len(self.idle):
+            return None
+        return cells.line_strip(self.idle[y], width, ink(self).on("background"))
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a row or a caption."""
+        if placed.row_id == DECIDED_CAPTION:
+            return self._caption(width)
+        strip = approvals.queue_strip(
+            self.rows[placed.row_id],
+            width,
+            ink(self),
+            glyphs(self),
+            self._now,
+            is_cursor=placed.is_cursor,
+            has_focus=placed.is_focused,
+            shows_marks=self.is_zoomed,
+            in_minutes=not has_motion(self),
+        )
+        return strip.apply_style(_REVERSED) if placed.is_flashing else strip
+
+    def _caption(self, width: int) -> Strip:
+        colours, line = ink(self), glyphs(self).line("─")
+        left, right = f" decided {self._decided}  ", "   d hide decided "
+        fill = line * max(0, width - len(left) - len(right))
+        return cells.line_strip(
+            Content.assemble(
+                (left, colours.of("faint")), (fill, colours.of("rule")), (right, colours.of("faint"))
+            ),
+            width,
+        )
+
+
+LINGER_SECONDS: Final = 4.0
+
+
+class DecidedRows:
+    """The ids of rows that linger in a list."""
+
+    def __init__(self, pane: Widget, rows: QueueList, reshow: Callable[[], None]) -> None:
+        self._pane, self._rows, self._reshow = pane, rows, reshow
+        self.ids: set[str] = set()
+
+    def add(self, action_id: str) -> None:
+        """Let a row stay for a while."""
+        self.ids.add(action_id)
+        self._pane.set_timer(LINGER_SECONDS, lambda: self._stop(action_id))
+
+    def cursor_came_to(self, row_id: str | None) -> None:
+        """Let go of the rows that the cursor has left behind."""
+        here = self._rows.line_of(row_id or "")
+        for key in [key for key in self.ids if self._is_left(key, here)]:
+            self._stop(key)
+
+    def _is_left(self, key: str, here: int | None) -> bool:
+        line = self._rows.line_of(key)
+        return line is None or (here is not None and abs(here - line) >= 2)
+
+    def _stop(self, action_id: str) -> None:
+        if action_id in self.ids:
+            self.ids.discard(action_id)
+            self._reshow()
+
+
+_SHOWING_FIRST = frozenset({"approvals.approve", "trust.answer"})
+"""Keys that show part by part what nobody saw yet, before they answer."""
+
+
+class ApprovalsPane(ActionDetailPane):
+    """The queue and its detail."""
+
+    class FullChanged(Message):
+        """The full-screen diff began or ended."""
+
+        def __init__(self, is_full: bool) -> None:
+            super().__init__()
+            self.is_full = is_full
+
+    PLACE = 2
+    NAME = "Approvals"
+    SCOPES = ("lines", "diff", "trust", "answer", "approvals", "list")
+    MOVING = frozenset(
+        {
+            "diff.scroll-down", "diff.scroll-up", "approvals.diff-down", "approvals.diff-up",
+            # Of these the detail that follows tells.
+            "list.row-down", "list.row-up",
+        }
+    )  # fmt: skip
+    BINDINGS = keymap.bindings(*SCOPES)
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.queue = QueueList(key="queue")
+        self.heads = ColumnHeader(
+            lambda width: approvals.queue_head_strip(width, ink(self), glyphs(self)), key="queue-heads"
+        )
+        self.actions, self.standing = ApprovalActions(self), PaneArming(self)
+        self.ordering, self.written = QueueOrder(), ReasonInput()
+        self.is_zoomed = False
+        self._shown: QueueModel | None = None
+        self._summary = views_approvals.QueueSummary()
+        self._lingering = DecidedRows(self, self.queue, self.reshow)
+        self.deciding: set[str] = set()
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield list, title of the detail, detail; heads come over the list when it is zoomed."""
+        yield self.queue
+        yield from self.compose_detail()
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the list: approving works only with the focus in the queue."""
+        return self.queue
+
+    @property
+    def rows(self) -> Sequence[QueueRow]:
+        """Return the rows as they are shown."""
+        return self.queue.shown
+
+    # --- views in -------------------------------------------------------------------------------
+
+    def show(self, view: QueueModel) -> None:
+        """Show the queue as it stands; the row under the cursor stays where it is."""
+        before, self._shown = self._shown, view
+        self._summary = views_approvals.queue_summary(view.actions, view.now)
+        moved = queue_successors(view.actions, self.queue.order)
+        self._inherit(moved | queue_successors(view.actions, self.choosing.chosen))
+        found = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
+        shown = self.ordering.held(
+            found, [moved.get(key, key) for key in self.queue.order],
+            self.queue.cursor, self.queue.can_hold_above,
+        )  # fmt: skip
+        if self.queue.cursor in moved:
+            self.queue.cursor = moved[self.queue.cursor]
+            self.post_message(DetailWanted(self.queue.cursor))
+        self.queue.idle = empty_queue_lines(
+            view.actions, ink(self), glyphs(self), is_filtered=self.ordering.text_filter, is_past=self.is_past
+        )
+        self.set_class(not shown, "-idle")
+        self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
+        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed)
+        if before is not None and view.changed:
+            self.queue.flash(view.changed & set(self.queue.order))
+        self.show_titles()
+        if self.queue.cursor in view.changed:
+            self.post_message(DetailWanted(self.queue.cursor))
+        self.choosing.forget({action.id for action in view.actions} | set(moved.values()))
+
+    def tick(self, now: int) -> None:
+        """Move the countdowns."""
+        if self._shown is not None:
+            self.show(replace(self._shown, now=now, changed=frozenset()))
+
+    def reshow(self, *, is_sorted: bool = False) -> None:
+        """Show the same again after order, filter or marks changed."""
+        if is_sorted:
+            self.ordering.sort_anew()
+        if self._shown is not None:
+            self.show(replace(self._shown, changed=frozenset()))
+
+    def _inherit(self, moved: dict[str, str]) -> None:
+        """Let what stands in for an action keep what was chosen of it; of other bytes what was left out."""
+        shown = self._shown
+        digests = {action.id: action.digest for action in shown.actions} if shown else {}
+        if self.detail is not None:
+            digests.setdefault(self.detail.id, self.detail.digest)
+        for old, new in moved.items():
+            if digests.get(new) is not None and digests.get(new) == digests.get(old):
+                self.choosing.inherit(old, new)
+            else:
+                self.choosing.succeed(old, new)
+
+    # --- titles ---------------------------------------------------------------------------------
+
+    def show_titles(self) -> None:
+        """Say what waits, how it is arranged, and what the detail is of."""
+        view = self._shown
+        if view is None:
+            return
+        colours, signs = ink(self), glyphs(self)
+        self.set_title(
+            approval_selection.waiting_caption(
+                self._summary,
+                colours,
+                signs,
+                is_zoomed=self.is_zoomed,
+                has_rows=bool(self.queue.rows),
+            ),
+            approval_selection.order_caption(self.ordering.words, colours, signs, is_zoomed=self.is_zoomed),
+        )
+        self.show_detail_title(self.queue.current)
+
+    # --- when a key counts ----------------------------------------------------------------------
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """Return what an answering key is about: any change of it starts the wait anew."""
+        detail = self.detail
+        if detail is None or detail.id != self.queue.cursor:
+            return ()
+        mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
+        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, mode)
+
+    @property
+    def stands(self) -> bool:
+        """Return whether people can see it with the focus on it: no dialog is over it."""
+        return self.has_pane_focus and self.screen.is_active and self.detail_view.display
+
+    def armed_for(self, key: str) -> ActionDetail | None:
+        """Return the action that a key which just arrived answers; None, and words, if it was too early."""
+        return self.detail if self.standing.take(key) else None
+
+    def acts_at_once(self, key_id: str) -> bool:
+        """Return whether a key decides nothing: it came too early, or first shows what nobody saw yet."""
+        if key_id not in approval_selection.ANSWER_KEYS or self.choosing.marks:
+            return False
+        if not self.standing.is_armed_for_key:
+            return True
+        detail = self.detail
+        return key_id in _SHOWING_FIRST and detail is not None and self.choosing.insists(detail)
+
+    def disarm(self) -> None:
+        """Let nothing count until it was drawn anew: focus, size or mode changed."""
+        self.standing.forget()
+
+    def on_resize(self) -> None:
+        """Begin to count anew in another size."""
+        self.disarm()
+
+    def on_descendant_focus(self) -> None:
+        """Begin to count when the keys come here."""
+        super().on_descendant_focus()
+        self.draw_detail()
+        self.disarm()
+
+    def on_descendant_blur(self) -> None:
+        """Let nothing count elsewhere; what is new may take its place now."""
+        super().on_descendant_blur()
+        self.ordering.sort_anew()
+        self.standing.arming.disarm()
+        self.draw_detail()
+
+    # --- after an answer ------------------------------------------------------------------------
+
+    def decided(self, message: DecisionReported) -> None:
+        """Go on to the next that waits, unless the user has moved on already; or say why it did not count."""
+        self.deciding.discard(message.action_id)
+        sentence = message.error or (
+            approval_selection.decision_result_sentence(message.result) if message.result else ""
+        )
+        if sentence:
+            self.post_message(StatusMessage(sentence, is_error=True))
+            return
+        self.choosing.marks.discard(message.action_id)
+        self._lingering.add(message.action_id)
+        if message.verdict in ("approve", "reject") and self.queue.cursor == message.action_id:
+            following = views_approvals.next_waiting_id(self.rows, message.action_id)
+            if following and following not in self.deciding:
+                self.queue.put_cursor(following)
+
+    # --- messages of its own widgets ------------------------------------------------------------
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.standing.arming.disarm()
+        self._lingering.cursor_came_to(message.row_id)
+        self.post_message(DetailWanted(message.row_id))
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_row()
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes in force: lines while chosen, diff in full screen, answer with choices."""
+        found: tuple[str, ...] = ("approvals", "list")
+        if self.detail is not None and self.detail.choices:
+            found = ("answer", *found)
+            if self.detail.kind == "trust":
+                found = ("trust", *found)
+        if self.is_full:
+            found = ("diff", *found)
+        return ("lines", *found) if self.choosing.line is not None else found
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does to the action under the cursor."""
+        is_split, width = self.layout_wish == "split", self.screen.size.width
+        found = approval_selection.approval_key_label(
+            key_id, self.detail, self.choosing, is_split=is_split, width=width
+        )
+        return found if found is not None else super().label_of(key_id)
+
+    def why_no_row(self) -> str:
+        """Return that nothing is under the cursor."""
+        return "" if self.rows else approval_selection.NO_ROW
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next that waits."""
+        if self.is_full and self.find:
+            self.detail_view.find(self.find, step)
+            return
+        found = views_approvals.next_waiting_id(self.rows, self.queue.cursor, step=step)
+        if found is not None:
+            self.queue.put_cursor(found)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or last row, or to an end of the full-screen diff."""
+        if self.is_full:
+            self.detail_view.scroll_to_line(self.detail_view.line_count if is_last else 0)
+        else:
+            super().move_to_end(is_last=is_last)
+
+    def next_order(self) -> None:
+        """Order by time left, newest first, by session."""
+        words = self.ordering.next()
+        self.reshow(is_sorted=True)
+        self.post_message(StatusMessage(f"Ordered {words}."))
+
+    def open_row(self) -> None:
+        """Give the diff the whole screen."""
+        if self.detail is not None:
+            self.set_full(is_full=True)
+
+    def set_full(self, *, is_full: bool) -> None:
+        """Begin or end the full-screen diff."""
+        self.is_full = is_full
+        self.show_titles()
+        self.post_message(self.FullChanged(is_full))
+        self.disarm()
+
+    def copy_text(self) -> str:
+        """Return path or command."""
+        detail = self.detail
+        return "" if detail is None else (detail.command or detail.prompt or detail.target)
+
+    def ask_filter(self) -> None:
+        """Ask for the words that rows must have."""
+        self.post_message(
+            LineWanted(self, "filter", "Filter approvals", text=self.ordering.text_filter, does="keep it")
+        )
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Filter or find as it is typed; send reason or answer when it is sent."""
+        if purpose == "filter":
+            self.ordering.text_filter = text
+            self.reshow(is_sorted=True)
+        elif purpose == "find":
+            self.find = text
+            if text and not self.detail_view.find(text, 0) and is_final:
+                self.post_message(StatusMessage(f"“{text}” is not in this diff."))
+        elif is_final and (answer := self.written.send(purpose, text)) is not None:
+            self.post_message(answer)
+
+    def line_dropped(self, purpose: str) -> None:
+        """Clear the filter; of anything else nothing is done."""
+        if purpose == "filter":
+            self.ordering.text_filter = ""
+            self.reshow(is_sorted=True)
+        self.written.about = None
+
+    def marks_changed(self) -> None:
+        """Show the marks; the answering keys mean the batch while there are any."""
+        self.reshow()
+        self.disarm()

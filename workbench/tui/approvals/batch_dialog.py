@@ -1,0 +1,339 @@
+"""The dialog that decides several marked actions: each is seen here, and each gets its own decision."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from rich.style import Style as RichStyle
+from textual import on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.domain.values import DecisionVerdict
+from workbench.render import cells
+from workbench.render.cells import Column
+from workbench.render.list_rows import line_counts, reads_as_path
+from workbench.render.theme import Glyphs, Ink
+from workbench.text import human
+from workbench.tui import keymap
+from workbench.tui.approvals.action_detail import DetailView, DetailViewState
+from workbench.tui.approvals.approval_selection import ApprovalSelection
+from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
+from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.pane import DecisionMade, PartsSeen
+from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views.action_detail import ActionDetail
+from workbench.views.approvals import QueueRow
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+
+_DECIDED_ALONE = {"gate": "gates are answered one by one", "ask": "questions are answered one by one"}
+_MAX_LEFT_OUT = 3
+_BOX_WIDTH = 118
+"""The most cells of the box, as the stylesheet has it."""
+_WIDE_BOX = 84
+"""Cells of a line that holds all keys with what they do."""
+_MIN_TARGET_CELLS = 12
+_EFFECT_OF_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
+
+
+class BatchRow(Struct, frozen=True, kw_only=True):
+    """One action of the table."""
+
+    row: QueueRow
+    detail: ActionDetail
+
+
+def open_batch(screen: "MainScreen", verdict: DecisionVerdict) -> None:
+    """Open the table of the marked actions of a main screen."""
+    rows: list[BatchRow] = []
+    for row in screen.approvals.rows:
+        if row.id in screen.approvals.choosing.marks and row.is_pending:
+            detail = screen.showing.detail_of(row.id)
+            if detail is not None and not detail.is_stale:
+                rows.append(BatchRow(row=row, detail=detail))
+    taken = {one.row.id for one in rows}
+    left_out = [
+        row
+        for row in screen.approvals.rows
+        if row.is_pending and row.id not in taken and _why_decided_alone(row)
+    ]
+    if not rows:
+        screen.say("Nothing that is marked waits any more.")
+        return
+    screen.textual.push_screen(BatchDialog(screen, rows, left_out, verdict))
+
+
+def _why_decided_alone(row: QueueRow) -> str:
+    """Return why a row is answered by itself; empty for one that can be answered with others."""
+    if row.sign == "stale":
+        return "stale, its new diff comes first"
+    if row.verb in _DECIDED_ALONE:
+        return _DECIDED_ALONE[row.verb]
+    return "" if row.can_batch else "marked !, answered one by one"
+
+
+_TALL_ROWS: Final = 24
+"""Rows from which there are blank ones between the parts."""
+
+
+class BatchList(RowList):
+    """The rows of the table."""
+
+    def __init__(self) -> None:
+        super().__init__(key="batch-list")
+        self.rows: dict[str, BatchRow] = {}
+        self.choosing = ApprovalSelection()
+
+    def show_rows(self, rows: list[BatchRow], choosing: ApprovalSelection) -> None:
+        """Show rows with what was seen of them."""
+        self.rows, self.choosing = {one.row.id: one for one in rows}, choosing
+        self.set_ids(list(self.rows))
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a row: taken, seen, what, target, lines, session, left, what approval does."""
+        one, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
+        is_seen = not self.choosing.unseen(one.detail)
+        words = self.choosing.taken_of(one.detail).words()
+        does = f"{words} hunks" if words else _EFFECT_OF_APPROVAL.get(one.row.verb, "whole")
+        bar = signs.of("cursor") if placed.is_cursor else " "
+        left = "" if one.row.left_seconds is None else human.countdown_text(one.row.left_seconds)
+        seen = (f"{signs.of('ok')} yes", "added") if is_seen else (f"{signs.of('waiting')} no ", "waiting")
+        columns = [
+            Column(content=Content.styled(bar, colours.of("info")), gap=0),
+            Column(content=Content.styled(signs.of("taken"), colours.of("added")), gap=0),
+            Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
+            Column(content=Content(one.row.verb), width=5),
+            Column(
+                content=cells.safe_content(signs.target(one.row.target)),
+                grows=True,
+                least=16,
+                cut="path" if reads_as_path(one.row.target) else "end",
+            ),
+            Column(
+                content=line_counts(one.row.added, one.row.removed, colours, signs),
+                width=9,
+                align="right",
+                drop=2,
+            ),
+            Column(
+                content=cells.safe_content(one.row.session_title, colours.of("muted")),
+                width=16,
+                drop=3,
+                gap=2,
+            ),
+            Column(content=Content(left), width=6, align="right"),
+            Column(content=Content.styled(does, colours.of("muted")), width=16, gap=2, drop=1),
+            Column(content=Content(" "), gap=0),
+        ]
+        style = colours.cursor(has_focus=placed.is_focused) if placed.is_cursor else None
+        strip = cells.row_strip(columns, width, style, glyphs=signs)
+        return strip.apply_style(RichStyle(reverse=True)) if placed.is_flashing else strip
+
+
+def _column_header(width: int, colours: Ink, signs: Glyphs) -> Strip:
+    """Return the column heads over the rows."""
+    faint = colours.of("faint")
+    columns = [
+        Column(content=Content(""), width=2, gap=0),
+        Column(content=Content.styled("seen", faint), width=5),
+        Column(content=Content.styled("what", faint), width=5),
+        Column(content=Content.styled("target", faint), grows=True, least=16),
+        Column(content=Content.styled("lines", faint), width=9, align="right", drop=2),
+        Column(content=Content.styled("session", faint), width=16, drop=3, gap=2),
+        Column(content=Content.styled("left", faint), width=6, align="right"),
+        Column(content=Content.styled("on approval", faint), width=16, gap=2, drop=1),
+        Column(content=Content(" "), gap=0),
+    ]
+    return cells.row_strip(columns, width, colours.on("background"), glyphs=signs)
+
+
+def _key_lines(parts: Sequence[Content], width: int) -> list[Content]:
+    """Return keys with what they do, in as many rows as it takes; none is broken."""
+    rows = [Content("")]
+    for part in parts:
+        if rows[-1] and rows[-1].cell_length + part.cell_length + 4 > max(width, 20):
+            rows.append(Content(""))
+        rows[-1] = Content.assemble(rows[-1], "   " if rows[-1] else " ", part)
+    return [Content("\n").join(rows)]
+
+
+class BatchDialog(MinSizeDialog, inherit_bindings=False):
+    """The table over the main screen."""
+
+    BINDINGS = keymap.bindings("batch")
+    LEAVES = "batch.leave"
+
+    def __init__(
+        self, main: "MainScreen", rows: list[BatchRow], left_out: list[QueueRow], verdict: DecisionVerdict
+    ) -> None:
+        super().__init__("batch")
+        self._left_out = left_out
+        self._main, self._rows, self._verdict = main, rows, verdict
+        self._list, self._view = BatchList(), DetailView(key="batch-detail")
+        self._heads = ColumnHeader(
+            lambda width: _column_header(width, ink(self), glyphs(self)), key="batch-heads"
+        )
+        self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
+        self._arming = KeyArming()
+        self._opened_at = context_of(main.approvals).monotonic()
+
+    def compose_box(self) -> Iterable[Widget]:
+        """Yield table, notes, keys, detail."""
+        with Vertical(id="batch-box"):
+            yield self._heads
+            yield self._list
+            yield self._note
+            yield self._keys
+            yield self._view
+
+    def on_mount(self) -> None:
+        """Show the table; the first row that was not seen comes first."""
+        self._list.focus()
+        self._show()
+        unseen = [one for one in self._rows if self.choosing.unseen(one.detail)]
+        self._list.put_cursor((unseen or self._rows)[0].row.id)
+
+    @property
+    def choosing(self) -> ApprovalSelection:
+        """Return what was chosen and seen, the queue's own."""
+        return self._main.approvals.choosing
+
+    @property
+    def _subject(self) -> tuple[str, ...]:
+        return tuple(one.detail.digest for one in self._rows)
+
+    def _unseen(self) -> int:
+        return sum(bool(self.choosing.unseen(one.detail)) for one in self._rows)
+
+    def _show(self) -> None:
+        count, unseen, colours, signs = len(self._rows), self._unseen(), ink(self), glyphs(self)
+        verb = "Approve" if self._verdict == "approve" else "Reject"
+        self.set_titles(f"{verb} {count} actions together", f"seen {count - unseen} of {count}")
+        self._list.styles.height = min(count, max(2, self.size.height // 3 - 2), 10)
+        self._list.show_rows(self._rows, self.choosing)
+        sign = Content.styled(
+            signs.of("waiting" if unseen else "ok"), colours.of("waiting" if unseen else "added")
+        )
+        words = (
+            f" {unseen} not on your screen yet. j k look at each."
+            if unseen
+            else " All of them were on your screen."
+        )
+        gap = "\n" if self.size.height >= _TALL_ROWS else ""
+        self._note.update(Content.assemble(gap, self._left_out_lines(), " ", sign, words, gap))
+        info, faint = colours.of("info", bold=True), colours.of("faint")
+        approve = (f"a approve {count}", faint) if unseen else ("a", info)
+        is_wide = self._room >= _WIDE_BOX
+        others = (
+            ("r", f"reject {count}"),
+            ("j k", "look at each" if is_wide else "look"),
+            ("J K", "scroll"),
+            ("m", "unmark"),
+            ("esc", "back, nothing is done" if is_wide else "back"),
+        )
+        parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
+        parts += [Content.assemble((keys, info), f" {words}") for keys, words in others]
+        self._keys.update(Content.assemble(*_key_lines(parts, self._room), gap))
+        self.call_after_refresh(self._drawn)
+
+    @property
+    def _room(self) -> int:
+        """Return the cells of a line in the box, whose width is a share of the screen's."""
+        return min(self.size.width * 96 // 100, _BOX_WIDTH) - 4
+
+    def _left_out_lines(self) -> Content:
+        """Return what waits and is not in the table, and why."""
+        muted, lines = ink(self).of("muted"), [Content("")]
+        for row in self._left_out[:_MAX_LEFT_OUT]:
+            head = " left out:  " if row is self._left_out[0] else " " * 12
+            why = _why_decided_alone(row)
+            room = max(_MIN_TARGET_CELLS, min(40, self._room - len(head) - 2 - len(why)))
+            words = cells.safe_content(glyphs(self).target(f"{row.verb} {row.target}"))
+            target = cells.shorten_line(words, room, glyphs(self)).pad_right(1)
+            line = Content.assemble((head, muted), target, " ", (why, muted))
+            lines.append(cells.shorten_line(line, self._room, glyphs(self)) + "\n")
+        more = len(self._left_out) - _MAX_LEFT_OUT
+        if more > 0:
+            lines.append(Content.styled(f"{' ' * 12}and {more} more\n", muted))
+        return Content("").join([*lines, "\n" if self._left_out else ""])
+
+    def _drawn(self) -> None:
+        if not self._unseen() and self.is_active:
+            self._arming.drawn(self._subject, context_of(self._list).monotonic())
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        one = self._list.rows.get(message.row_id or "")
+        if one is not None:
+            choosing = self.choosing
+            look = DetailViewState(
+                taken=choosing.taken_of(one.detail), hunk=choosing.hunk_of(one.detail), has_focus=True
+            )
+            self._view.show(one.detail, look)
+
+    @on(PartsSeen)
+    def _hunks_shown(self, message: PartsSeen) -> None:
+        self.choosing.was_shown(message.action_id, message.hunks, message.gone, message.left)
+        self._show()
+
+    def resized(self) -> None:
+        """Keep half of the box for what is under the cursor; answering keys wait for its frame."""
+        self._arming.disarm()
+        self.call_after_refresh(self._show)
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def answer(self, verdict: DecisionVerdict, key: str) -> None:
+        """Answer every row, each for the digest that was drawn; approving needs all of them seen."""
+        unseen = self._unseen()
+        if verdict == "approve" and unseen:
+            self._main.say(f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet.")
+            return
+        if not self._is_counted(verdict):
+            self._main.say(TOO_QUICK.format(key=key))
+            return
+        for one in self._rows:
+            rejection = DecisionMade(one.row.id, "reject", one.detail.digest)
+            approval = self.choosing.approval(one.detail) if verdict == "approve" else rejection
+            self._main.post_message(approval)
+        self.choosing.marks.clear()
+        self._main.approvals.marks_changed()
+        self.dismiss()
+
+    def _is_counted(self, verdict: DecisionVerdict) -> bool:
+        draw = context_of(self._list)
+        arrived = draw.key_time
+        if verdict == "approve":
+            return self._arming.take(self._subject, arrived, is_repeated=draw.is_key_repeated)
+        return arrived - self._opened_at >= ARM_SECONDS
+
+    def move(self, rows: int) -> None:
+        """Look at another row."""
+        self._list.move(rows)
+
+    def scroll_detail(self, rows: int) -> None:
+        """Scroll the detail."""
+        self._view.scroll_lines(rows)
+
+    def unmark(self) -> None:
+        """Take the row under the cursor out; the last one closes the table."""
+        gone = self._list.cursor
+        self.choosing.marks.discard(gone or "")
+        self._rows = [one for one in self._rows if one.row.id != gone]
+        if not self._rows:
+            self.leave()
+            return
+        self._arming.disarm()
+        self._show()
+
+    def leave(self) -> None:
+        """Go back; nothing is done."""
+        self._main.approvals.marks_changed()
+        self.dismiss()

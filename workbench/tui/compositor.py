@@ -1,0 +1,323 @@
+"""Compositor and screen updates that draw and write only the cells that changed.
+
+Owns what the terminal shows at present, so that a countdown costs its digits and not its row.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from rich.color import ColorSystem
+from rich.console import COLOR_SYSTEMS, Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
+
+from workbench.tui.scroll_regions import best_scroll
+
+_MAX_REGIONS: Final = 16
+"""With more parts that changed, the rectangle around all of them is drawn."""
+_MIN_SCROLL_ROWS: Final = 6
+"""With fewer rows nobody looks whether they moved."""
+
+
+class RowPiece(NamedTuple):
+    """What stands in some cells of a row."""
+
+    y: int
+    start: int
+    stop: int
+    """The cell behind the last."""
+    strip: Strip
+
+
+class TerminalContents:
+    """What the terminal shows, as pieces of rows that were written last and not written over."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, dict[tuple[int, int], Strip]] = {}
+
+    def forget(self) -> None:
+        """Know nothing any more: the next piece of every row is written whole."""
+        self._rows.clear()
+
+    def roll(self, pieces: Sequence[RowPiece], width: int) -> tuple[str, Sequence[RowPiece]]:
+        """Have the terminal move rows that only moved.
+
+        Args:
+            pieces: What is to be shown.
+            width: Cells of a row.
+
+        Returns:
+            Escape sequences, empty if nothing moved; and what is to be written then, which is in place for
+            the most part: what stood beside is in it.
+        """
+        if len(pieces) < _MIN_SCROLL_ROWS:
+            return "", pieces
+        fresh: dict[int, dict[tuple[int, int], Strip]] = {}
+        for y, start, stop, strip in pieces:
+            fresh.setdefault(y, {})[start, stop] = strip
+        found = best_scroll(self._rows, fresh, width)
+        if found is None:
+            return "", pieces
+        roll, after = found
+        moved = {y: roll.source(y) for y in range(roll.top, roll.bottom + 1)}
+        before = {y: self._rows.pop(y, {}) for y in moved}
+        self._rows |= {y: before[source] for y, source in moved.items() if source is not None}
+        wanted = [
+            RowPiece(y, *place, strip)
+            for y, row in {**fresh, **after}.items()
+            for place, strip in row.items()
+        ]
+        return roll.sequence(), wanted
+
+    def note(self, rows: Iterable[Iterable[Strip]]) -> None:
+        """Note that all of the screen was written."""
+        self._rows.clear()
+        for y, strips in enumerate(rows):
+            row, start = self._rows.setdefault(y, {}), 0
+            for strip in strips:
+                row[start, start + strip.cell_length] = strip
+                start += strip.cell_length
+
+    def put(self, y: int, start: int, stop: int, piece: Strip) -> tuple[int, int]:
+        """Note that a piece stands in cells of a row; return which cells of it must be written."""
+        row = self._rows.setdefault(y, {})
+        before = row.get((start, stop))
+        if before is piece:
+            return 0, 0
+        if before is None:
+            for first, last in [key for key in row if key[0] < stop and start < key[1]]:
+                del row[first, last]
+        row[start, stop] = piece
+        return (0, piece.cell_length) if before is None else changed_cells(before, piece)
+
+
+class DirtyCompositor(Compositor):
+    """A compositor that asks only the widgets that are seen in what changed, and only for lines of it."""
+
+    _changed: Sequence[Region] = ()
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        """Return what is to be written of the parts that changed."""
+        self._changed = tuple(self._dirty_regions)
+        try:
+            return super().render_partial_update()
+        finally:
+            self._changed = ()
+
+    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        whole = crop or self.size.region
+        parts = self._changed if 0 < len(self._changed) <= _MAX_REGIONS else (whole,)
+        open_parts = [part.intersection(whole) for part in parts]
+        # From front to back: what widgets cover of a part, those behind them need not draw.
+        for widget, (region, clip) in self.visible_widgets.items():
+            shown = region.intersection(clip)
+            rows = [found for part in open_parts if (found := shown.intersection(part))]
+            if not rows:
+                continue
+            y, bottom = min(found.y for found in rows), max(found.bottom for found in rows)
+            # Whole lines: a widget keeps those, and a piece of a line would be cut anew each time.
+            place = Region(shown.x, y, shown.width, bottom - y)
+            strips = widget.render_lines(place.translate(-region.offset))
+            # One that was not yet told its size draws less than its place: what is behind it is seen then.
+            if len(strips) >= place.height and all(strip.cell_length >= place.width for strip in strips):
+                open_parts = [rest for part in open_parts for rest in _uncovered_regions(part, shown)]
+            yield place, place, strips
+
+    def _render_chops(
+        self, crop: Region, is_rendered_line: Callable[[int], bool]
+    ) -> Sequence[Mapping[int, Strip]]:
+        chops = super()._render_chops(crop, is_rendered_line)
+        if self._changed:
+            return chops
+        # All of the screen is written: where nobody draws, it is blank.
+        return [
+            {x: strip or Strip.blank(end - x) for (x, strip), end in zip(line.items(), cuts[1:], strict=True)}
+            for line, cuts in zip(chops, self.cuts, strict=True)
+        ]
+
+
+def _uncovered_regions(part: Region, cover: Region) -> list[Region]:
+    """Return what of a part is not covered, as at most four regions."""
+    hidden = part.intersection(cover)
+    if not hidden:
+        return [part]
+    found = (
+        Region(part.x, part.y, part.width, hidden.y - part.y),
+        Region(part.x, hidden.y, hidden.x - part.x, hidden.height),
+        Region(hidden.right, hidden.y, part.right - hidden.right, hidden.height),
+        Region(part.x, hidden.bottom, part.width, part.bottom - hidden.bottom),
+    )
+    return [rest for rest in found if rest]
+
+
+def use_dirty_compositor(screen: Screen[Any]) -> None:
+    """Have parts of a screen drawn without asking what is not in them; before it is composed."""
+    screen._compositor = DirtyCompositor()  # pyright: ignore[reportPrivateUsage] there is no public door
+
+
+class SgrWriter:
+    """Text in colours, one piece after another: only what differs from the colours before is said."""
+
+    def __init__(self, system: ColorSystem) -> None:
+        self._system = system
+        self._codes = _PLAIN_CODES
+
+    def write(self, piece: Strip) -> Iterator[str]:
+        """Yield a piece as escape sequences and text."""
+        for text, style, _ in piece:
+            yield self._turn(_sgr_codes(style, self._system), is_blank=not text.strip(" "))
+            link = style.link if style is not None else None
+            yield f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\" if link else text
+
+    def lift(self) -> str:
+        """Return what ends all colours, nothing if there are none."""
+        return "" if self._codes == _PLAIN_CODES else "\x1b[0m"
+
+    def _turn(self, codes: "_SgrCodes", *, is_blank: bool) -> str:
+        before = self._codes
+        if codes == before:
+            return ""
+        if is_blank and not codes.flags and not before.flags:
+            # The colour of the letters is not seen on blanks.
+            codes = codes._replace(front=before.front)
+        self._codes = codes
+        return _sgr_change(before, codes)
+
+
+class _SgrCodes(NamedTuple):
+    """What a style is made of: the numbers of bold and the like, of the colour and of the background."""
+
+    flags: tuple[str, ...]
+    front: str
+    back: str
+
+
+_PLAIN_CODES: Final = _SgrCodes((), "", "")
+_SGR_ENDS: Final = {"1": "22", "3": "23", "4": "24", "7": "27", "9": "29"}
+"""What ends bold, italic, underlined, reversed, struck; with others, as dim, all is said anew."""
+
+
+@lru_cache(maxsize=4096)
+def _sgr_change(before: _SgrCodes, after: _SgrCodes) -> str:
+    """Return what makes one style out of another on the terminal."""
+    off = [flag for flag in before.flags if flag not in after.flags]
+    if off and not all(flag in _SGR_ENDS for flag in (*before.flags, *after.flags)):
+        found = ["0", *after.flags, after.front, after.back]
+    else:
+        on = [flag for flag in after.flags if flag not in before.flags]
+        colour = (after.front or "39") if before.front != after.front else ""
+        back = (after.back or "49") if before.back != after.back else ""
+        found = [*(_SGR_ENDS[flag] for flag in off), *on, colour, back]
+    codes = ";".join(code for code in found if code)
+    return f"\x1b[{codes}m" if codes else ""
+
+
+@lru_cache(maxsize=4096)
+def _sgr_codes(style: Style | None, system: ColorSystem) -> _SgrCodes:
+    if style is None:
+        return _PLAIN_CODES
+    front, back = (
+        "" if color is None else ";".join(color.downgrade(system).get_ansi_codes(foreground))
+        for color, foreground in ((style.color, True), (style.bgcolor, False))
+    )
+    flags = Strip.render_ansi(style.without_color, system)
+    return _SgrCodes(tuple(flags.split(";")) if flags else (), front, back)
+
+
+class ChangedCellsUpdate(ChopsUpdate):
+    """A partial update that writes what the terminal does not show yet."""
+
+    def __init__(self, update: ChopsUpdate, shown: TerminalContents) -> None:
+        super().__init__(update.chops, update.spans, update.chop_ends)
+        self._shown = shown
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences of the update; what they write is noted as shown."""
+        move, pieces = self._shown.roll(list(self._pieces()), max(ends[-1] for ends in self.chop_ends))
+        found, pen = [move], SgrWriter(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        for y, start, stop, strip in pieces:
+            begin, until = self._shown.put(y, start, stop, strip)
+            if begin < until:
+                found.append(f"\x1b[{y + 1};{start + begin + 1}H")
+                found += pen.write(strip.crop(begin, until))
+        return "".join((*found, pen.lift()))
+
+    def _pieces(self) -> Iterator[RowPiece]:
+        """Yield what is drawn."""
+        for y, first, last in self.spans:
+            for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
+                start, stop = max(x, first), min(end, last)
+                if strip is not None and start < stop:
+                    yield RowPiece(y, start, stop, strip.crop(start - x, stop - x))
+
+
+class FullUpdate(LayoutUpdate):
+    """An update of all of the screen; all of it is written, whatever the terminal shows."""
+
+    def __init__(self, update: LayoutUpdate, shown: TerminalContents) -> None:
+        super().__init__(update.strips, update.region)
+        self._shown = shown
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences of the update; what they write is noted as shown."""
+        self._shown.note(self.strips)
+        pen = SgrWriter(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        found: list[str] = []
+        for y, strips in enumerate(self.strips):
+            found.append(f"\x1b[{y + 1};1H")
+            for strip in strips:
+                found += pen.write(strip)
+        return "".join((*found, pen.lift()))
+
+
+def changed_cells(before: Strip, after: Strip) -> tuple[int, int]:
+    """Return the first cell that differs and the one behind the last; equal if none does.
+
+    Within a piece of one style it is exact for ASCII; other letters may take two cells or none, so that a
+    piece with any is taken whole.
+    """
+    if before is after:
+        return 0, 0
+    if before.cell_length != after.cell_length:
+        return 0, after.cell_length
+    old, new = list(before), list(after)
+    start = _equal_cells(old, new, 1)
+    return (
+        (start, start)
+        if start == after.cell_length
+        else (start, after.cell_length - _equal_cells(old, new, -1))
+    )
+
+
+def _equal_cells(old: Sequence[Segment], new: Sequence[Segment], step: int) -> int:
+    """Return how many cells are the same from the beginning on (1), or from the end on (-1)."""
+    cells = 0
+    for one, other in zip(old[::step], new[::step], strict=False):
+        if one == other:
+            cells += one.cell_length
+            continue
+        if one.style == other.style and one.text.isascii() and other.text.isascii():
+            cells += (
+                _common_prefix_length(one.text, other.text)
+                if step > 0
+                else _common_prefix_length(one.text[::-1], other.text[::-1])
+            )
+        break
+    return cells
+
+
+def _common_prefix_length(one: str, other: str) -> int:
+    """Return how many letters are the same at the beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

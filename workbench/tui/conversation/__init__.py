@@ -1,0 +1,1 @@
+"""The conversation of one session, and the composer below it."""

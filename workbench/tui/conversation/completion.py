@@ -1,0 +1,226 @@
+"""Completion of `/commands` and `@files` while a word is typed, and the history of prompts. Pure."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from heapq import nsmallest
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+MAX_COMPLETIONS: Final = 8
+"""Candidates shown."""
+SLASH_COMMANDS: Final = (
+    ("/continue", "go on after a pause"),
+    ("/end", "end this session for good"),
+    ("/help", "keys and signs"),
+    ("/mark", "mark this moment, for its replay"),
+    ("/messages", "everything this screen said"),
+    ("/mode", "what it asks about"),
+    ("/model", "another model from here on"),
+    ("/new", "another session"),
+    ("/quit", "leave; agents go on"),
+    ("/restart", "end the host, start another"),
+    ("/stop", "stop the agent"),
+)
+"""Command and what it does; the screen carries them out."""
+COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
+"""Commands that want a word, and offer those there are."""
+MODE_CHOICES: Final = (
+    ("every", "asks before every tool"),
+    ("reads", "asks before all but reads"),
+    ("settings", "as it is set and trusted"),
+)
+"""What `/mode` takes."""
+_ALIASES: Final = {"/exit": "/quit", "/q": "/quit", "/leave": "/quit", "/commands": "/help"}
+"""What people type who come from other programs."""
+_FILE_MENTION = re.compile(r"(?:^|(?<=\s))@(\S*)\Z")
+_COMMAND_WORD = re.compile(r"\A/(\w*)\Z")
+_COMMAND_VALUE = re.compile(r"\A/(model|mode) +(\S*)\Z")
+_LIKE_A_COMMAND = re.compile(r"/([a-z]{2,20})(?: |\Z)")
+
+
+class TypedWord(Struct, frozen=True, kw_only=True):
+    """The word that is being typed."""
+
+    kind: Literal["file", "command", "model", "mode"]
+    query: str
+    """Without its `@` or `/`."""
+    start: int
+    """Where it begins in the text before the cursor."""
+
+
+class CompletionSources(Struct, frozen=True, kw_only=True):
+    """What the composer knows of what can be put in; None is not asked for yet."""
+
+    files: Sequence[str] = ()
+    models: Sequence[tuple[str, str]] = ()
+    """Name, and what is said of it."""
+    now: "dict[str, str]" = field(default_factory=dict[str, str])
+    """Command, and what it would change."""
+
+
+class Completions(Struct, frozen=True, kw_only=True):
+    """Candidates for one word."""
+
+    word: TypedWord
+    candidates: tuple[tuple[str, str], ...]
+    """What is put in its place, and what is said of it."""
+    total: int = 0
+    """Of how many there are."""
+
+
+def word_before_cursor(before: str, *, is_first_line: bool) -> TypedWord | None:
+    """Return the word that a completion would replace.
+
+    Args:
+        before: the line up to the cursor.
+        is_first_line: commands stand at the very beginning only.
+    """
+    if found := _FILE_MENTION.search(before):
+        return TypedWord(kind="file", query=found.group(1), start=found.start())
+    if is_first_line and (found := _COMMAND_WORD.match(before)):
+        return TypedWord(kind="command", query=found.group(1), start=0)
+    if is_first_line and (found := _COMMAND_VALUE.match(before)):
+        kind: Literal["model", "mode"] = "model" if found.group(1) == "model" else "mode"
+        return TypedWord(kind=kind, query=found.group(2), start=found.start(2))
+    return None
+
+
+def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
+    """Return what can stand for a word."""
+    match word.kind:
+        case "command":
+            rows = [(name, known.now.get(name) or words) for name, words in SLASH_COMMANDS]
+            found = tuple(row for row in rows if row[0].startswith(f"/{word.query}"))
+            return Completions(word=word, candidates=found, total=len(SLASH_COMMANDS))
+        case "mode":
+            found = tuple(row for row in MODE_CHOICES if row[0].startswith(word.query.lower()))
+            return Completions(word=word, candidates=found, total=len(MODE_CHOICES))
+        case "model":
+            wanted = word.query.lower()
+            matching = [row for row in known.models if wanted in row[0].lower()]
+            # What is typed goes first; without a word it is the session's own model, then as servers say.
+            matching.sort(
+                key=lambda row: (not row[0].lower().startswith(wanted), len(row[0]) if wanted else 0)
+            )
+            return Completions(
+                word=word, candidates=tuple(matching[:MAX_COMPLETIONS]), total=len(known.models)
+            )
+        case "file":
+            names = best_file_matches(known.files, word.query)
+            return Completions(
+                word=word, candidates=tuple((name, "") for name in names), total=len(known.files)
+            )
+
+
+def best_file_matches(files: Iterable[str], query: str) -> list[str]:
+    """Return the files that match, best first: the name begins so, holds it, the path holds it.
+
+    Only when none does: paths that hold the letters in this order.
+    """
+    wanted = query.lower()
+    files = tuple(files)
+    ranked = (
+        (rank, len(name), name) for name in files if (rank := _match_rank(name.lower(), wanted)) is not None
+    )
+    found = [name for _, _, name in nsmallest(MAX_COMPLETIONS, ranked)]
+    if found:
+        return found
+    scattered = ((len(name), name) for name in files if _has_letters_in_order(name.lower(), wanted))
+    return [name for _, name in nsmallest(MAX_COMPLETIONS, scattered)]
+
+
+def _match_rank(name: str, query: str) -> int | None:
+    if query not in name:
+        return None
+    base = name.rpartition("/")[2]
+    if base.startswith(query):
+        return 0
+    return 1 if query in base else 2
+
+
+def _has_letters_in_order(name: str, query: str) -> bool:
+    at = -1
+    for character in query:
+        at = name.find(character, at + 1)
+        if at < 0:
+            return False
+    return True
+
+
+def parse_slash_command(text: str) -> tuple[str, str] | None:
+    """Return the command that a message is, with what follows it; None for words to the agent."""
+    name, _, rest = text.strip().partition(" ")
+    name = _ALIASES.get(name, name)
+    known = {command for command, _ in SLASH_COMMANDS}
+    return (name[1:], rest.strip()) if name in known else None
+
+
+def mistyped_command_hint(text: str) -> str:
+    """Return what to say of a message that was meant for the screen, as it seems; empty for all others.
+
+    One word behind a slash is a command, or nearly one: a path has a second slash, and what begins with a
+    blank goes to the agent as it is. In other programs of this kind a `!` runs a command; nothing here does.
+    """
+    if text.startswith("!") and text.strip("! \n"):
+        return "Nothing was run or sent: ! runs no command here. A blank before it sends it as it is."
+    found = _LIKE_A_COMMAND.match(text)
+    names = [command[1:] for command, _ in SLASH_COMMANDS]
+    if found is None or found[1] in names or f"/{found[1]}" in _ALIASES or "\n" in text.strip():
+        return ""
+    near = difflib.get_close_matches(found[1], names, 1, 0.6)
+    if not near and found[0] != text.strip():
+        return ""
+    meant = f"Did you mean /{near[0]}?" if near else f"There are {', '.join(f'/{name}' for name in names)}."
+    return f"Nothing was sent: there is no command /{found[1]}. {meant} A blank before it sends it as it is."
+
+
+class PromptHistory:
+    """What was said before, and the draft that was left for it."""
+
+    def __init__(self) -> None:
+        self._entries: list[str] = []
+        self._own: list[str] = []
+        self._at: int | None = None
+        self._draft = ""
+
+    def add(self, text: str) -> None:
+        """Remember what was sent; the same words twice in a row count once."""
+        if text and self._entries[-1:] != [text]:
+            self._entries.append(text)
+            self._own.append(text)
+        self._at = None
+
+    def grow(self, before: str, text: str) -> None:
+        """Remember words that are still being typed, in the place of the first part of them."""
+        if before and self._entries[-1:] == [before]:
+            del self._entries[-1]
+            self._own.remove(before)
+        self.add(text)
+
+    def put_before(self, said: Sequence[str]) -> None:
+        """Take over what was said before, oldest first; words that are in both stand where they were said."""
+        self._own = [text for text in self._own if text not in said]
+        self._entries = [*said, *self._own]
+        self._at = None
+
+    def earlier(self, current: str) -> str | None:
+        """Return what was said before; None at the beginning."""
+        if self._at is None:
+            self._draft = current
+        at = len(self._entries) if self._at is None else self._at
+        if at == 0:
+            return None
+        self._at = at - 1
+        return self._entries[self._at]
+
+    def later(self) -> str | None:
+        """Return what was said after, at last the draft; None when nothing was looked up."""
+        if self._at is None:
+            return None
+        if self._at + 1 < len(self._entries):
+            self._at += 1
+            return self._entries[self._at]
+        self._at = None
+        return self._draft

@@ -1,0 +1,64 @@
+"""Keys of the conversation and of the composer."""
+
+from typing import TYPE_CHECKING, Final
+
+from workbench.tui.keymap import Key
+from workbench.tui.pane import CommandTyped, ContinueSession, ForkWanted, RetryModelCall
+
+if TYPE_CHECKING:
+    from workbench.tui.conversation.composer import Composer
+    from workbench.tui.conversation.conversation_pane import ConversationPane
+
+NO_ERROR: Final = "There is no error to answer here."
+NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
+NOT_PAUSED: Final = "Nothing is paused here."
+CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
+    Key(id="conversation.fold", keys=("space",), label="fold", tooltip="open or fold thought and output",
+        group="Read", footer=20,
+        action=lambda pane: pane.fold(), why_off=lambda pane: "" if pane.can_fold else NOT_FOLDED),
+    Key(id="conversation.follow", keys=("f",), label="follow", tooltip="stay at the end", group="Read",
+        footer=22,
+        action=lambda pane: pane.move_to_end(is_last=True)),
+    Key(id="conversation.continue-turn", keys=("c",), label="go on", tooltip="go on after a pause",
+        group="Decide", footer=10, decides=True,
+        action=lambda pane: pane.post_message(ContinueSession()),
+        why_off=lambda pane: "" if pane.is_paused else NOT_PAUSED),
+    Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
+        group="Decide", footer=12, decides=True,
+        action=lambda pane: pane.post_message(RetryModelCall()),
+        why_off=lambda pane: "" if pane.error else NO_ERROR),
+    Key(id="conversation.model", keys=("p",), label="other model", tooltip="after an error: another model",
+        group="Decide", footer=13,
+        action=lambda pane: pane.post_message(CommandTyped("model")),
+        why_off=lambda pane: "" if pane.error else NO_ERROR),
+    Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
+        group="Decide", footer=14,
+        action=lambda pane: pane.open_log(), why_off=lambda pane: "" if pane.error else NO_ERROR),
+    Key(id="conversation.fork", keys=("F",), label="fork",
+        tooltip="a session from the block under the cursor, its files or not", group="Read", decides=True,
+        action=lambda pane: pane.post_message(ForkWanted(None, pane.forked_block))),
+)  # fmt: skip
+COMPOSER: Final[tuple[Key["Composer"], ...]] = (
+    Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",
+        group="Write", footer=1, in_palette=False,
+        action=lambda composer: composer.send()),
+    Key(id="composer.newline", keys=("ctrl+j", "shift+enter"), label="new line", tooltip="new line",
+        group="Write", footer=30, in_palette=False,
+        action=lambda composer: composer.newline()),
+    Key(id="composer.history-previous", keys=("up",), label="earlier", tooltip="what you said before, after",
+        shown="↑ ↓", group="Write", footer=3, in_palette=False,
+        action=lambda composer: composer.up()),
+    Key(id="composer.history-next", keys=("down",), label="", tooltip="what you said after", shown="-",
+        group="Write", in_palette=False,
+        action=lambda composer: composer.down()),
+    Key(id="composer.complete", keys=("tab",), label="complete",
+        tooltip="complete @file, /command; when empty, next pane", group="Write", footer=32, is_override=True,
+        in_palette=False,
+        action=lambda composer: composer.complete()),
+    Key(id="composer.editor", keys=("ctrl+o",), label="editor", tooltip="write in $EDITOR", group="Write",
+        footer=31, in_palette=False,
+        action=lambda composer: composer.edit()),
+    Key(id="composer.leave", keys=("escape",), label="back", tooltip="back to the pane", group="Write",
+        footer=2, is_override=True, in_palette=False,
+        action=lambda composer: composer.leave()),
+)  # fmt: skip

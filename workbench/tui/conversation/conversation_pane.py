@@ -1,0 +1,426 @@
+"""The conversation pane: what was said, thought, called and noticed, search in it, and its keys."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import ClassVar, Final
+
+from textual.content import Content
+from textual.widget import Widget
+
+from workbench.domain.events import Event
+from workbench.domain.rows import Session
+from workbench.render.cells import safe_content
+from workbench.text.safe import one_line
+from workbench.tui import keymap, render_context
+from workbench.tui.conversation.transcript_view import TranscriptView
+from workbench.tui.pane import (
+    ConversationModel,
+    KeysChanged,
+    LineWanted,
+    LogWanted,
+    OpenDetail,
+    Pane,
+    SearchHitsFound,
+    SearchHitWanted,
+    SearchWanted,
+    StatusMessage,
+    StepOpened,
+    TranscriptPartWanted,
+)
+from workbench.views.conversation import BlockHit, ConversationSearch, Transcript, block_hits
+from workbench.views.conversation_blocks import (
+    Block,
+    CallBlock,
+    CallGroupBlock,
+    CompactView,
+    ErrorBlock,
+    NoticeBlock,
+    OutputBlock,
+    PromptBlock,
+    StepBlock,
+    TextBlock,
+    ThoughtBlock,
+)
+
+_FIRST_STEPS: Final = (("", ""), ("", "Write below what you want done;"), ("", "enter sends it."))
+_NO_SESSION_LINES: Final = (
+    ("", "No session yet."), *_FIRST_STEPS, ("", ""), ("", "esc first, then a key counts:"),
+    ("d", "the demo: a recorded agent"), ("p", "other models"),
+)  # fmt: skip
+_NO_MESSAGE_LINES: Final = (("", "Nothing was said yet."), *_FIRST_STEPS)
+_NO_MODEL_LINES: Final = (
+    ("", "No model is set up."),
+    ("", ""),
+    ("", "Any OpenAI-compatible server will do:"),
+    ("", "workbench run -p TEXT --base-url URL"),
+    ("", ""),
+    ("d", "the demo: a recorded agent on a"),
+    ("", "   copy of an example. No network."),
+    ("", ""),
+    ("p", "how to set one up for good"),
+)
+"""Key and words of each line; the first line is the sentence itself."""
+
+
+class ConversationPane(Pane):
+    """Place 1."""
+
+    PLACE: ClassVar[int] = 1
+    NAME: ClassVar[str] = "Conversation"
+    SCOPES: ClassVar[tuple[str, ...]] = ("conversation", "list")
+    BINDINGS: ClassVar = [*keymap.bindings("conversation", "list")]
+    ONE_ORDER = "A conversation is always in the order of time."
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.view = TranscriptView(key="conversation-view")
+        self._transcript: Transcript | None = None
+        self._session: Session | None = None
+        self._part = ""
+        self._is_asked = False
+        self._folding = CompactView()
+        self.finding = ConversationSearch()
+        self._is_far_wanted = False
+        """Whether the reader has sent the words: then a hit is shown wherever it is."""
+        self._is_typed = False
+        self._opened = ""
+        """The block that was opened to show a hit in it."""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the transcript."""
+        yield self.view
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the transcript."""
+        return self.view
+
+    def show(self, view: ConversationModel) -> None:
+        """Show the conversation of a session, or what of it changed."""
+        if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
+            self.end_finding()
+        self._session, self._transcript = view.session, view.transcript
+        self._is_asked = False
+        unread, was, self._part = self.view.unread, self._part, view.part
+        self.view.has_later = bool(view.part)
+        self.view.empty = self._empty_lines(view)
+        if view.changed is None or view.changed:
+            self._put(view.transcript.blocks, view.changed)
+            if was != view.part:
+                self.view.unread = unread
+        self._show_title()
+
+    def _put(self, blocks: Sequence[Block], changed: Collection[str] | None) -> None:
+        if self.view.is_compact:
+            blocks, changed = self._folding.fold(blocks, changed)
+        self.view.show_blocks(blocks, changed)
+
+    def set_compact(self, *, is_compact: bool) -> None:
+        """Take another density: calls that went well on one line, no blank rows."""
+        if is_compact != self.view.is_compact:
+            self.view.is_compact = is_compact
+            if self._transcript is not None:
+                self._put(self._transcript.blocks, None)
+
+    def on_block_view_looked(self, message: TranscriptView.Looked) -> None:
+        """Say whether there is more below, and ask for another part of a long one where this one ends."""
+        message.stop()
+        self._show_title()
+        view = self.view
+        if self._is_asked or view.is_following or not view.blocks:
+            return
+        page = view.size.height
+        if view.first_line < page:
+            self._ask_for_part("earlier")
+        elif self._part and view.first_line + 2 * page >= view.line_count:
+            self._ask_for_part("later")
+
+    def _ask_for_part(self, where: str, step: int = 0) -> None:
+        self._is_asked = True
+        self.post_message(TranscriptPartWanted(where, step))
+
+    def part_shown(self) -> None:
+        """Note that a part that was asked for is shown, or that there is none."""
+        self._is_asked = False
+
+    def on_transcript_view_opened(self, message: TranscriptView.Opened) -> None:
+        """Open what was clicked twice."""
+        message.stop()
+        self.open_row()
+
+    @property
+    def forked_block(self) -> Block | None:
+        """Return the block that a fork goes on from; None is the end, where nothing more was said."""
+        block, blocks = self.view.cursor_block, self.view.blocks
+        return None if block is None or (not self._part and block is blocks[-1]) else block
+
+    # --- the title ------------------------------------------------------------------------------
+
+    def _show_title(self) -> None:
+        ink = render_context.ink(self)
+        session = self._session
+        title = safe_content(session.title, ink.of("muted"), ink) if session else Content("")
+        if self.finding.text:
+            title = safe_content(self._found_words(), ink.of("waiting"), ink)
+        self.set_title(title, Content("  ").join(part for part in self._right() if part.plain))
+
+    def _right(self) -> Sequence[Content]:
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        facts = self._transcript.facts if self._transcript else None
+        new = Content("")
+        if self.view.unread and not self.view.is_following:
+            new = Content.styled(f"{glyphs.of('new')} {self.view.unread} new", ink.of("info"))
+        if self._part:
+            return new, Content.styled(self._part, ink.of("muted"))
+        if self._session is not None and self._session.status == "paused":
+            return new, Content.assemble((glyphs.of("waiting"), ink.of("waiting")), " paused")
+        if facts is None or not facts.turns:
+            return (new,)
+        turn = Content(f"turn {facts.turns}")
+        if facts.is_working:
+            turn = Content.assemble((glyphs.of("running"), ink.of("info")), " ", turn)
+        return new, turn
+
+    def _empty_lines(self, view: ConversationModel) -> list[Content]:
+        ink = render_context.ink(self)
+        without: Sequence[tuple[str, str]] = _NO_SESSION_LINES if view.has_model else _NO_MODEL_LINES
+        if view.opening:
+            without = [("", line) for line in view.opening]
+        (_, sentence), *rest = _NO_MESSAGE_LINES if view.session else without
+        if view.elsewhere and not view.session and not view.opening:
+            sentence = "No session of this folder yet."
+            rest = [*rest, ("", ""), ("5", f"the library: {view.elsewhere:,} of other folders")]
+        rest = [] if self.is_past else rest
+        lines = [Content(""), Content.styled(sentence, ink.of("foreground", bold=True))]
+        for key, words in rest:
+            shown = (f"{key}  ", ink.of("info", bold=True)) if key else ""
+            lines.append(Content.assemble(shown, (words, ink.of("muted"))))
+        return lines
+
+    # --- list keys ------------------------------------------------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Move to the block after or before."""
+        self.view.move(rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first block, or to the end and stay there."""
+        if not (is_last and self._part):
+            self.view.move_to_end(is_last=is_last)
+        self._ask_for_part("end" if is_last else "first")
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next or previous hit while something is looked for, else prompt, error or notice."""
+        if self.finding.text:
+            self.go_to_hit(step)
+        elif not self.view.move_to_problem(step):
+            self._ask_for_part("earlier" if step < 0 else "later", step)
+
+    # --- finding --------------------------------------------------------------------------------
+
+    def ask_filter(self) -> None:
+        """Ask for what to find; nothing typed goes to the hit before."""
+        text, self._is_typed = self.finding.text, False
+        again = "enter alone goes to the one before" if text else ""
+        self.post_message(LineWanted(self, "find", "Find in the conversation", again, "find", text=text))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Look for what is typed; once it is sent, go to it wherever it is."""
+        if purpose != "find":
+            return
+        if text != self.finding.text:
+            self._begin_finding(text)
+        elif is_final and not self._is_typed:
+            self.go_to_hit(-1)
+        self._is_far_wanted = is_final
+        self._go_to_first()
+
+    def line_dropped(self, purpose: str) -> None:
+        """Look for nothing any more."""
+        if purpose == "find":
+            self.end_finding()
+
+    @property
+    def is_found_from_here(self) -> bool:
+        """Return whether words are looked for and the keys are here: they go from place to place then."""
+        return bool(self.finding.text) and self.has_pane_focus
+
+    def _begin_finding(self, text: str) -> None:
+        self.finding = ConversationSearch(text, self.finding.place if self.finding.text else self._place())
+        self._is_far_wanted, self._is_typed = False, True
+        self.view.find = self.finding.text
+        self.view.invalidate()
+        self._show_title()
+        self.post_message(SearchWanted(self.finding.text))
+
+    def end_finding(self) -> None:
+        """Look for nothing any more; the reader stays where they are."""
+        if self.finding.text:
+            self.finding, self.view.find, self._opened = ConversationSearch(), "", ""
+            self.view.invalidate()
+            self._show_title()
+            self.post_message(KeysChanged())
+
+    def _place(self) -> int:
+        """Return when the last thing was said that is on the screen."""
+        block = self.view.cursor_block or (self.view.blocks[-1] if self.view.blocks else None)
+        return 0 if block is None else block.at
+
+    def take_hits(self, found: SearchHitsFound) -> None:
+        """Take over what was found so far, if it is still looked for."""
+        if found.text == self.finding.text:
+            self.finding.add(found.hits, is_whole=found.is_whole)
+            self._show_title()
+            self._go_to_first()
+
+    def take_events(self, events: Iterable[Event]) -> None:
+        """Look into what has just happened, too."""
+        if self.finding.text:
+            self.finding.add(hit for event in events for hit in block_hits(event, self.finding.text))
+
+    def _go_to_first(self) -> None:
+        """Go to the nearest hit: as it is typed only within what is shown, then wherever it is."""
+        finding = self.finding
+        hit = finding.first() if finding.current is None else None
+        if hit is not None and (self._is_far_wanted or self.view.has_block(hit.block_id)):
+            self._go(hit)
+        elif self._is_far_wanted and finding.is_whole and finding.text and not len(finding):
+            self.post_message(StatusMessage(f"{self._quoted()} is not in this conversation.", is_kept=False))
+            self.end_finding()
+
+    def go_to_hit(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) hit, or say that there is none."""
+        finding = self.finding
+        hit = finding.next(step)
+        if hit is not None:
+            self._go(hit)
+        elif not len(finding):
+            self.post_message(StatusMessage(f"{self._quoted()} is not in this conversation."))
+        else:
+            self.post_message(
+                StatusMessage(f"{'No later' if step > 0 else 'No earlier'} place holds {self._quoted()}.")
+            )
+
+    def _go(self, hit: BlockHit) -> None:
+        self.finding.current = hit
+        self._show_title()
+        self.post_message(SearchHitWanted(hit))
+        if not self.title_row.display:
+            self.post_message(StatusMessage(self._found_words(), is_kept=False))
+
+    def show_hit(self, hit: BlockHit) -> None:
+        """Show a hit that is in the shown part; what is folded around it is opened."""
+        if self._opened != hit.block_id:
+            self._fold_again()
+        if self._transcript is not None and self._folding.open_for(hit.block_id):
+            self._put(self._transcript.blocks, ())
+        block = self._transcript.block(hit.block_id) if self._transcript is not None else None
+        if isinstance(block, ThoughtBlock | OutputBlock) and block.is_folded:
+            self._toggle(hit.block_id)
+            self._opened = hit.block_id
+        self.view.show_hit(hit.block_id)
+
+    def _fold_again(self) -> None:
+        """Fold what was opened for the hit before: only where the reader stays is left open."""
+        key, self._opened = self._opened, ""
+        block = self._transcript.block(key) if self._transcript is not None else None
+        if isinstance(block, ThoughtBlock | OutputBlock) and not block.is_folded:
+            self._toggle(key)
+
+    def _toggle(self, block_id: str) -> None:
+        if self._transcript is not None:
+            self._folding.toggle(block_id)
+            changed = self._transcript.toggle(block_id)
+            self.view.stay()
+            self._put(self._transcript.blocks, changed)
+            self.view.stay_no_more()
+
+    def _quoted(self) -> str:
+        line = render_context.glyphs(self).line
+        return f"{line('“')}{one_line(self.finding.text, 30)}{line('”')}"
+
+    def _found_words(self) -> str:
+        return f"{self._quoted()} {self.finding.words}"
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    def open_row(self) -> None:
+        """Go from a call to its question or its record; fold or open anything else."""
+        block = self.view.cursor_block
+        if isinstance(block, CallBlock):
+            self.post_message(OpenDetail("conversation", block.call_id))
+        elif isinstance(block, StepBlock):
+            self.post_message(StepOpened(block.step))
+        elif self.can_fold:
+            self.fold()
+
+    def copy_text(self) -> str:
+        """Return the text of the block under the cursor."""
+        block = self.view.cursor_block
+        return "" if block is None else _plain_block_text(block)
+
+    # --- its own keys ---------------------------------------------------------------------------
+
+    @property
+    def can_fold(self) -> bool:
+        """Return whether something under the cursor can be folded or opened."""
+        block = self.view.cursor_block
+        return isinstance(block, ThoughtBlock | OutputBlock | CallGroupBlock) or (
+            isinstance(block, CallBlock) and block.has_output
+        )
+
+    def fold(self) -> None:
+        """Fold or open the thought or output under the cursor; its first line keeps its place."""
+        block = self.view.cursor_block
+        if block is None or self._transcript is None:
+            return
+        if isinstance(block, OutputBlock):
+            self.view.put_cursor(f"call:{block.call_id}")
+        self._toggle(block.id)
+
+    @property
+    def error(self) -> ErrorBlock | None:
+        """Return the error that waits for an answer, if there is one."""
+        return next((b for b in reversed(self.view.blocks) if isinstance(b, ErrorBlock) and b.keys), None)
+
+    def label_of(self, key_id: str) -> str:
+        """Say whether space opens or folds."""
+        block = self.view.cursor_block
+        if key_id == "conversation.fold" and isinstance(
+            block, ThoughtBlock | CallBlock | CallGroupBlock | OutputBlock
+        ):
+            return "open" if block.is_folded else "fold"
+        if key_id == "list.filter":
+            return "find"
+        if key_id == "list.problem-next" and self.finding.text:
+            return "next hit"
+        return super().label_of(key_id)
+
+    def open_log(self) -> None:
+        """Show what is known of the error that waits for an answer."""
+        if self.error is not None:
+            self.post_message(LogWanted(self.error))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave `p` to the first page while there is no session, whose errors it would be about."""
+        if parameters == ("conversation.model",) and self._session is None:
+            return False
+        return super().check_action(action, parameters)
+
+    @property
+    def is_paused(self) -> bool:
+        """Return whether the session waits to be continued."""
+        return self._session is not None and self._session.status == "paused"
+
+
+def _plain_block_text(block: Block) -> str:
+    match block:
+        case PromptBlock() | TextBlock() | ThoughtBlock() | OutputBlock() | NoticeBlock():
+            return block.text
+        case CallBlock():
+            return block.target or block.tool
+        case StepBlock():
+            return block.note or block.name
+        case CallGroupBlock():
+            return f"{len(block.call_ids)} calls"
+        case ErrorBlock():
+            return "\n".join(part for part in (block.message, block.details, block.remedy) if part)

@@ -1,0 +1,115 @@
+"""Textual driver that writes each frame in one piece, directly where the terminal can take it.
+
+The event loop never waits for a slow terminal: then the writer thread writes. Loaded by the app when it
+starts on a real terminal.
+"""
+
+import os
+import select
+import sys
+from collections.abc import Callable
+from threading import Lock
+from typing import IO, Any, Final, Protocol, cast
+
+from textual._ansi_sequences import SYNC_END, SYNC_START
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+POLLOUT: Final = 4
+"""What `poll` says of a terminal that takes more; with another flag beside it, it is gone."""
+_MAX_DIRECT_WRITE: Final = 16_384
+"""Letters that are written at once: a pseudo-terminal that takes any takes more than these."""
+
+
+class WritableProbe(Protocol):
+    """Says whether a terminal takes more."""
+
+    def poll(self, timeout: float = 0, /) -> list[tuple[int, int]]:
+        """Return something if it does."""
+        ...
+
+
+class TerminalWriter:
+    """A terminal that a thread writes to, as to a file; past it while the thread has nothing to do."""
+
+    def __init__(self, file: IO[str], room: WritableProbe | None) -> None:
+        """Write to a file.
+
+        Args:
+            file: The terminal.
+            room: What says whether it takes more; None has everything written by the thread.
+        """
+        self._file, self._room = file, room
+        self.flush, self.fileno, self.isatty = file.flush, file.fileno, file.isatty
+        self._handed = self._written = 0
+        self._lock = Lock()
+        self._frame: list[str] | None = None
+
+    def write(self, text: str) -> None:
+        """Write what was handed to the thread."""
+        self._file.write(text)
+        self._written += 1
+
+    def send(self, data: str, hand_over: Callable[[str], None]) -> None:
+        """Write a text in its turn; of a frame nothing until its end.
+
+        Args:
+            data: Text and escape sequences.
+            hand_over: Gives a text to the thread.
+        """
+        with self._lock:  # what reads keys is a thread as well, and writes
+            if data == SYNC_START:
+                self._frame = []
+            if self._frame is not None:
+                self._frame.append(data)
+                if data != SYNC_END:
+                    return
+                data, self._frame = "".join(self._frame), None
+            self._write_or(hand_over, data)
+
+    def _write_or(self, hand_over: Callable[[str], None], data: str) -> None:
+        is_next = self._handed == self._written and len(data) <= _MAX_DIRECT_WRITE
+        # One that is gone takes nothing: the thread hears of that, and a signal ends the screen.
+        if is_next and self._room is not None and [flags for _, flags in self._room.poll(0)] == [POLLOUT]:
+            self._file.write(data)
+            self._file.flush()
+        else:
+            self._handed += 1
+            hand_over(data)
+
+
+def writable_probe(file: IO[str]) -> WritableProbe | None:
+    """Return what says whether a pseudo-terminal of Linux takes more; None for anything else."""
+    if sys.platform != "linux" or not file.isatty() or not os.ttyname(file.fileno()).startswith("/dev/pts/"):
+        return None
+    found = select.poll()
+    found.register(file.fileno(), select.POLLOUT)
+    return found
+
+
+class FrameDriver(LinuxDriver):
+    """The framework's driver of Linux and macOS, which writes whole frames."""
+
+    def __init__(
+        self,
+        app: "App[Any]",
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
+        # The framework draws on standard error; where that leads into a file, the terminal is the other one.
+        is_shown = sys.__stderr__ is not None and sys.__stderr__.isatty()
+        file = cast("IO[str]", sys.__stderr__ if is_shown else sys.__stdout__)
+        self._terminal = TerminalWriter(file, writable_probe(file))
+        self._file = cast("Any", self._terminal)
+
+    @property
+    def has_unread(self) -> bool:
+        """Return whether something was typed that the thread which reads keys has not read yet."""
+        return bool(select.select([self.fileno], [], [], 0)[0])
+
+    def write(self, data: str) -> None:
+        """Write to the terminal."""
+        self._terminal.send(data, super().write)

@@ -1,0 +1,429 @@
+"""Reads the live journal for the screen: rows, run events, windows of long conversations, and the event feed.
+
+Looks at most 30 times a second, and not at all while the journal is silent. It never writes.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Protocol, TypeVar, runtime_checkable
+
+from msgspec import Struct
+
+from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_parameters, sealed_changes
+from workbench.changes.diff import decode_content
+from workbench.domain.events import ActionOpened, Event, ReplyCompleted, TurnEnded, TurnStarted
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, StepPlan
+from workbench.journal.journal import Journal
+from workbench.journal.leases import is_lease_live
+from workbench.views.conversation import Transcript
+from workbench.views.data_source import SealedContentGone
+from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
+
+_EVENTS_A_READ: Final = 10_000
+_MAX_INDEXED_RUNS: Final = 2
+ReadEventsAfter = Callable[[str, int, int], Sequence[Event]]
+"""Session, position, limit: the events behind a position."""
+
+
+class RunEventIndex:
+    """Events of runs, by step of the file; those of the items of a matrix are with their step."""
+
+    def __init__(self, read: ReadEventsAfter) -> None:
+        self._read = read
+        self._runs: dict[str, dict[str, list[Event]]] = {}
+        self._last: dict[str, int] = {}
+
+    def of(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step and of its items, in order."""
+        steps = self._runs.pop(run_id, {})
+        self._runs[run_id] = steps
+        while len(self._runs) > _MAX_INDEXED_RUNS:
+            oldest = next(iter(self._runs))
+            del self._runs[oldest]
+            self._last.pop(oldest, None)
+        while self._more(run_id, steps):
+            pass
+        return tuple(steps.get(step_id, ()))
+
+    def _more(self, run_id: str, steps: dict[str, list[Event]]) -> bool:
+        """Read a page of what is new; False when there is no more."""
+        found = self._read(run_id, self._last.get(run_id, 0), _EVENTS_A_READ)
+        for event in found:
+            if event.step:
+                steps.setdefault(event.step.partition("[")[0], []).append(event)
+        if found:
+            self._last[run_id] = found[-1].position
+        return len(found) == _EVENTS_A_READ
+
+
+WINDOW_SPAN: Final = 1_000
+"""Lasting events in a window."""
+WINDOW_STEP: Final = 500
+"""By how many of them it moves."""
+_EVENTS_A_BATCH: Final = 5_000
+"""Streamed pieces that are read of a reply that never came to its end."""
+
+
+@runtime_checkable
+class EventArchive(Protocol):
+    """What a history is read from; `tui.live.JournalSource` is one."""
+
+    def last_number(self, session_id: str) -> int:
+        """Return the number of a session's newest event."""
+        ...
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> Sequence[Event]:
+        """Return events that are no pieces: the last ones before a number, or the first ones after one."""
+        ...
+
+    def between(self, session_id: str, first: int, last: int, limit: int) -> Sequence[Event]:
+        """Return all events between two numbers, both included."""
+        ...
+
+
+class TranscriptWindow(Struct, frozen=True, kw_only=True):
+    """A part of a session that is not its end."""
+
+    transcript: Transcript
+    first: int
+    """The number of its first event."""
+    last: int
+    total: int
+    """The number of the session's newest event when the window was read."""
+    middle: int
+    """The number of the event by which the next window begins or ends."""
+
+    @property
+    def words(self) -> str:
+        """Return where it is: `events 1 to 1,000 of 100,000`; nothing of a whole session."""
+        if self.first == 1 and self.last >= self.total:
+            return ""
+        return f"events {self.first:,} to {self.last:,} of {self.total:,}"
+
+
+def first_window(archive: EventArchive, session_id: str) -> TranscriptWindow | None:
+    """Return the first window of a session; None when it has no events."""
+    return _make_window(archive, session_id, archive.lasting(session_id, limit=WINDOW_SPAN))
+
+
+def window_before(archive: EventArchive, session_id: str, number: int) -> TranscriptWindow | None:
+    """Return the window that reaches half its length to before a number; None when nothing is there."""
+    earlier = archive.lasting(session_id, before=number, limit=WINDOW_STEP)
+    if not earlier:
+        return None
+    later = archive.lasting(session_id, after=number - 1, limit=WINDOW_SPAN - len(earlier))
+    return _make_window(archive, session_id, [*earlier, *later])
+
+
+def window_around(archive: EventArchive, session_id: str, number: int) -> TranscriptWindow | None:
+    """Return the window with an event in its middle; None when the session has none before or after it."""
+    return window_before(archive, session_id, number + 1)
+
+
+def window_after(archive: EventArchive, session_id: str, window: TranscriptWindow) -> TranscriptWindow | None:
+    """Return the window that follows one, with the second half of it; None when nothing is there."""
+    return _make_window(
+        archive, session_id, archive.lasting(session_id, after=window.middle - 1, limit=WINDOW_SPAN)
+    )
+
+
+def event_batches(archive: EventArchive, session_id: str) -> Iterator[Sequence[Event]]:
+    """Yield all lasting events of a session, so many at a time, the newest first."""
+    number = archive.last_number(session_id) + 1
+    while events := archive.lasting(session_id, before=number, limit=WINDOW_SPAN):
+        yield events
+        number = events[0].sequence_number
+
+
+def _make_window(archive: EventArchive, session_id: str, events: Sequence[Event]) -> TranscriptWindow | None:
+    if not events:
+        return None
+    transcript = Transcript(session_id)
+    transcript.apply_all(_with_partial_replies(archive, session_id, events))
+    transcript.close()
+    return TranscriptWindow(
+        transcript=transcript, first=events[0].sequence_number, last=events[-1].sequence_number,
+        total=archive.last_number(session_id), middle=events[len(events) // 2].sequence_number,
+    )  # fmt: skip
+
+
+def _with_partial_replies(archive: EventArchive, session_id: str, events: Sequence[Event]) -> list[Event]:
+    """Put what was streamed of replies that never came to their end where it belongs."""
+    found: list[Event] = []
+    begun: Event | None = None
+    for event in events:
+        if isinstance(event.body, ReplyCompleted):
+            begun = None
+        elif isinstance(event.body, TurnStarted | TurnEnded):
+            if begun is not None:
+                first, last = begun.sequence_number + 1, event.sequence_number - 1
+                pieces = archive.between(session_id, first, last, _EVENTS_A_BATCH)
+                found += [piece for piece in pieces if not piece.body.DURABLE]
+            begun = event if isinstance(event.body, TurnStarted) else None
+        found.append(event)
+    return sorted(found, key=lambda event: event.sequence_number)
+
+
+MAX_FRAMES_PER_SECOND: Final = 30
+"""Looks at the journal a second, at most."""
+_MAX_CHECKED_SESSIONS: Final = 12
+"""Sessions whose decided actions are listed: the newest ones."""
+MAX_CALLS: Final = 500
+"""Calls of a session that are listed: the newest ones."""
+_MAX_CACHED: Final = 64
+"""Proposals and hunks kept; an action never changes."""
+_FIRST_RUN_EVENTS: Final = 100
+"""Events of a run among which its plan is found."""
+CachedValue = TypeVar("CachedValue")
+
+
+class JournalSource:
+    """A workspace's part of a journal, as `views.source.Source`."""
+
+    def __init__(self, journal: Journal, workspace: str) -> None:
+        self._journal, self.workspace = journal, workspace
+        self._opened: OrderedDict[str, ActionOpened] = OrderedDict()
+        self._hunks: OrderedDict[str, tuple[Hunk, ...]] = OrderedDict()
+        self._run_events = RunEventIndex(self.events)
+
+    @property
+    def is_live(self) -> bool:
+        """Return True: answers count."""
+        return True
+
+    def now(self) -> int:
+        """Return the journal's time."""
+        return self._journal.now()
+
+    def position(self) -> int:
+        """Return the newest position."""
+        return self._journal.last_position()
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return the workspace's sessions, newest activity first."""
+        return self._journal.sessions(self.workspace, archived=False, limit=limit)
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session."""
+        return self._journal.session(session_id)
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all pending actions and the newest decided ones of the newest sessions."""
+        pending = [one for one in self._journal.actions(states=("pending",)) if self.is_here(one)]
+        newest = [session.id for session in self.sessions(_MAX_CHECKED_SESSIONS)]
+        decided = [
+            action
+            for session_id in (*newest, SYSTEM_SESSION)
+            for action in self._journal.actions(session_id)
+            if action.state not in ("pending", "superseded") and self.is_here(action)
+        ]
+        decided.sort(key=lambda action: -(action.decided_at or 0))
+        return [*pending, *decided[:limit_decided]]
+
+    def is_here(self, action: Action) -> bool:
+        """Return whether an action is about this workspace."""
+        if action.session_id == SYSTEM_SESSION:
+            return action.subject.get("workspace") in (self.workspace, None)
+        session = self._journal.session(action.session_id)
+        return session is not None and session.workspace == self.workspace
+
+    def is_driven(self, session_id: str) -> bool:
+        """Return whether a process that lives drives a session."""
+        return is_lease_live(self._journal.home, self._journal.lease(session_id))
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action."""
+        return self._journal.action(action_id)
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the last calls of a session in their order: as many as somebody looks at."""
+        return self._journal.reader.last_calls(session_id, MAX_CALLS)
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session has, listed or not."""
+        return self._journal.reader.call_count(session_id)
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call."""
+        return self._journal.call(call_id)
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, from the first behind `after`."""
+        return self._journal.events(session_id, after, limit)
+
+    def tail(self, session_id: str, count: int) -> Sequence[Event]:
+        """Return the last events of a session, so that a long one is shown as fast as a short one.
+
+        Where most of them are pieces of something streamed, lasting ones before them are added.
+        """
+        first = max(1, self.last_number(session_id) - count + 1)
+        found = self._journal.window(session_id, first, count)
+        lasting = sum(event.body.DURABLE for event in found)
+        if first > 1 and lasting < count // 4:
+            found = [*self.lasting(session_id, before=first, limit=count // 4), *found]
+        return found
+
+    def turns_before(self, event: Event) -> int:
+        """Return how many turns of a session ended before an event of it."""
+        if event.sequence_number == 1:
+            return 0
+        return self._journal.reader.turns_before(event.session_id, event.sequence_number)
+
+    def last_number(self, session_id: str) -> int:
+        """Return the number of a session's newest event."""
+        return self._journal.reader.last_sequence(session_id)
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events that are no pieces: the last ones before a number, or the first ones after one."""
+        return self._journal.reader.lasting(session_id, before=before, after=after, limit=limit)
+
+    def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
+        """Return all events between two numbers, both included."""
+        count = min(limit, last - first + 1)
+        return self._journal.window(session_id, first, count) if count > 0 else []
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call."""
+        return self._journal.call_events(call_id)
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return the workspace's pipeline runs, the newest first."""
+        return self._journal.pipeline_states(self.workspace, limit)
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return one pipeline run."""
+        return self._journal.pipeline_state(run_id)
+
+    def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
+        """Return what a run was started with; empty while it is queued."""
+        return last_started_step_plans(self.events(run_id, 0, _FIRST_RUN_EVENTS))
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run and the items of its matrices."""
+        return self._journal.step_states(run_id)
+
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run, or one item of a matrix."""
+        return self._journal.reader.step_state(run_id, step_id)
+
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step; empty as long as they are not known."""
+        return matrix_item_ids(self._journal.reader.step_events(run_id, step_id))
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step of a run and of its items, in order."""
+        return self._run_events.of(run_id, step_id)
+
+    def text_of(self, ref: str) -> str | None:
+        """Return a recorded blob as text; None if it is not kept."""
+        data = self._journal.blobs.read(ref)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def opened(self, action: Action) -> ActionOpened | None:
+        """Return the proposal as it was recorded; None when its session was deleted."""
+        found = self._opened.get(action.id)
+        if found is None:
+            event = self._journal.reader.event_at(action.opened_at)
+            if event is None or not isinstance(event.body, ActionOpened):
+                return None
+            found = _cached(self._opened, action.id, event.body)
+        return found
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks: of a pending action from its sealed bytes, else as recorded.
+
+        Raises:
+            Gone: the bytes of a pending action are not there any more.
+        """
+        opened = self.opened(action)
+        if opened is None:
+            return ()
+        if action.state != "pending":
+            return opened.hunks
+        found = self._hunks.get(action.id)
+        if found is None:
+            try:
+                found = _cached(self._hunks, action.id, action_hunks(opened, self._journal.blobs))
+            except SealedBytesMissing as error:
+                raise SealedContentGone(error.why) from None
+        return found
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return the lines of the files of a pending action; empty when their bytes are gone."""
+        opened = self.opened(action)
+        if opened is None or action.state != "pending":
+            return {}
+        try:
+            changes = sealed_changes(opened.files, self._journal.blobs)
+        except SealedBytesMissing:
+            return {}
+        return {
+            one.path: tuple(decode_content(one.before)[0].removesuffix("\n").split("\n"))
+            for one in changes
+            if one.before
+        }
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters: of a pending action as the agent wrote them, else as recorded.
+
+        Raises:
+            Gone: the sealed parameters of a pending action are not there any more.
+        """
+        opened = self.opened(action)
+        if opened is None:
+            return {}
+        if action.state != "pending":
+            return opened.parameters
+        try:
+            return exact_parameters(opened.parameters, opened.parameters_ref, self._journal.blobs)
+        except SealedBytesMissing as error:
+            raise SealedContentGone(error.why) from None
+
+
+def _cached(cache: "OrderedDict[str, CachedValue]", key: str, value: CachedValue) -> CachedValue:
+    cache[key] = value
+    if len(cache) > _MAX_CACHED:
+        cache.popitem(last=False)
+    return value
+
+
+class JournalFeed:
+    """What came since the last look; one message a ring, however often it rings before the look."""
+
+    def __init__(self, journal: Journal, tell: Callable[[], object]) -> None:
+        """Begin behind the newest event; `tell` is called in the doorbell's thread."""
+        self._journal, self._tell = journal, tell
+        self.cursor = journal.last_position()
+        self._is_told = False
+        self._unsubscribe: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Listen from now on."""
+        self._unsubscribe = self._journal.on_ring(self._rung)
+
+    def stop(self) -> None:
+        """Listen no more; twice is harmless."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    def _rung(self) -> None:
+        if not self._is_told:
+            self._is_told = True
+            self._tell()
+
+    def fresh(self, limit: int = 5_000) -> list[Event]:
+        """Return the events since the last look, of all sessions; more than `limit` come at the next."""
+        # First the flag: a ring between the two is told once more, never lost.
+        self._is_told = False
+        found = self._journal.events(None, self.cursor, limit)
+        if found:
+            self.cursor = found[-1].position
+        if len(found) == limit:
+            self._rung()
+        return found

@@ -1,0 +1,129 @@
+"""Queue of keys and pastes: each waits until the one before it has had its effect.
+
+Keys typed together with the key that opens a text field reach that field. Drops nothing, decides nothing.
+"""
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from msgspec import Struct
+from textual import events
+from textual.app import App
+from textual.widget import Widget
+
+from workbench.tui.decision_guard import KeyPress
+
+LONGEST_WAIT: Final = 1.0
+"""Seconds after a key from which the next one waits for it no longer, whatever still goes on."""
+_SAME_BURST_SECONDS: Final = 0.02
+"""Seconds after a key within which the next one came with it: what the first begins may not be seen yet."""
+_RECHECK_SECONDS: Final = 0.002
+_QUIET_LOOKS: Final = 2
+_TEXT_FIELD_NAMES: Final = frozenset({"Input", "TextArea"})
+"""The framework's text fields by name: a first frame without one does not load them."""
+
+
+class _LastKey(Struct, frozen=True):
+    """The key that was handed on last."""
+
+    at: float
+    is_text: bool
+    key: str = ""
+
+
+class QueuedEvent(Struct, frozen=True):
+    """A key or a paste that waits for its turn, as it was taken note of when it came."""
+
+    event: events.Key | events.Paste
+    press: KeyPress
+
+
+class KeyQueue:
+    """The keys and pastes of one app, in the order in which they came."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        give: Callable[[QueuedEvent, bool], Awaitable[None]],
+        arrived: Callable[[events.Event], KeyPress],
+    ) -> None:
+        """Hand keys of an app to `give`, one by one, with whether no message is under way.
+
+        Args:
+            app: Whose keys.
+            give: Takes each when its turn has come.
+            arrived: Is told of each at once, whatever waits before it.
+        """
+        self._app, self._give, self._arrived = app, give, arrived
+        self._held: deque[QueuedEvent] = deque()
+        self._last = _LastKey(0.0, is_text=False)
+        self._quiet_looks = 0
+
+    @property
+    def is_repeated(self) -> bool:
+        """Return whether the key that was handed on last already waits once more: held down, hammered."""
+        behind = self._held[0].event if self._held else None
+        return isinstance(behind, events.Key) and behind.key == self._last.key
+
+    async def take(self, event: events.Key | events.Paste) -> None:
+        """Hand a key on, now or when its turn has come."""
+        arrival = QueuedEvent(event, self._arrived(event))
+        age = time.monotonic() - self._last.at
+        is_quiet = age >= _SAME_BURST_SECONDS and self._is_quiet()
+        is_free = age >= LONGEST_WAIT or is_quiet
+        if not self._held and (is_free or self._goes_on_writing(event)):
+            await self._hand_on(arrival, is_quiet=is_quiet)
+            return
+        self._held.append(arrival)
+        if len(self._held) == 1:
+            self._look_soon()
+
+    def _goes_on_writing(self, event: events.Event) -> bool:
+        return self._last.is_text and self.is_text(event)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Return whether keys wait for their turn."""
+        return bool(self._held)
+
+    def is_text(self, event: events.Event) -> bool:
+        """Return whether an event only writes into the text field that has the focus."""
+        is_printable = isinstance(event, events.Key) and event.is_printable
+        return is_printable and any(
+            kind.__name__ in _TEXT_FIELD_NAMES for kind in type(self._app.focused).__mro__
+        )
+
+    def _is_quiet(self) -> bool:
+        """Return whether no message is under way, and no widget on its way onto the screen."""
+        if self._app.message_queue_size:
+            return False
+        # Asked before every key: walking by the framework's own generator takes five times as long.
+        nodes: list[Widget] = [self._app.screen]
+        for node in nodes:
+            if node.message_queue_size or not node.is_mounted:
+                return False
+            nodes += node.children
+        return True
+
+    async def _hand_on(self, arrival: QueuedEvent, *, is_quiet: bool = False) -> None:
+        event = arrival.event
+        key = event.key if isinstance(event, events.Key) else ""
+        self._last = _LastKey(time.monotonic(), is_text=self.is_text(event), key=key)
+        self._quiet_looks = 0
+        await self._give(arrival, is_quiet)
+
+    def _look_soon(self) -> None:
+        # By the app's own queue: a timer's callback may run while a message is being handled.
+        self._app.set_timer(_RECHECK_SECONDS, lambda: self._app.call_later(self._look))
+
+    async def _look(self) -> None:
+        self._quiet_looks = self._quiet_looks + 1 if self._is_quiet() else 0
+        is_late = time.monotonic() - self._last.at >= LONGEST_WAIT
+        if is_late or self._quiet_looks >= _QUIET_LOOKS:
+            await self._hand_on(self._held.popleft(), is_quiet=self._quiet_looks >= _QUIET_LOOKS)
+        while self._held and self._goes_on_writing(self._held[0].event):
+            await self._hand_on(self._held.popleft())
+        if self._held:
+            self._look_soon()

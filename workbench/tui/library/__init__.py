@@ -1,0 +1,1 @@
+"""The library of sessions, what is done with them, and statistics."""

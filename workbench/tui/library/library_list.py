@@ -1,0 +1,491 @@
+"""The rows of the library as last read, their list and preview, and the threads that read them.
+
+Never two searches at once; after agents did something it reads again what changed.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar, cast
+
+from msgspec import Struct, field
+from textual.content import Content
+from textual.strip import Strip
+from textual.timer import Timer
+
+from workbench.domain.rows import DeletionExtent, Session, SessionCounts
+from workbench.journal import search, session_queries
+from workbench.journal.journal import Journal
+from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.render import cells
+from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
+from workbench.text import human
+from workbench.tui.pane import KeysChanged, Pane, StatusMessage
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import PaneTitle
+from workbench.views import library, statistics
+from workbench.views.library import (
+    EMPTY_ORDER,
+    SEPARATOR_ID,
+    LibraryRow,
+    SearchHit,
+    SearchQuery,
+    SessionOrder,
+    resort_changed,
+    search_hit,
+    sort_sessions,
+)
+from workbench.views.statistics import Price, SessionPreview, session_statistics
+
+_Row = TypeVar("_Row")
+PREVIEW_HITS: Final = 12
+"""Places of one session that the preview shows."""
+
+
+class LibraryQuery(Struct, frozen=True, kw_only=True):
+    """What the list is to show."""
+
+    text: str = ""
+    workspace: str | None = None
+    """Only of this one; None is all."""
+    order: int = 0
+
+
+class LibraryResult(Struct, frozen=True, kw_only=True):
+    """What a list shows."""
+
+    rows: RowIndex = EMPTY_ROW_INDEX
+    query: SearchQuery = SearchQuery()
+    hits: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Places that hold the words, by session."""
+    total: int = 0
+    """Sessions that there are where the list looks, out of the way or not."""
+    seconds: float = 0.0
+    is_capped: bool = False
+    """The words are in more places than are counted while somebody types: older ones are left out."""
+
+    @property
+    def count(self) -> int:
+        """Return how many sessions are shown."""
+        return len(self.rows.ids) - len(self.rows.captions)
+
+
+class _LastSearch(Struct, frozen=True, kw_only=True):
+    """What was found last, and by what: as long as nothing is typed, only what changed is looked at again."""
+
+    wanted: LibraryQuery | None = None
+    ranking: SessionOrder = EMPTY_ORDER
+    waiting: frozenset[str] = frozenset()
+
+
+class LibraryModel:
+    """The library of a journal. `read`, `find` and what they ask are called in threads, one at a time."""
+
+    def __init__(
+        self, journal: Journal, price: Price, home: str = "", monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._monotonic = monotonic
+        self._journal, self._price, self._home = journal, price, home
+        self.sessions: dict[str, Session] = {}
+        self._seen: dict[str, str] = {}
+        self.waiting: dict[str, int] = {}
+        self.glances: dict[str, SessionCounts] = {}
+        self._is_read = False
+        self._found, self._rows = _LastSearch(), EMPTY_ROW_INDEX
+        self._stale: set[str] = set()
+
+    @property
+    def now(self) -> int:
+        """Return the journal's time."""
+        return self._journal.now()
+
+    def read(self, changed: Collection[str] | None = None) -> None:
+        """Read the rows again.
+
+        Args:
+            changed: Sessions that something happened to; None reads all.
+        """
+        with self._journal.reader.snapshot() as database:
+            if changed is None or not self._is_read:
+                self.sessions = {one.id: one for one in session_queries.listed_sessions(database)}
+                self._found, self._stale = _LastSearch(), set()
+                self.glances = {}
+                self._seen = {key: library.title_and_tags(one) for key, one in self.sessions.items()}
+            else:
+                fresh = {one.id: one for one in session_queries.listed_sessions(database, changed)}
+                self._seen = {
+                    **self._seen,
+                    **{key: library.title_and_tags(one) for key, one in fresh.items()},
+                }
+                self.sessions = {**_without_keys(self.sessions, changed), **fresh}
+                # Asked again at once: until then a row would say less than it did.
+                again = session_queries.session_counts(
+                    database, [key for key in changed if key in self.glances]
+                )
+                self.glances = {**_without_keys(self.glances, changed), **again}
+                self._stale |= set(changed)
+            self.waiting = session_queries.pending_action_counts(database)
+        self._is_read = True
+
+    def find(self, wanted: LibraryQuery) -> LibraryResult:
+        """Return what the list is to show."""
+        begin = self._monotonic()
+        asked = library.parse_query(wanted.text, self._journal.now())
+        hits, narrowed = self._holding(asked)
+        sieve = library.SessionFilter(asked, hits, narrowed)
+        there = wanted.workspace
+        total = sum(there == one.workspace for one in self.sessions.values()) if there else len(self.sessions)
+        ids, rows = self._ranked(wanted, sieve).ids, self._rows
+        if ids != rows.ids:
+            self._rows = rows = RowIndex.of(ids)
+        return LibraryResult(
+            rows=rows,
+            query=asked,
+            hits=hits,
+            total=total,
+            seconds=self._monotonic() - begin,
+            is_capped=sum(hits.values()) >= search.MOST_HITS,
+        )
+
+    def _ranked(self, wanted: LibraryQuery, sieve: library.SessionFilter) -> SessionOrder:
+        """Sort what passes; where nothing is typed, and nothing else is wanted, only move what changed."""
+        last, waiting, seen = self._found, frozenset(self.waiting), self._seen
+        order = library.LIBRARY_ORDERS[wanted.order % len(library.LIBRARY_ORDERS)]
+
+        def passes(one: Session) -> bool:
+            return wanted.workspace in (None, one.workspace) and sieve.passes(one, seen[one.id])
+
+        if last.wanted == wanted and not wanted.text:
+            changed = self._stale | (last.waiting ^ waiting)
+            fresh = {key: one for key in changed if (one := self.sessions.get(key)) is not None}
+            gone = {key for key, one in fresh.items() if not passes(one)}
+            found = resort_changed(last.ranking, changed, _without_keys(self.sessions, gone), waiting, order)
+        else:
+            found = sort_sessions(filter(passes, self.sessions.values()), waiting, order)
+        self._found, self._stale = _LastSearch(wanted=wanted, ranking=found, waiting=waiting), set()
+        return found
+
+    def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], frozenset[str] | None]:
+        tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
+        with self._journal.reader.snapshot() as database:
+            expression = library.fts_expression(asked, search.word_finder(database))
+            found = search.matching_sessions(database, expression, search.MOST_HITS) if expression else []
+            narrowed = (
+                session_queries.sessions_with_facets(database, tools, answers) if tools or answers else None
+            )
+        return {one.session_id: one.places for one in found}, narrowed
+
+    def look(self, ids: Iterable[str]) -> None:
+        """Read what is said beside the titles of some sessions."""
+        missing = [key for key in ids if key not in self.glances]
+        if missing:
+            with self._journal.reader.snapshot() as database:
+                self.glances = {**self.glances, **session_queries.session_counts(database, missing)}
+
+    def preview(
+        self, session_id: str, asked: SearchQuery, when: Callable[[int, int], str]
+    ) -> statistics.SessionPreview | None:
+        """Return what is said of a session; None if it is not there any more."""
+        session = self.sessions.get(session_id)
+        if session is None:
+            return None
+        with self._journal.reader.snapshot() as database:
+            facts = statistics_facts(database, StatisticsScope(session_id=session_id))
+            spans = session_queries.activity_spans(database, session_id)
+        counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, self._price)
+        places, count = self._places(session_id, asked)
+        return statistics.session_preview(
+            session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
+            places=places, place_count=count,
+        )  # fmt: skip
+
+    def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:
+        with self._journal.reader.snapshot() as database:
+            expression = library.fts_expression(asked, search.word_finder(database))
+            if not expression:
+                return (), 0
+            numbers = search.matches_in_session(database, expression, session_id, search.MOST_HITS)
+        events = [
+            event
+            for number in numbers[:PREVIEW_HITS]
+            for event in self._journal.window(session_id, number, 1)
+        ]
+        return [search_hit(event, asked.terms) for event in events], len(numbers)
+
+    def weight(self, session_id: str) -> DeletionExtent:
+        """Return what would go with a session."""
+        with self._journal.reader.snapshot() as database:
+            return session_queries.deletion_extent(database, session_id)
+
+
+def _without_keys(rows: Mapping[str, _Row], keys: Iterable[str]) -> dict[str, _Row]:
+    """Return a copy without some: the screen may be reading the rows that there were."""
+    found = dict(rows)
+    for key in keys:
+        found.pop(key, None)
+    return found
+
+
+_Said = tuple[LibraryRow, str]
+_MOST_SAID: Final = 1_000
+"""Rows of which it is known what they said; with more all are drawn again."""
+
+
+class LibraryList(RowList):
+    """The sessions; rows are made when they are drawn."""
+
+    def __init__(self, shelf: LibraryModel) -> None:
+        super().__init__(key="library-list")
+        self._shelf = shelf
+        self.shown = LibraryResult()
+        self.marks: set[str] = set()
+        self.now = 0
+        self._said: dict[str, _Said] = {}
+        """What was drawn of rows: what reads as before is not drawn again."""
+
+    def take(self, shown: LibraryResult) -> None:
+        """Show another list; the cursor stays on its session."""
+        self.shown, self.now = shown, self._shelf.now
+        changed = {key for key, was in self._said.items() if was != self._words_of(key)}
+        if len(self._said) > _MOST_SAID:
+            self._said.clear()
+        self.set_ids(shown.rows, changed if self._said else None)
+
+    def _words_of(self, key: str) -> _Said | None:
+        """Return all that is drawn of a session; None if it is not there any more."""
+        session = self._shelf.sessions.get(key)
+        if session is None:
+            return None
+        row = library.library_row(
+            session, self._shelf.waiting.get(session.id, 0), self._shelf.glances.get(session.id),
+            self.shown.query.terms, is_marked=session.id in self.marks,
+        )  # fmt: skip
+        return row, human.clock_time(row.when, self.now)
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a session, or the line between live ones and others."""
+        said = self._words_of(placed.row_id)
+        if said is None:
+            return separator_strip(width, ink(self), glyphs(self))
+        self._said[placed.row_id] = said
+        return library_strip(
+            said[0],
+            width,
+            ink(self),
+            glyphs(self),
+            self.now,
+            is_cursor=placed.is_cursor,
+            has_focus=placed.is_focused,
+        )
+
+
+class PreviewView(LineView):
+    """What is said of the session under the cursor."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__(key="library-preview")
+        self._view: SessionPreview | None = None
+        self._lines: list[Content] = []
+        self._chosen = 0
+
+    @property
+    def place(self) -> SearchHit | None:
+        """Return the place that is chosen of those that hold what was typed; the newest at first."""
+        return self._view.places[self._chosen] if self._view is not None and self._view.places else None
+
+    def choose(self, step: int) -> str:
+        """Choose the next place or the one before, and show it.
+
+        Returns:
+            Which it is, in words; empty if there is none.
+        """
+        if self._view is None or self.place is None:
+            return ""
+        last = len(self._view.places) - 1
+        self._chosen = min(last, max(0, self._chosen + step))
+        self.on_width(self.width)
+        line = len(self._lines) - 1 - last + self._chosen
+        if not self.first_line <= line < self.first_line + self.size.height:
+            self.scroll_to_line(max(0, line - self.size.height // 2))
+        count, shown = self._view.place_count, self._view.places[self._chosen]
+        return f"Match {self._chosen + 1} of {count:,}: {shown.text}"
+
+    @property
+    def view(self) -> SessionPreview | None:
+        """Return what is shown."""
+        return self._view
+
+    def show(self, view: SessionPreview | None) -> None:
+        """Show a preview; of the same session the lines keep their place."""
+        is_same = view is not None and self._view is not None and view.id == self._view.id
+        if view is None or self._view is None or not is_same or self._view.places != view.places:
+            self._chosen = 0
+        self._view = view
+        self.on_width(self.width)
+        if not is_same:
+            self.scroll_to_line(0)
+
+    def on_width(self, width: int) -> None:
+        """Wrap anew."""
+        drawn = preview_lines(self._view, width, ink(self), glyphs(self), self._chosen) if self._view else []
+        self._lines = drawn
+        self.set_line_count(len(self._lines))
+        self.invalidate()
+
+    def notify_style_update(self) -> None:
+        """Make the lines anew in other colours."""
+        super().notify_style_update()
+        if self._view is not None and self.is_attached:
+            self.on_width(self.width)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line."""
+        return cells.line_strip(self._lines[line], width, ink(self).on("background"))
+
+
+PREVIEW_AFTER: Final = 0.08
+"""Seconds that the cursor rests before the preview follows it."""
+ROW_DETAILS_AFTER: Final = 0.03
+_PAGES_AHEAD: Final = 5
+"""Pages around the screen that are asked about with it, so that moving on asks seldom."""
+REREAD_SECONDS: Final = 0.25
+"""Seconds between two readings while agents run."""
+
+
+class LibraryLoaderPane(Pane):
+    """A list of sessions with a preview, read in threads."""
+
+    def __init__(self, shelf: LibraryModel, *, key: str) -> None:
+        super().__init__(key=key)
+        self.shelf = shelf
+        self.list, self.preview = LibraryList(shelf), PreviewView()
+        self.preview_title = PaneTitle("", key="library-preview-title")
+        self.wanted = LibraryQuery()
+        self._is_finding, self._finds_again = False, False
+        self._changed: set[str] | None = None
+        self._reader: Timer | None = None
+        self._looker: Timer | None = None
+        self._previewer: Timer | None = None
+
+    def found(self) -> None:
+        """Say what was found."""
+        raise NotImplementedError
+
+    def show(self, view: Collection[str] | None) -> None:
+        """Be told of sessions that something happened to; None reads all again."""
+        if self._changed is not None:
+            self._changed = None if view is None else self._changed | set(view)
+        if self._reader is None:
+            self._reader = self.set_timer(REREAD_SECONDS, self._read_again)
+
+    def _read_again(self) -> None:
+        self._reader = None
+        if self.display:
+            self.find()
+
+    def on_show(self) -> None:
+        """Read what happened while another place was on the screen."""
+        if self._changed:
+            self.find()
+
+    def _from_thread(self, tell: Callable[..., None], *about: object) -> None:
+        # Textual leaves the type of an app's result open; nothing here depends on it.
+        cast("Any", self).app.call_from_thread(tell, *about)
+
+    # --- reading, in a thread ---------------------------------------------------------------------
+
+    def find(self) -> None:
+        """Find anew; while a search is under way the next one waits, and only the last one."""
+        if self._is_finding:
+            self._finds_again = True
+            return
+        self._is_finding, self._finds_again = True, False
+        self.run_worker(
+            self._find_there, group="library", description="find sessions", thread=True, exit_on_error=False
+        )
+
+    def _find_there(self) -> None:
+        changed, self._changed = self._changed, set()
+        try:
+            if changed is None or changed:
+                self.shelf.read(changed)
+            found: LibraryResult | None = self.shelf.find(self.wanted)
+        except Exception as error:  # noqa: BLE001 whatever the journal says is told
+            found, self._changed = None, None
+            self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
+        self._from_thread(self._found, found)
+
+    def _found(self, found: LibraryResult | None) -> None:
+        self._is_finding = False
+        if found is not None and self.is_attached:
+            self.list.marks &= set(self.shelf.sessions)
+            self.list.take(found)
+            self.found()
+            self.look_soon()
+            self.preview_soon()
+            self.post_message(KeysChanged())
+        if self._finds_again:
+            self.find()
+
+    def look_soon(self) -> None:
+        """Ask about the rows that are on the screen in a moment."""
+        if self._looker is None:
+            self._looker = self.set_timer(ROW_DETAILS_AFTER, self._look)
+
+    def _look(self) -> None:
+        """Ask about the rows that are on the screen."""
+        self._looker = None
+        rows = self.list.visible_lines
+        ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
+        if all(key in glances for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID):
+            return
+        first, last = max(0, rows.start - more), min(len(ids), rows.stop + more)
+        missing = [
+            line for line in range(first, last) if ids[line] not in glances and ids[line] != SEPARATOR_ID
+        ]
+
+        def work() -> None:
+            self.shelf.look(ids[line] for line in missing)
+            self._from_thread(self._looked, ids, missing)
+
+        self.run_worker(work, group="glances", description="look at rows", thread=True, exit_on_error=False)
+
+    def _looked(self, ids: tuple[str, ...], lines: list[int]) -> None:
+        if self.is_attached and self.list.ids == ids:
+            self.list.invalidate(lines)
+        elif self.is_attached:
+            self.list.invalidate()
+
+    def preview_soon(self) -> None:
+        """Let the preview follow the cursor once it rests."""
+        if self._previewer is not None:
+            self._previewer.stop()
+        self._previewer = self.set_timer(PREVIEW_AFTER, self._preview_now)
+
+    def _preview_now(self) -> None:
+        self._previewer = None
+        key, asked, now = self.list.cursor, self.list.shown.query, self.shelf.now
+
+        def work() -> None:
+            found = (
+                self.shelf.preview(key, asked, lambda begin, end: time_range(begin, end, now))
+                if key
+                else None
+            )
+            self._from_thread(self._previewed, key, found)
+
+        self.run_worker(work, group="preview", description="preview", thread=True, exit_on_error=False)
+
+    def _previewed(self, key: str | None, found: SessionPreview | None) -> None:
+        if not self.is_attached or key != self.list.cursor:
+            return
+        self.preview.show(found)
+        if found is None:
+            self.preview_title.show(Content(" "), Content(" "), "Nothing is chosen")
+            return
+        sign = Content.assemble((glyphs(self).of(found.sign), ink(self).sign(found.sign)), f" {found.word}")
+        self.preview_title.show(
+            Content(" "), sign, cells.shorten_line(cells.safe_content(found.title), 60).plain
+        )

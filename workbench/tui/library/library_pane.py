@@ -1,0 +1,368 @@
+"""The library pane: every session kept, filtered while typing, with a preview."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.domain.rows import Session
+from workbench.journal.search import MOST_HITS
+from workbench.render import cells
+from workbench.tui import keymap
+from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
+from workbench.tui.pane import KeysChanged, PlaceLeft, SessionRequest, StatusMessage
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.line_view import RowList
+from workbench.tui.widgets.pane_frame import Divider, StableStatic
+from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
+
+if TYPE_CHECKING:
+    pass
+
+_TWO_COLUMNS_FROM: Final = 100
+"""Columns from which the preview stands beside the list."""
+_FILTER_HINT: Final = "words, and status: model: provider: in: tag: since: until: origin: is: tool: asked:"
+
+
+class FilterInput(Input, inherit_bindings=True):
+    """The filter, typed on the list."""
+
+    BINDINGS = keymap.bindings("find")
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says."""
+        keymap.run_action(key_id, self.query_ancestor(LibraryPane))
+
+
+class LibraryPane(LibraryLoaderPane):
+    """Place 5."""
+
+    PLACE = 5
+    NAME = "Library"
+    SCOPES: ClassVar[tuple[str, ...]] = ("library", "list")
+    MOVING = frozenset({"list.row-down", "list.row-up", "library.preview-down", "library.preview-up"})
+    BINDINGS = keymap.bindings(*SCOPES)
+
+    def __init__(self, shelf: LibraryModel, workspace: str, tools: Callable[[], Sequence[str]]) -> None:
+        """Make the place.
+
+        Args:
+            shelf: What reads the sessions.
+            workspace: That of the screen.
+            tools: The names of all tools, asked for in a thread: nobody waits for them.
+        """
+        super().__init__(shelf, key="library")
+        self.add_class("-late")
+        self._workspace, self._name_tools = workspace, tools
+        self._tools: Sequence[str] = ()
+        self.input = FilterInput(id="library-input", select_on_focus=False, compact=True)
+        self.input.cursor_blink = False
+        self._sign, self._time = StableStatic(id="library-sign"), StableStatic(id="library-time")
+        self._empty = StableStatic(id="library-empty")
+        self.hint = StableStatic(id="library-hint", classes="-place-hint")
+        self._offer = FilterCompletion(begin=0)
+        self._offered = 0
+        self.progress = ""
+        """What an import says of itself; empty while none runs."""
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the keys of the filter while it is typed."""
+        return ("find",) if self.input.has_focus else self.SCOPES
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield filter and list, and the preview beside them."""
+        with Horizontal(id="library-body"):
+            with Vertical(id="library-left"):
+                with Horizontal(id="library-find"):
+                    yield self._sign
+                    yield self.input
+                    yield self._time
+                yield self._empty
+                yield self.list
+            yield Divider(key="library-divider")
+            with Vertical(id="library-right"):
+                yield self.preview_title
+                yield self.preview
+
+    def compose(self) -> ComposeResult:
+        """Yield the body; the title stands over the list alone, as the preview has its own."""
+        yield from self.compose_body()
+
+    def on_mount(self) -> None:
+        """Read the sessions."""
+        self.query_one("#library-left").mount(self.title_row, before=0)
+        self.query_one("#library-find").display = False
+        self._empty.display = False
+        self._sign.update(Content.styled(" / ", ink(self).of("info", bold=True)))
+        self.say_hint()
+        self.find()
+        self.list.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show the preview where there is room for it."""
+        has_two = event.size.width >= _TWO_COLUMNS_FROM
+        self.query_one("#library-right").display = self.query_one("#library-divider").display = has_two
+        self.look_soon()
+        self.call_after_refresh(self.say_hint)
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the list."""
+        return self.list
+
+    def found(self) -> None:
+        """Say what was found."""
+        self.title()
+        self._say_empty()
+        self.say_hint()
+        self.post_message(KeysChanged())
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.look_soon()
+        self.preview_soon()
+
+    # --- what is said -----------------------------------------------------------------------------
+
+    def title(self) -> None:
+        """Say how many there are, where, and in which order."""
+        shown, muted = self.list.shown, ink(self).of("muted")
+        count = f"{shown.count:,} of {shown.total:,}" if shown.count != shown.total else f"{shown.total:,}"
+        marks = f"  {len(self.list.marks)} marked" if self.list.marks else ""
+        marks += f"  by the newest {MOST_HITS:,} places" if shown.is_capped else ""
+        where = "" if self.wanted.workspace is None else "  this workspace"
+        right = glyphs(self).line(LIBRARY_ORDERS[self.wanted.order % len(LIBRARY_ORDERS)].words)
+        self.set_title(Content.styled(f"{count}{where}{marks}", muted), Content.styled(right, muted))
+        spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
+        self._time.update(Content.styled(spent, muted))
+
+    def _say_empty(self) -> None:
+        is_empty = not self.list.shown.count
+        self._empty.display = is_empty
+        if not is_empty:
+            return
+        words = "No session yet. ctrl+n starts one, I imports."
+        if self.wanted.text:
+            words = f"Nothing matches “{self.wanted.text}”. esc clears the filter; / changes it."
+        elif self.wanted.workspace is not None:
+            words = "No session in this workspace. w shows all, ctrl+n starts one, I imports."
+        elif self.shelf.sessions:
+            words = "Every session is archived. / is:archived shows them."
+        self._empty.update(cells.safe_content(f" {glyphs(self).line(words)}", ink(self).of("muted")))
+
+    def say_hint(self) -> None:
+        """Say on the row over the footer what can be typed, what is wrong in it, or how far an import is."""
+        colours, line = ink(self), glyphs(self).line
+        problems = self.list.shown.query.problems
+        right = "tab completes" if self.input.has_focus else "/ filters"
+        if self.progress:
+            words, style, right = self.progress, colours.of("info"), "esc cancels it"
+        elif problems:
+            words, style = f"{'; '.join(problems)}. Write 2026-11-21, 7d, oct or fri.", colours.of("waiting")
+        elif self._offer.words and self.input.has_focus:
+            words, style = "   ".join(self._offer.words), colours.of("foreground")
+        else:
+            words, style = _FILTER_HINT, colours.of("muted")
+        left = cells.safe_content(f" {line(words)}", style, colours)
+        room = max(0, self.size.width - len(right) - 2)
+        left = cells.shorten_line(left, room, glyphs(self))
+        gap = " " * max(1, self.size.width - left.cell_length - len(right) - 1)
+        self.hint.update(Content.assemble(left, gap, (right, colours.of("muted"))))
+
+    # --- the filter ---------------------------------------------------------------------------------
+
+    def ask_filter(self) -> None:
+        """Type on the list."""
+        self.query_one("#library-find").display = True
+        self.input.focus()
+        self.call_after_refresh(self.say_hint)
+        if not self._tools:
+            self.run_worker(self._load_tools, group="tools", description="name tools", thread=True)
+
+    def _load_tools(self) -> None:
+        self._tools = self._name_tools()
+
+    def filter_by(self, text: str) -> None:
+        """Show what passes a filter, as if it had been typed."""
+        self.query_one("#library-find").display = bool(text)
+        with self.input.prevent(Input.Changed):
+            self.input.value = text
+        self.input.cursor_position = len(text)
+        self._want(text=text)
+
+    @on(Input.Changed)
+    def _typed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._offered = 0
+        self._offer = complete_filter(
+            message.value, self.input.cursor_position, self.shelf.sessions.values(), self._tools
+        )
+        self._want(text=message.value)
+        self.say_hint()
+
+    def _want(self, **changes: object) -> None:
+        made = {"text": self.wanted.text, "workspace": self.wanted.workspace, "order": self.wanted.order}
+        self.wanted = LibraryQuery(**{**made, **changes})  # type: ignore[arg-type]
+        self.find()
+
+    def complete(self) -> None:
+        """Write the next of the offered words."""
+        if not self._offer.words:
+            return
+        kept, text = self._offer, self.input.value
+        cursor = self.input.cursor_position
+        made, at = kept.taken(text, cursor, self._offered)
+        again = self._offered + 1
+        with self.input.prevent(Input.Changed):
+            self.input.value = made
+        self.input.cursor_position = at
+        self._want(text=made)
+        fresh = complete_filter(made, at, self.shelf.sessions.values(), self._tools)
+        is_key = made[:at].endswith(":")
+        self._offer, self._offered = (fresh, 0) if is_key else (kept, again)
+        self.say_hint()
+
+    def keep_filter(self) -> None:
+        """Go back to the list; the filter stays."""
+        self.query_one("#library-find").display = bool(self.input.value)
+        self.list.focus()
+        self.say_hint()
+
+    def clear_filter(self) -> None:
+        """Show everything again."""
+        self.filter_by("")
+        self.list.focus()
+        self.say_hint()
+
+    def on_descendant_focus(self) -> None:
+        """Say which keys count, also when the focus went from the filter to the list."""
+        self.say_hint()
+
+    # --- keys of lists ------------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session | None:
+        """Return the session under the cursor."""
+        return self.shelf.sessions.get(self.list.cursor or "")
+
+    @property
+    def chosen(self) -> list[Session]:
+        """Return the marked sessions, else the one under the cursor."""
+        marked = [
+            one for key in self.list.ids if key in self.list.marks and (one := self.shelf.sessions.get(key))
+        ]
+        return marked or ([self.session] if self.session else [])
+
+    def place_in(self, session_id: str) -> SearchHit | None:
+        """Return the chosen place of a session that holds what was typed, if that is on the screen."""
+        view = self.preview.view
+        is_shown = view is not None and view.id == session_id and self.wanted.text
+        return self.preview.place if is_shown else None
+
+    def choose_match(self, step: int) -> None:
+        """Choose another place that holds what was typed; where no preview is, say which."""
+        said = self.preview.choose(step) if self.wanted.text else ""
+        if not said:
+            self.post_message(StatusMessage("Nothing is filtered by words: / finds the places of some."))
+        elif not self.query_one("#library-right").display:
+            self.post_message(StatusMessage(said))
+
+    def next_order(self) -> None:
+        """Take the next order."""
+        self._want(order=(self.wanted.order + 1) % len(LIBRARY_ORDERS))
+
+    def toggle_where(self) -> None:
+        """Show this workspace only, or all."""
+        self._want(workspace=None if self.wanted.workspace else self._workspace)
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next session that waits or failed."""
+        ids, at = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
+        order = (
+            (*range(at + 1, len(ids)), *range(at))
+            if step > 0
+            else (*range(at - 1, -1, -1), *range(len(ids) - 1, at, -1))
+        )
+        for line in order:
+            session = self.shelf.sessions.get(ids[line])
+            if session is not None and (session.status == "failed" or session.id in self.shelf.waiting):
+                self.list.put_cursor(session.id)
+                return
+
+    def open_row(self) -> None:
+        """Go on with the session under the cursor."""
+        self.wish("open")
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_row()
+
+    def copy_text(self) -> str:
+        """Return the id of the session."""
+        return self.session.id if self.session else ""
+
+    def wish(self, what: str) -> None:
+        """Ask for something to be done with the chosen sessions."""
+        self.post_message(SessionRequest(what, self.chosen))
+
+    def wish_to_import(self) -> None:
+        """Ask for files to be taken in; no session is needed for it."""
+        self.post_message(SessionRequest("take", ()))
+
+    def step_back(self) -> None:
+        """Cancel an import, else clear filter and marks, else go back to where the user came from."""
+        if self.progress:
+            self.post_message(SessionRequest("cancel", ()))
+        elif self.list.marks:
+            self.list.marks.clear()
+            self.list.invalidate()
+            self.title()
+        elif self.wanted.text:
+            self.clear_filter()
+        else:
+            self.post_message(PlaceLeft())
+
+    def toggle_mark(self) -> None:
+        """Mark the session under the cursor, or take the mark off, and go on."""
+        key = self.list.cursor
+        if key is not None:
+            self.list.marks ^= {key}
+            self.list.move(1)
+            self.list.invalidate()
+            self.title()
+            self.post_message(KeysChanged())
+
+    def scroll_preview(self, lines: int) -> None:
+        """Scroll the preview."""
+        self.preview.scroll_to_line(self.preview.first_line + lines)
+
+    def why_no_row(self) -> str:
+        """Return that nothing is under the cursor."""
+        return "" if self.chosen else "there is no session under the cursor"
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does here."""
+        if key_id == "library.delete" and len(self.list.marks) > 1:
+            return f"delete {len(self.list.marks)}…"
+        if key_id == "library.archive" and self.session is not None and self.session.archived:
+            return "put back"
+        if key_id == "library.replay" and self.session is not None and self.place_in(self.session.id):
+            return "replay at the place"
+        return super().label_of(key_id)
+
+    # --- the line at the bottom -----------------------------------------------------------------------
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Do what was asked with the words that were typed."""
+        if is_final:
+            self.post_message(SessionRequest(purpose, self.asked_about, text))
+
+    asked_about: Sequence[Session] = ()
+    """The sessions that a line asks about: another row may be under the cursor when it is answered."""

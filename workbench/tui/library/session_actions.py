@@ -1,0 +1,357 @@
+"""What is done with sessions: open, rename, tag, archive, end, delete, import, fork, export.
+
+Asks for the words that are needed and reports what came of it; the work is done by the backend in threads.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from textual.message import Message
+
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Session
+from workbench.tui import journal_source, pane
+from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, SessionOperations
+from workbench.tui.library.library_pane import LibraryPane
+from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, StatusMessage
+from workbench.views.conversation import last_block_id, last_event_of_block
+from workbench.views.library import is_typeable_title
+from workbench.views.sessions import session_slug, session_title
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.tasks import BackgroundTasks
+    from workbench.views.conversation_blocks import Block
+    from workbench.views.data_source import DataSource
+
+_WORKTREE_PREFIX = "git "
+
+
+class PromptingScreen(Protocol):
+    """A screen that asks for a line and has things done in threads."""
+
+    requests: "BackgroundTasks"
+    services: Backend
+
+    def post_message(self, message: Message) -> bool:
+        """Send a message to the screen."""
+        ...
+
+
+class ForkPrompt:
+    """Asks for the folder of a fork and has it made; a line hears of what is typed as a pane does."""
+
+    def __init__(
+        self,
+        screen: PromptingScreen,
+        session_id: str,
+        position: Callable[[], int],
+        services: Backend | None = None,
+    ) -> None:
+        """Keep what is forked.
+
+        Args:
+            screen: where it is asked and answered.
+            session_id: whose conversation goes on.
+            position: returns the moment, as a position of the journal; called in a thread.
+            services: what makes the fork; None takes the screen's.
+        """
+        self._screen, self._session_id, self._position = screen, session_id, position
+        self._services = services or screen.services
+
+    def ask(self, title: str) -> None:
+        """Ask for a folder."""
+        right, does = "FOLDER for a copy, git FOLDER for a worktree", "fork; without a folder the talk only"
+        self._screen.post_message(LineWanted(self, "fork", title, right, does))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Have the session made in a thread, and say what came of it."""
+        del purpose
+        if not is_final:
+            return
+        words = text.strip()
+        is_worktree = words.startswith(_WORKTREE_PREFIX)
+        folder = words.removeprefix(_WORKTREE_PREFIX).strip() if is_worktree else words
+
+        def fork() -> str:
+            wanted = ForkRequest(
+                session_id=self._session_id, position=self._position(), is_worktree=is_worktree, folder=folder
+            )
+            return self._services.fork(wanted)
+
+        self._screen.requests.tell(fork, "Forking.", "fork a session")
+
+    def line_dropped(self, purpose: str) -> None:
+        """Make nothing."""
+        del purpose
+
+
+def fork_position(source: "DataSource", session_id: str, block: "Block") -> int:
+    """Return the position up to which a session is as it was when a block of it was done.
+
+    Raises:
+        NotDone: It is not done yet, or not there any more.
+    """
+    found = None
+    if isinstance(source, journal_source.EventArchive):
+        found = last_event_of_block(journal_source.event_batches(source, session_id), last_block_id(block))
+    if found is None:
+        raise BackendError("No session was forked: this is not done yet, or it is gone. G goes to the end.")
+    return found.position
+
+
+class ExportPrompt:
+    """Asks for the file and has it written; a line hears of what is typed as a pane does."""
+
+    def __init__(
+        self,
+        screen: PromptingScreen,
+        session: Session,
+        index: int,
+        size: tuple[int, int],
+        theme: str,
+        services: Backend | None = None,
+    ) -> None:
+        """Keep what is filmed.
+
+        Args:
+            screen: where it is asked and answered.
+            session: which.
+            index: the moment of a picture: how many events have happened.
+            size: cells across and down.
+            theme: the name of the colours.
+            services: what writes; None takes the screen's.
+        """
+        self._screen, self._session, self._index = screen, session, index
+        self._size, self._theme = size, theme
+        self._services = services or screen.services
+
+    def ask(self) -> None:
+        """Ask for the file."""
+        title, right = "Write to", ".svg this moment, .html and .cast all of it"
+        text = f"{session_slug(self._session)}.html"
+        self._screen.post_message(LineWanted(self, "film", title, right, "write it", text=text))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Have it written in a thread, and say what came of it."""
+        del purpose
+        if not is_final or not text.strip():
+            return
+        wanted = ExportRequest(
+            session_id=self._session.id, path=text.strip(), index=self._index, theme=self._theme,
+            size=self._size,
+        )  # fmt: skip
+        film = self._services.film
+        self._screen.requests.tell(lambda: film(wanted, self._told), "Being filmed.", "film")
+
+    def _told(self, words: str) -> None:
+        if words:
+            self._screen.post_message(StatusMessage(words, is_kept=False))
+
+    def line_dropped(self, purpose: str) -> None:
+        """Write nothing."""
+        del purpose
+
+
+_TWO: Final = 2
+SINGLE_SESSION_ACTIONS: Final = frozenset({"open", "replay", "go_on", "fork", "rename", "send"})
+ACTIONS_WITH_TEXT: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
+"""What needs words before it is done."""
+
+
+class SessionActions:
+    """Does what the user wants done with sessions of the library."""
+
+    def __init__(self, main: "MainScreen", pane: LibraryPane) -> None:
+        self._main, self._pane = main, pane
+        self._is_cancelled = False
+
+    def do(self, wish: SessionRequest) -> None:
+        """Do it, or ask for the words that it needs."""
+        if wish.what == "cancel":
+            self._is_cancelled = True
+        elif wish.what in SINGLE_SESSION_ACTIONS and len(wish.sessions) > 1 and wish.text is None:
+            self._do_one(SessionRequest(wish.what, [self._pane.session or wish.sessions[0]]))
+        elif wish.what in ACTIONS_WITH_TEXT and wish.text is None:
+            self._ask(wish)
+        else:
+            self._do_one(wish)
+
+    def _do_one(self, wish: SessionRequest) -> None:
+        if wish.what in ACTIONS_WITH_TEXT and wish.text is None:
+            self._ask(wish)
+        else:
+            getattr(self, f"_{wish.what}")(wish.sessions, wish.text or "")
+
+    # --- going there --------------------------------------------------------------------------------
+
+    def _open(self, sessions: Sequence[Session], _: str) -> None:
+        session = sessions[0]
+        if session.origin is not None:
+            self._main.say("It was imported, so it is shown as a replay. F begins a session from its end.")
+            self._main.textual.open_replay(session.id)
+        elif session.workspace != self._main.workspace:
+            self._main.say(
+                f"Shown as a replay: its agent works in {session.workspace}. Open workbench there."
+            )
+            self._main.textual.open_replay(session.id)
+        else:
+            self._show(session.id, 4 if session.kind == "pipeline" else 1)
+
+    def _show(self, session_id: str, place: int = 1) -> None:
+        self._main.post_message(SessionChosen(session_id))
+        self._main.post_message(pane.PlaceWanted(place))
+
+    def _replay(self, sessions: Sequence[Session], _: str) -> None:
+        place = self._pane.place_in(sessions[0].id)
+        self._main.textual.open_replay(sessions[0].id, place.sequence_number if place else None)
+
+    def _beside(self, sessions: Sequence[Session], _: str) -> None:
+        if len(sessions) == _TWO:
+            self._main.textual.open_beside(sessions[0].id, sessions[1].id)
+        else:
+            self._main.say("Mark two sessions with m: B shows those side by side.")
+
+    def _go_on(self, sessions: Sequence[Session], _: str) -> None:
+        session = sessions[0]
+        if reason := self._why_not_on(session):
+            self._main.say(reason)
+            return
+        self._main.requests.ask(self._main.services.go_on, session.id, "Goes on.")
+        self._show(session.id)
+
+    def _why_not_on(self, session: Session) -> str:
+        if session.origin is not None:
+            return "It was imported: nothing drives it. F begins a session from its end."
+        if session.status in TERMINAL_SESSION_STATES:
+            return f"It is {session.status}: it does not go on. F begins a session from its end."
+        if session.workspace != self._main.workspace:
+            return f"Its agent works in {session.workspace}. Open workbench there, or F for one here."
+        return ""
+
+    def _fork(self, sessions: Sequence[Session], _: str) -> None:
+        def work() -> str:
+            new = self._main.services.filing().fork(sessions[0].id)
+            self._show(new)
+            return "Forked: the conversation, and nothing else of it. Your next message goes on."
+
+        self._thread(work, "The session is being forked.")
+
+    # --- what is asked first --------------------------------------------------------------------------
+
+    def _ask(self, wish: SessionRequest) -> None:
+        session = wish.sessions[0] if wish.sessions else None
+        asked = {
+            "rename": lambda: ("Title", "", "rename it", session.title if session else ""),
+            "tag": lambda: ("Tags of " + _sessions_in_words(wish.sessions), "words with blanks between",
+                            "tag it", " ".join(session.tags) if session else ""),
+            "send": lambda: ("Export to", ".jsonl all of it, .md to read, .html .cast .svg", "write it",
+                             f"{session_slug(session)}.jsonl" if session else ""),
+            "take": lambda: ("Import a file or folder", "nothing in it is run", "import it", ""),
+            "end": lambda: (f"End {_sessions_in_words(wish.sessions)} for good: what it asks is withdrawn."
+                            " Type end", "", "end it", ""),
+            "delete": lambda: (self._deleting(wish.sessions), "", "delete it for good", ""),
+        }[wish.what]()  # fmt: skip
+        title, right, does, text = asked
+        self._pane.asked_about = tuple(wish.sessions)
+        self._main.post_message(
+            LineWanted(self._pane, wish.what, title, right=right, does=does, text=text,
+                      is_armed=wish.what in ("end", "delete"))
+        )  # fmt: skip
+
+    def _deleting(self, sessions: Sequence[Session]) -> str:
+        weights = [self._pane.shelf.weight(one.id) for one in sessions]
+        gone = [f"{sum(one.events for one in weights):,} events"]
+        for count, word in (
+            (sum(one.actions for one in weights), "ask"), (sum(one.kept for one in weights), "kept output"),
+            (sum(one.steps for one in weights), "step"),
+        ):  # fmt: skip
+            gone += [f"{count:,} {word}{'' if count == 1 else 's'}"] if count else []
+        return (
+            f"Delete {_sessions_in_words(sessions)}: {', '.join(gone)}. Type {_confirmation_text(sessions)}"
+        )
+
+    def _end(self, sessions: Sequence[Session], text: str) -> None:
+        if text.casefold() != "end":
+            self._main.say("Nothing was ended: end was not typed.")
+            return
+        self._each(lambda filing, one: filing.end(one.id), sessions, "The session is being ended.")
+
+    def _delete(self, sessions: Sequence[Session], text: str) -> None:
+        if text.casefold() != _confirmation_text(sessions).casefold():
+            self._main.say(f"Nothing was deleted: {_confirmation_text(sessions)} was not typed.")
+            return
+
+        def work() -> str:
+            said = self._main.services.filing().delete([one.id for one in sessions])
+            self._pane.list.marks.clear()
+            return said
+
+        self._thread(work, "Being deleted.")
+
+    # --- filing ---------------------------------------------------------------------------------------
+
+    def _rename(self, sessions: Sequence[Session], text: str) -> None:
+        self._each(lambda filing, one: filing.retitle(one.id, text), sessions)
+
+    def _tag(self, sessions: Sequence[Session], text: str) -> None:
+        self._each(lambda filing, one: filing.tag(one.id, text), sessions)
+
+    def _archive(self, sessions: Sequence[Session], _: str) -> None:
+        is_archived = not all(one.archived for one in sessions)
+        self._each(lambda filing, one: filing.archive(one.id, is_archived=is_archived), sessions)
+
+    def _send(self, sessions: Sequence[Session], text: str) -> None:
+        if text:
+            self._each(lambda filing, one: filing.send(one.id, text), sessions, "Being written.")
+
+    def _take(self, _: Sequence[Session], text: str) -> None:
+        if not text:
+            return
+        self._is_cancelled = False
+
+        def work() -> str:
+            try:
+                return self._main.services.filing().take(text, self._goes_on)
+            finally:
+                self._main.textual.call_from_thread(self._progress, "")
+
+        self._progress("Being read.")
+        self._thread(work)
+
+    def _goes_on(self, words: str) -> bool:
+        self._main.textual.call_from_thread(self._progress, words)
+        return not self._is_cancelled
+
+    def _progress(self, words: str) -> None:
+        self._pane.progress = words
+        self._pane.say_hint()
+
+    def _each(
+        self,
+        do: Callable[[SessionOperations, Session], str],
+        sessions: Sequence[Session],
+        meanwhile: str = "",
+    ) -> None:
+        def work() -> str:
+            filing = self._main.services.filing()
+            said = [do(filing, one) for one in sessions]
+            return said[0] if len(said) == 1 else f"{len(said)} sessions: {said[-1]}"
+
+        self._thread(work, meanwhile)
+
+    def _thread(self, work: Callable[[], str], meanwhile: str = "") -> None:
+        if meanwhile:
+            self._main.say(meanwhile)
+        self._main.requests.file(work)
+
+
+def _sessions_in_words(sessions: Sequence[Session]) -> str:
+    return f"“{session_title(sessions[0])}”" if len(sessions) == 1 else f"{len(sessions)} sessions"
+
+
+def _confirmation_text(sessions: Sequence[Session]) -> str:
+    """Return what has to be typed: the title where it can be, else a word."""
+    if len(sessions) == 1 and is_typeable_title(session_title(sessions[0])):
+        return session_title(sessions[0])
+    return "delete" if len(sessions) == 1 else f"delete {len(sessions)}"

@@ -1,0 +1,337 @@
+"""The statistics pane: numbers of a session, a workspace or all, over a period, counted in a thread."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Any, ClassVar, Final, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.journal.journal import Journal
+from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
+from workbench.render import cells, library
+from workbench.render.library import StatisticsFrame, StatisticsLine
+from workbench.tui import keymap
+from workbench.tui.pane import KeysChanged, LibraryWanted, Pane, StatusMessage
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.state import ScreenState
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import Divider
+from workbench.views.sessions import session_title
+from workbench.views.statistics import (
+    DAY_MICROS,
+    Price,
+    Statistics,
+    insights,
+    session_statistics,
+    tokens_by_day,
+)
+
+PERIOD_DAYS: Final = (7, 30, 90, 0)
+"""Days; 0 is all of them."""
+_SCOPES: Final = ("all workspaces", "this workspace", "this session")
+_RECOUNT_SECONDS: Final = 2.0
+"""Seconds between two countings while agents run."""
+_TWO_COLUMNS_FROM: Final = 100
+_MAX_DAYS: Final = 366
+_TIMES_HINT: Final = "time run and time waited for you are counted apart"
+_EXPIRED_HINT: Final = "; expired is never counted as rejected"
+
+
+class StatisticsList(RowList):
+    """Lines of which some can be opened."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key=key)
+        self._lines_by_id: dict[str, Content] = {}
+
+    def take(self, lines: Sequence[StatisticsLine]) -> None:
+        """Show lines; the cursor stays on its line."""
+        self._lines_by_id = dict(lines)
+        self.set_ids(list(self._lines_by_id))
+
+    def text_of(self, row_id: str) -> str:
+        """Return a line as text."""
+        return " ".join(self._lines_by_id[row_id].plain.split())
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a line; under the cursor with its bar."""
+        colours, line = ink(self), self._lines_by_id[placed.row_id]
+        if not placed.is_cursor or not placed.is_focused:
+            return cells.line_strip(line, width, colours.on("background"))
+        bar = Content.styled(glyphs(self).of("cursor"), colours.of("info"))
+        return cells.line_strip(bar + line[1:], width, colours.cursor(has_focus=True))
+
+
+class StatisticsPane(Pane):
+    """Place 7."""
+
+    PLACE = 7
+    NAME = "Statistics"
+    SCOPES: ClassVar[tuple[str, ...]] = ("statistics", "list")
+    BINDINGS = keymap.bindings(*SCOPES)
+    ONE_ORDER = NO_FILTER = NO_PROBLEMS = "Statistics have one order and no filter."
+
+    def __init__(self, journal: Journal, price: Price, state: ScreenState, workspace: str) -> None:
+        super().__init__(key="statistics")
+        self.add_class("-late")
+        self._journal, self._price, self._state, self._workspace = journal, price, state, workspace
+        self.left, self.right = StatisticsList("statistics-left"), StatisticsList("statistics-right")
+        self.hint = Static(id="statistics-hint", classes="-place-hint")
+        self._period, self._where = 1, 0
+        self._counted: tuple[StatisticsFacts, Statistics] | None = None
+        self._is_counting, self._counts_again = False, False
+        self._timer: Timer | None = None
+        self._drawn_for = (0, 0)
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the two columns."""
+        with Horizontal(id="statistics-body"):
+            with Vertical(id="statistics-first"):
+                yield self.left
+            yield Divider(key="statistics-divider", top="┬")
+            yield self.right
+
+    def compose(self) -> ComposeResult:
+        """Yield the body; the title stands over the left column."""
+        yield from self.compose_body()
+
+    def on_mount(self) -> None:
+        """Count."""
+        self.query_one("#statistics-first").mount(self.title_row, before=0)
+        self._say()
+        self.count()
+        self.left.focus()
+
+    def _say_hint(self, width: int) -> None:
+        words = _TIMES_HINT + _EXPIRED_HINT if width > len(_TIMES_HINT + _EXPIRED_HINT) + 1 else _TIMES_HINT
+        self.hint.update(Content.styled(f" {glyphs(self).line(words)}", ink(self).of("muted")))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the lines out anew."""
+        self._say_hint(event.size.width)
+        has_two = event.size.width >= _TWO_COLUMNS_FROM
+        self.right.display = self.query_one("#statistics-divider").display = has_two
+        self.call_after_refresh(self._draw)
+
+    def on_show(self) -> None:
+        """Count what happened while another place was on the screen."""
+        self.count()
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the left column."""
+        return self.left
+
+    def show(self, view: Any) -> None:
+        """Be told that something happened."""
+        del view
+        if self.display and self._timer is None:
+            self._timer = self.set_timer(_RECOUNT_SECONDS, self._again)
+
+    def _again(self) -> None:
+        self._timer = None
+        if self.display:
+            self.count()
+
+    # --- counting, in a thread ------------------------------------------------------------------------
+
+    def count(self) -> None:
+        """Count anew; while it is done once more is noted, not done."""
+        if self._is_counting:
+            self._counts_again = True
+            return
+        self._is_counting, self._counts_again = True, False
+        self.run_worker(
+            self._count_there, group="statistics", description="count", thread=True, exit_on_error=False
+        )
+
+    @property
+    def scope(self) -> StatisticsScope:
+        """Return what is counted."""
+        days, current = PERIOD_DAYS[self._period], self._state.current
+        since = max(0, self._journal.now() - days * DAY_MICROS) if days else 0
+        if self._where == 2 and current is not None:
+            return StatisticsScope(since=0, session_id=current.id)
+        return StatisticsScope(since=since, workspace=self._workspace if self._where == 1 else None)
+
+    def _count_there(self) -> None:
+        found: tuple[StatisticsFacts, Statistics] | None = None
+        try:
+            with self._journal.reader.snapshot() as database:
+                facts = statistics_facts(database, self.scope)
+            found = facts, session_statistics(
+                facts.calls, facts.answers, facts.sessions, facts.files, self._price
+            )  # fmt: skip
+        except Exception as error:  # noqa: BLE001 whatever the journal says is told
+            self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
+        # Textual leaves the type of an app's result open; nothing here depends on it.
+        cast("Any", self).app.call_from_thread(self._was_counted, found)
+
+    def _was_counted(self, found: tuple[StatisticsFacts, Statistics] | None) -> None:
+        self._is_counting = False
+        if found is not None and self.is_attached:
+            self._counted = found
+            self._draw()
+        if self._counts_again:
+            self.count()
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        days, muted = PERIOD_DAYS[self._period], ink(self).of("muted")
+        words = f"last {days} days" if days else "all days"
+        where = _SCOPES[self._where]
+        if self._where == 2:
+            current = self._state.current
+            words, where = "this session", f"“{session_title(current)}”" if current else "there is none"
+        line = glyphs(self).line
+        facts = Content.assemble(
+            (words, ink(self).of("foreground")), " ", cells.safe_content(line(where), muted)
+        )
+        key = ink(self).of("info", bold=True)
+        self.set_title(
+            facts, Content.assemble(("h l", key), (" period  ", muted), ("w", key), (" where", muted))
+        )
+
+    def _widths(self) -> tuple[int, int]:
+        return self.left.width, self.right.width if self.right.display else 0
+
+    def _draw_where_it_moved(self) -> None:
+        # A column has its new width only after the layout that hid or showed the other one.
+        if self._widths() != self._drawn_for:
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._counted is None or not self.is_attached:
+            return
+        self._drawn_for = self._widths()
+        self.call_after_refresh(self._draw_where_it_moved)
+        facts, counts = self._counted
+        has_two = self.right.display
+        left = StatisticsFrame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
+        right = (
+            StatisticsFrame(width=max(30, self.right.width), ink=ink(self), glyphs=glyphs(self))
+            if has_two
+            else left
+        )
+        if not counts.sessions:
+            first = [
+                left.blank("none"),
+                left.plain("none", "Nothing to count yet. Sessions of this period stand here."),
+            ]
+            self.left.take(first)
+            self.right.take([])
+            return
+        first = [
+            *library.tool_count_lines(counts.tools, left), *library.outcome_lines(counts, left),
+            *library.decision_time_lines(counts.deciding, left),
+        ]  # fmt: skip
+        second = self._second(facts, counts, right)
+        self.left.take(first if has_two else [*first, left.blank("between"), *second])
+        self.right.take(second if has_two else [])
+
+    def _second(
+        self, facts: StatisticsFacts, counts: Statistics, frame: StatisticsFrame
+    ) -> list[StatisticsLine]:
+        days, labels = self._days(facts)
+        return [
+            *library.token_lines(days, labels, counts, frame),
+            *library.session_status_lines(counts, frame), *library.changed_file_lines(counts, frame),
+            *library.insight_lines(insights(facts.answers, counts.tools, _hour_of), frame),
+        ]  # fmt: skip
+
+    def _days(self, facts: StatisticsFacts) -> tuple[list[int], tuple[str, str]]:
+        today, count = _day_of(self._journal.now()), PERIOD_DAYS[self._period]
+        if not count or self._where == 2:
+            oldest = min((_day_of(one.updated_at) for one in facts.sessions), default=today)
+            count = max(7, min(_MAX_DAYS, today - oldest + 1))
+        first = today - count + 1
+        return tokens_by_day(facts.sessions, first, count, _day_of), (_date_text(first), _date_text(today))
+
+    # --- keys -----------------------------------------------------------------------------------------
+
+    def choose_period(self, step: int) -> None:
+        """Count another period."""
+        if self._where == 2:
+            self.post_message(StatusMessage("A session is counted whole. w counts workspaces."))
+            return
+        self._period = max(0, min(self._period + step, len(PERIOD_DAYS) - 1))
+        self._say()
+        self.count()
+
+    def next_where(self) -> None:
+        """Count somewhere else."""
+        self._where = (self._where + 1) % len(_SCOPES)
+        self._say()
+        self.count()
+
+    @property
+    def _list(self) -> StatisticsList:
+        return self.right if self.right.has_focus else self.left
+
+    def move(self, rows: int) -> None:
+        """Move the cursor; from the end of one column it goes on in the other."""
+        view, before = self._list, self._list.cursor
+        view.move(rows)
+        other = self.left if view is self.right else self.right
+        goes_over = (view is self.left) == (rows > 0)
+        if view.cursor == before and goes_over and other.display and other.line_count:
+            other.focus()
+            other.move_to_end(is_last=rows < 0)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last line of the column."""
+        self._list.move_to_end(is_last=is_last)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll half a page."""
+        view = self._list
+        view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
+
+    def open_row(self) -> None:
+        """Open the library narrowed to the line under the cursor."""
+        key, days = (self._list.cursor or "").strip(), PERIOD_DAYS[self._period]
+        if not key or key.startswith("-"):
+            self.post_message(StatusMessage("There are no sessions behind this line."))
+            return
+        since = f" since:{days}d" if days and self._where != 2 else ""
+        self.post_message(LibraryWanted(key + since))
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_row()
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.post_message(KeysChanged())
+
+    def copy_text(self) -> str:
+        """Return the line as text."""
+        line = self._list.cursor
+        return "" if line is None else self._list.text_of(line)
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does here."""
+        return "its sessions" if key_id == "list.open" else super().label_of(key_id)
+
+
+def _day_of(micros: int) -> int:
+    return datetime.fromtimestamp(micros / 1_000_000).toordinal()
+
+
+def _hour_of(micros: int) -> int:
+    return datetime.fromtimestamp(micros / 1_000_000).hour
+
+
+def _date_text(day: int) -> str:
+    found = date.fromordinal(day)
+    return f"{found.day} {found.strftime('%b')}"

@@ -1,0 +1,292 @@
+"""Pages to read over the main screen: keys and signs, messages, the log after an error, model setup."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.style import Style
+from textual.widgets import Static
+
+from workbench.render import cells
+from workbench.render.cells import wrap_plain_text
+from workbench.render.theme import Ink
+from workbench.text.human import clock_time
+from workbench.tui import keymap
+from workbench.tui.keymap import Key
+from workbench.tui.main.notifications import LoggedMessage
+from workbench.tui.pane import Pane
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import Dialog, PagerScreen
+from workbench.views.status_icons import ICONS, IconName
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+
+_GROUP_COLUMNS: Final = (
+    ("Decide", "Hunks and lines", "Write", "Read", "Start"),
+    ("Move", "Many"),
+    ("Everywhere",),
+)
+_SIGNS: Final[tuple[IconName, ...]] = (
+    "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
+    "cancelled", "unknown", "risk", "taken", "left",
+)  # fmt: skip
+_SIGN_MEANINGS: Final[Mapping[str, str]] = {
+    "waiting": "waits for you", "todo": "not started", "ok": "done", "cancelled": "withdrawn",
+}  # fmt: skip
+"""Longer words than those of the line mode."""
+_LABELED_BY_PANE: Final = frozenset({"approvals.approve", "approvals.reject"})
+_KEYS_CELLS: Final = 9
+_REASON_MARGIN: Final = 2
+"""Cells before a reason that several keys share; it stands out to the left of them."""
+_THREE_COLUMNS_FROM: Final = 90
+"""Cells from which the groups stand in three columns."""
+
+
+def open_help(screen: "MainScreen") -> None:
+    """Show the keys of what has the focus."""
+    pane = screen.focused_pane
+    name = pane.NAME if pane else "Composer"
+    scopes = pane.scopes() if pane else ("composer",)
+    keys = keymap.keys_of_scopes([*screen.INNER, *scopes, "app"])
+    screen.textual.push_screen(HelpScreen(name, keys, pane, screen.why_off))
+
+
+class HelpScreen(Dialog, inherit_bindings=False):
+    """One page of keys."""
+
+    def __init__(
+        self,
+        name: str,
+        keys: Sequence[Key[Any]],
+        pane: Pane | None,
+        why_off: Callable[[str], str] | None = None,
+    ) -> None:
+        """Show keys.
+
+        Args:
+            name: whose keys they are.
+            keys: those of its scopes, the inner ones first.
+            pane: what has the focus; says why a key of its own is off.
+            why_off: says of any key why the screen does nothing with it; empty if it does.
+        """
+        super().__init__("help")
+        self._why_off = why_off
+        self._words, self._keys, self._pane = name, _unshadowed_keys(keys), pane
+        self._find = ""
+        self._page = Static(id="help-page")
+
+    def compose(self) -> ComposeResult:
+        """Yield the page."""
+        with VerticalScroll(id="help-box", can_focus=False):
+            yield self._page
+
+    def on_mount(self) -> None:
+        """Show all keys."""
+        self._show()
+
+    def on_resize(self) -> None:
+        """Lay out in another width."""
+        self._show()
+
+    def on_key(self, event: events.Key) -> None:
+        """Find what is typed; escape clears it, then leaves."""
+        event.stop()
+        if event.key == "escape":
+            if not self._find:
+                self.dismiss()
+                return
+            self._find = ""
+        elif event.key == "backspace":
+            self._find = self._find[:-1]
+        elif event.key in ("down", "up", "pagedown", "pageup"):
+            self.query_one(VerticalScroll).scroll_relative(y=3 if "down" in event.key else -3, animate=False)
+        elif event.key in ("f1", "question_mark") and not self._find:
+            self.dismiss()
+            return
+        elif event.is_printable and event.character:
+            self._find += event.character
+        self._show()
+
+    def _show(self) -> None:
+        found = f"“{self._find}”  esc clears it" if self._find else "type to find  esc back"
+        self.set_titles(f"Keys here: {self._words}", glyphs(self).line(found))
+        self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
+        self.call_after_refresh(self._say_more, found)
+
+    def _say_more(self, found: str) -> None:
+        """Say that there is more than is seen, once it is known how much fits."""
+        box = self.box
+        if self.is_attached and box.max_scroll_y > 0:
+            box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {found}"))  # type: ignore[assignment]
+
+    def _made(self, width: int) -> Content:
+        is_one = bool(self._find) or width < _THREE_COLUMNS_FROM
+        cell = width if is_one else width // len(_GROUP_COLUMNS)
+        columns = [column for groups in _GROUP_COLUMNS if (column := self._column(groups, cell - 1))]
+        off = self._off(cell - 1)
+        if is_one:
+            columns = [[line for column in (*columns, off) for line in (*column, Content(""))]]
+        elif off and len(columns) < len(_GROUP_COLUMNS):
+            columns.append(off)
+        elif off and columns:
+            min(columns, key=len).extend([Content(""), *off])
+        lines = _columns_side_by_side(columns, cell)
+        if not self._find:
+            lines += [Content(""), *self._signs(width)]
+        return Content("\n").join(lines or [Content(f"No key does “{self._find}”.")])
+
+    def _column(self, groups: Iterable[str], width: int) -> list[Content]:
+        lines: list[Content] = []
+        for group in groups:
+            keys = [key for key in self._keys if key.group == group and self._is_on(key)]
+            if keys:
+                lines += [Content("")] if lines else []
+                lines.append(Content.styled(group, ink(self).of("foreground", bold=True)))
+                lines += [line for key in keys for line in self._lines(key, width)]
+        return lines
+
+    def _off(self, width: int) -> list[Content]:
+        """Return the keys that do nothing now, each with its reason."""
+        keys = [key for key in self._keys if self._printed(key) and self._why(key) and self._is_found(key)]
+        if not keys:
+            return []
+        lines = [Content.styled("Not now", ink(self).of("foreground", bold=True))]
+        reasons = dict.fromkeys(self._why(key) for key in keys)
+        for reason in sorted(reasons, key=lambda one: sum(self._why(key) == one for key in keys) > 1):
+            same = [key for key in keys if self._why(key) == reason]
+            if len(same) > 1:
+                # Said once: of twelve keys that are off in a replay all are for one reason.
+                words = glyphs(self).line(f"{reason.removesuffix('.')}:")
+                texts = wrap_plain_text(words, max(8, width - _REASON_MARGIN))
+                tone, margin = ink(self).of("muted"), " " * _REASON_MARGIN
+                lines += [Content.assemble(margin, text.stylize(tone)) for text in texts]
+            for key in same:
+                words = (key.help or key.tooltip) if len(same) > 1 else reason
+                lines += self._lines(key, width, words)
+        return lines
+
+    def _is_on(self, key: Key[Any]) -> bool:
+        return bool(self._printed(key)) and not self._why(key) and self._is_found(key)
+
+    def _why(self, key: Key[Any]) -> str:
+        found = self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
+        return found or (self._why_off(key.id) if self._why_off is not None else "")
+
+    def _now(self, key: Key[Any]) -> str:
+        """Return what an answering key would do to what is under the cursor; empty for any other."""
+        if self._pane is None or key.id not in _LABELED_BY_PANE:
+            return ""
+        return self._pane.label_of(key.id)
+
+    def _printed(self, key: Key[Any]) -> str:
+        return keymap.printed_keys(key, keymap.user_keymap(self))
+
+    def _is_found(self, key: Key[Any]) -> bool:
+        text = f"{self._printed(key)} {key.help or key.tooltip} {key.label}".casefold()
+        return self._find.casefold() in text
+
+    def _lines(self, key: Key[Any], width: int, off: str = "") -> list[Content]:
+        """Return what a key does, or what is said of one that is off, on as many lines as it takes."""
+        colours, line, why = ink(self), glyphs(self).line, self._why(key)
+        words = off or self._now(key) or key.help or key.tooltip
+        shown = line(self._printed(key)).rjust(_KEYS_CELLS)
+        tone = colours.of("faint") if why else colours.of("info", bold=True)
+        texts = wrap_plain_text(line(words), max(8, width - _KEYS_CELLS - 2))
+        heads = [Content.styled(shown, tone), *[Content(" " * _KEYS_CELLS)] * (len(texts) - 1)]
+        style = colours.of("faint" if why else "foreground")
+        return [
+            Content.assemble(head, "  ", text.stylize(style)) for head, text in zip(heads, texts, strict=True)
+        ]
+
+    def _signs(self, width: int) -> list[Content]:
+        colours, signs = ink(self), glyphs(self)
+        cell = 20
+        items = [
+            Content.assemble(
+                (signs.of(name), _sign_color(name, colours)), f" {_SIGN_MEANINGS.get(name, ICONS[name].word)}"
+            )
+            for name in _SIGNS
+        ]
+        row = max(1, width // cell)
+        items = [item.pad_right(max(0, cell - item.cell_length)) for item in items]
+        lines = [Content("").join(items[n : n + row]) for n in range(0, len(items), row)]
+        return [Content.styled("Signs", colours.of("foreground", bold=True)), *lines]
+
+
+def _sign_color(name: IconName, colours: Ink) -> Style:
+    if name in ("taken", "left"):
+        return colours.of("added" if name == "taken" else "muted")
+    return colours.sign(name)  # type: ignore[arg-type]  # the list above holds no other glyphs
+
+
+def _unshadowed_keys(keys: Sequence[Key[Any]]) -> list[Key[Any]]:
+    """Return the keys that count: an inner scope's stand before the same key of an outer one."""
+    taken: set[str] = set()
+    found: list[Key[Any]] = []
+    for key in keys:
+        if not taken & set(key.keys):
+            found.append(key)
+        taken |= set(key.keys)
+    return found
+
+
+def _columns_side_by_side(columns: Sequence[Sequence[Content]], width: int) -> list[Content]:
+    rows = max((len(column) for column in columns), default=0)
+    lines: list[Content] = []
+    for n in range(rows):
+        parts = [column[n] if n < len(column) else Content("") for column in columns]
+        fitted = [part.truncate(width - 1, ellipsis=True) for part in parts]
+        lines.append(Content("").join(part.pad_right(width - part.cell_length) for part in fitted))
+    return lines
+
+
+def open_messages(screen: "MainScreen") -> None:
+    """Show what the screen said so far, from the newest up."""
+    lines = [_message_line(screen, message) for message in screen.notices.kept]
+    title, nothing = "Messages of this screen", ["Nothing was said yet."]
+    screen.textual.push_screen(PagerScreen(title, lines or nothing, name="messages", begins_at_end=True))
+
+
+def _message_line(screen: "MainScreen", message: LoggedMessage) -> Content:
+    colours = ink(screen)
+    sign = f"{glyphs(screen).of('failed')} " if message.is_error else "  "
+    time = Content.styled(f"{clock_time(message.at)}  ", colours.of("faint"))
+    tone = colours.of("failed" if message.is_error else "foreground")
+    return time + cells.safe_content(f"{sign}{message.text}", tone)
+
+
+_SETUP_TEXT = """\
+A model is named in one file, which you write. Any one of these three is enough:
+
+    {file}
+
+llama.cpp (llama-server --jinja -m model.gguf), or any server of yours that speaks OpenAI's chat completions
+
+    {{ "default_provider": "local", "providers": {{ "local": {{
+        "kind": "openai-compatible", "base_url": "http://127.0.0.1:8080/v1", "model": "NAME" }} }} }}
+
+Ollama
+
+    {{ "default_provider": "ollama", "providers": {{ "ollama": {{
+        "kind": "ollama", "base_url": "http://localhost:11434", "model": "qwen3-coder:30b" }} }} }}
+
+A hosted server; key_env names the variable that holds its key, the key itself is never stored
+
+    {{ "default_provider": "hosted", "providers": {{ "hosted": {{
+        "kind": "openai-compatible", "base_url": "https://HOST/v1", "model": "NAME",
+        "key_env": "MODELS_API_KEY" }} }} }}
+
+Then          ctrl+n, write what you want done, enter. A saved file counts within a minute.
+Try it        workbench doctor --provider local --probe
+Once only     workbench run -p TEXT --base-url http://127.0.0.1:8080/v1
+Without one   d on the first page is the demo, 5 imports sessions of other programs"""
+
+
+def open_setup(screen: "MainScreen") -> None:
+    """Show how a model is set up."""
+    text = _SETUP_TEXT.format(file=f"    {screen.services.config_file()}")
+    screen.textual.push_screen(PagerScreen("Set up a model", text.splitlines()))

@@ -1,0 +1,141 @@
+"""Keys that work everywhere, in every list, in the sidebar, on the welcome page and in the prompt bar."""
+
+from typing import TYPE_CHECKING, Final
+
+from workbench.tui.backend import EXIT_FOR_DEMO
+from workbench.tui.keymap import Key
+from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
+from workbench.tui.pane import FirstWaiting, ForkWanted, ReplayWanted, SideBySideWanted
+
+if TYPE_CHECKING:
+    from workbench.tui.main.bars import Sidebar
+    from workbench.tui.main.overlays import PromptBar
+    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.pane import Pane
+
+
+def _place_key(place: Place) -> "Key[MainScreen]":
+    is_first = place is PLACES[0]
+    return Key(
+        id=f"app.place-{place.key}", keys=(place.key,), label=place.title,
+        tooltip=place.tooltip or place.title,
+        shown=f"{place.key} … {PLACES[-1].key}" if is_first else "-",
+        help="places, see the titles" if is_first else "",
+        action=lambda screen: screen.go_to(int(place.key)),
+    )  # fmt: skip
+
+
+APP: Final[tuple[Key["MainScreen"], ...]] = (
+    *(_place_key(place) for place in PLACES),
+    Key(id="app.place-8", keys=("8",), label="", tooltip="no place", shown="-", in_palette=False,
+        action=lambda screen: screen.say(NO_SUCH_PLACE)),
+    Key(id="app.place-9", keys=("9",), label="", tooltip="no place", shown="-", in_palette=False,
+        action=lambda screen: screen.say(NO_SUCH_PLACE)),
+    Key(id="app.pane-next", keys=("tab",), label="next pane", tooltip="next pane", shown="tab",
+        action=lambda screen: screen.focus_next_pane(1)),
+    Key(id="app.pane-previous", keys=("shift+tab",), label="previous pane", tooltip="previous pane",
+        shown="-",
+        action=lambda screen: screen.focus_next_pane(-1)),
+    Key(id="app.waiting-first", keys=("ctrl+g",), label="first waiting", tooltip="to the first that waits",
+        action=lambda screen: screen.post_message(FirstWaiting())),
+    Key(id="app.compose", keys=("i",), label="write", tooltip="write a message", opens_field=True,
+        action=lambda screen: screen.compose_message()),
+    Key(id="app.palette", keys=("ctrl+p", ":"), label="commands", tooltip="every command", shown="ctrl+p :",
+        in_palette=False, opens_field=True,
+        action=lambda screen: screen.open_palette()),
+    Key(id="app.help", keys=("?", "f1"), label="all keys", tooltip="this page", in_palette=False,
+        action=lambda screen: screen.open_help()),
+    Key(id="app.zoom", keys=("z",), label="zoom", tooltip="pane full size, and back",
+        action=lambda screen: screen.toggle_zoom()),
+    Key(id="app.session-new", keys=("ctrl+n",), label="new session", tooltip="new session",
+        action=lambda screen: screen.begin_session()),
+    Key(id="app.agent-stop", keys=("ctrl+c",), label="stop", tooltip="stop the agent",
+        action=lambda screen: screen.copy_or_stop()),
+    Key(id="app.back", keys=("escape",), label="back", tooltip="back one level", in_palette=False,
+        action=lambda screen: screen.back()),
+    Key(id="app.leave", keys=("q", "ctrl+q"), label="leave", tooltip="leave; agents go on", decides=True,
+        action=lambda screen: screen.leave_app()),
+    Key(id="app.suspend", keys=("ctrl+z",), label="to the shell", tooltip="to the shell; fg comes back",
+        action=lambda screen: screen.suspend()),
+    Key(id="app.redraw", keys=("ctrl+l",), label="redraw", tooltip="draw the screen again",
+        action=lambda screen: screen.redraw()),
+)  # fmt: skip
+LIST: Final[tuple[Key["Pane"], ...]] = (
+    Key(id="list.row-down", keys=("j", "down"), label="row", tooltip="row down, up", shown="j k",
+        group="Move", in_palette=False,
+        action=lambda pane: pane.move(1)),
+    Key(id="list.row-up", keys=("k", "up"), label="", tooltip="row up", shown="-", group="Move",
+        in_palette=False,
+        action=lambda pane: pane.move(-1)),
+    Key(id="list.problem-next", keys=("n",), label="next problem",
+        tooltip="next, previous that waits or failed", shown="n N", group="Move", footer=50,
+        action=lambda pane: pane.move_to_problem(1),
+        why_off=lambda pane: pane.NO_PROBLEMS or pane.why_no_row()),
+    Key(id="list.problem-previous", keys=("N",), label="", tooltip="previous that waits or failed", shown="-",
+        group="Move",
+        action=lambda pane: pane.move_to_problem(-1),
+        why_off=lambda pane: pane.NO_PROBLEMS or pane.why_no_row()),
+    Key(id="list.row-first", keys=("g", "home"), label="ends", tooltip="first, last", shown="g G",
+        group="Move", in_palette=False,
+        action=lambda pane: pane.move_to_end(is_last=False)),
+    Key(id="list.row-last", keys=("G", "end"), label="", tooltip="last", shown="-", group="Move",
+        in_palette=False,
+        action=lambda pane: pane.move_to_end(is_last=True)),
+    Key(id="list.half-down", keys=("ctrl+d", "pagedown"), label="half a page", tooltip="half a page down, up",
+        shown="ctrl+d u", group="Move", in_palette=False,
+        action=lambda pane: pane.scroll_half(1)),
+    Key(id="list.half-up", keys=("ctrl+u", "pageup"), label="", tooltip="half a page up", shown="-",
+        group="Move", in_palette=False,
+        action=lambda pane: pane.scroll_half(-1)),
+    Key(id="list.filter", keys=("/",), label="filter", tooltip="filter", group="Many", footer=62,
+        opens_field=True,
+        action=lambda pane: pane.ask_filter(), why_off=lambda pane: pane.NO_FILTER),
+    Key(id="list.order", keys=("o",), label="order", tooltip="next order; title says which", group="Many",
+        footer=70,
+        action=lambda pane: pane.next_order(), why_off=lambda pane: pane.ONE_ORDER or pane.why_no_row()),
+    Key(id="list.open", keys=("enter",), label="open", tooltip="the whole screen for it", group="Move",
+        footer=48,
+        action=lambda pane: pane.open_row(), why_off=lambda pane: pane.why_not_open()),
+    Key(id="list.copy", keys=("y",), label="copy", tooltip="copy path, command, text", group="Many",
+        footer=72, decides=True,
+        action=lambda pane: pane.copy_row(), why_off=lambda pane: pane.why_no_row()),
+    Key(id="list.pipe", keys=("|",), label="pipe", tooltip="what is under the cursor to a command",
+        group="Many", decides=True,
+        action=lambda pane: pane.pipe_row(), why_off=lambda pane: pane.why_no_row()),
+)  # fmt: skip
+RAIL: Final[tuple[Key["Sidebar"], ...]] = (
+    Key(id="rail.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
+        group="Read", footer=20,
+        action=lambda pane: pane.post_message(ReplayWanted(pane.list.cursor or "")),
+        why_off=lambda pane: pane.why_not_open()),
+    Key(id="rail.fork", keys=("F",), label="fork", tooltip="a session from its end, its files or not",
+        group="Read", footer=21, decides=True,
+        action=lambda pane: pane.post_message(ForkWanted(pane.list.cursor or "")),
+        why_off=lambda pane: pane.why_not_open()),
+    Key(id="rail.beside", keys=("B",), label="side by side", tooltip="in step beside the one on show",
+        group="Read", footer=70,
+        action=lambda pane: pane.post_message(SideBySideWanted(pane.list.cursor or "")),
+        why_off=lambda pane: pane.why_not_open()),
+)  # fmt: skip
+FIRST: Final[tuple[Key["MainScreen"], ...]] = (
+    Key(id="first.demo", keys=("d",), label="demo", tooltip="a recorded agent on a copy of an example",
+        group="Start", footer=1, is_override=True, decides=True,
+        action=lambda screen: screen.textual.exit(EXIT_FOR_DEMO)),
+    Key(id="first.providers", keys=("p",), label="providers", tooltip="set up a model", group="Start",
+        footer=2, decides=True,
+        action=lambda screen: screen.open_setup()),
+)  # fmt: skip
+DIALOG: Final[tuple[Key["PromptBar"], ...]] = (
+    Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group="Decide",
+        footer=1, in_palette=False, decides=True,
+        action=lambda bar: bar.send()),
+    Key(id="dialog.earlier", keys=("up",), label="earlier words", tooltip="words given here before",
+        shown="↑ ↓", group="Decide", footer=2, in_palette=False,
+        action=lambda bar: bar.recall(1)),
+    Key(id="dialog.later", keys=("down",), label="", tooltip="later words", shown="-", group="Decide",
+        in_palette=False,
+        action=lambda bar: bar.recall(-1)),
+    Key(id="dialog.leave", keys=("escape",), label="back, nothing is done", tooltip="back, nothing is done",
+        group="Decide", footer=3, is_override=True, in_palette=False,
+        action=lambda bar: bar.leave()),
+)  # fmt: skip

@@ -1,0 +1,545 @@
+"""Makes what each pane is shown from what the screen knows, and knows when something shown changes with time.
+
+The only place where journal rows meet panes. One timer wakes the screen at the moment at which something
+reads otherwise; while nothing counts down there is none.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from textual.timer import Timer
+
+from workbench.domain.events import CallFinished, CallProposed, Event
+from workbench.domain.rows import Action, Call
+from workbench.render.diff import HUNK_CONTEXT_LINES
+from workbench.text.safe import one_line
+from workbench.tui import keymap
+from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
+from workbench.tui.journal_source import JournalSource
+from workbench.tui.main.bars import FooterKey, Tab
+from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.pane import (
+    CallModel,
+    ComposerModel,
+    ConversationModel,
+    Pane,
+    PipelineModel,
+    QueueModel,
+    SidebarModel,
+    ToolsModel,
+    TranscriptPartWanted,
+)
+from workbench.tui.state import ScreenState, StateChange, TranscriptPart
+from workbench.views import approvals, sessions, tools
+from workbench.views.action_detail import ActionDetail, action_detail
+from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, hunk_sizes, seconds_left
+from workbench.views.data_source import SealedContentGone
+from workbench.views.sessions import HeaderFacts
+from workbench.views.tools import FRESH_WAIT_SECONDS
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+    from workbench.views.detail_pages import DetailPage
+
+_SECOND: Final = 1_000_000
+"""Microseconds."""
+DRIVER_CHECK_SECONDS: Final = 10
+"""While something works or waits, what drives it is looked at so often."""
+
+
+def seconds_until_change(state: ScreenState, now: int) -> float | None:
+    """Return the seconds until something on the screen changes by itself; None if nothing does.
+
+    Args:
+        state: What the screen knows.
+        now: Microseconds.
+    """
+    found = min(_microseconds_until_changes(state, now), default=None)
+    return None if found is None else max(0, found) / _SECOND
+
+
+def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
+    """Yield the microseconds until each thing that moves does so."""
+    for action in state.pending:
+        if action.expires_at is not None:
+            yield _until_countdown_step(action, action.expires_at - now, now)
+    yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
+    if state.runs.is_moving:
+        yield _SECOND
+    if any(
+        one.status == "processing" and is_session_driven(state, one.id) for one in state.sessions.values()
+    ):
+        yield _until_calm_step(now)
+
+
+def _until_countdown_step(action: Action, left: int, now: int) -> int:
+    shown = int(seconds_left(action, now) or 0)
+    # What is shown is rounded up to seconds, and above five minutes down to ten of them.
+    return left - (shown - 1) * _SECOND if shown >= SOON_SECONDS else (left - 1) % _SECOND + 1
+
+
+def _until_call(call: Call, now: int) -> int:
+    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * _SECOND
+    return _SECOND - now % _SECOND if is_fresh else _until_calm_step(now)
+
+
+def _until_calm_step(now: int) -> int:
+    return CALM_COUNTDOWN_STEP * _SECOND - now % (CALM_COUNTDOWN_STEP * _SECOND)
+
+
+def _counts_time(state: ScreenState, call: Call) -> bool:
+    if call.finished_at is not None:
+        return False
+    return call.started_at is None or is_session_driven(state, call.session_id)
+
+
+def is_session_driven(state: ScreenState, session_id: str) -> bool:
+    """Return whether a living process drives a session; one that died says nothing any more."""
+    source = state.source
+    return not isinstance(source, JournalSource) or source.is_driven(session_id)
+
+
+_MINUTE: Final = 60.0
+_EARLY_SECONDS: Final = 0.005
+"""Seconds: moments that are as close as this are one."""
+_MIN_INTERVAL: Final = 0.5
+"""Seconds from one moment to the next at least: each of hundreds of questions counts at its own."""
+
+
+class RedrawTimer:
+    """Keeps the time on behalf of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+        self.ticker: Timer | None = None
+        self._due, self._host_seen_at = 0.0, 0
+        self._counted_at = float("-inf")
+
+    def begin(self) -> None:
+        """Look each minute at what nothing tells of."""
+        self._screen.set_interval(_MINUTE, self._minute)
+
+    def keep(self) -> None:
+        """Wake up when something on the screen counts on, and not at all while nothing does."""
+        screen = self._screen
+        wait = seconds_until_change(screen.state, screen.state.source.now())
+        clock = screen.drawing.monotonic()
+        due = None if wait is None else max(clock + wait, self._counted_at + _MIN_INTERVAL)
+        if self.ticker is not None and (due is None or abs(due - self._due) > _EARLY_SECONDS):
+            self.ticker.stop()
+            self.ticker = None
+        if due is not None and self.ticker is None:
+            self._due = due
+            self.ticker = screen.set_timer(due - clock + _EARLY_SECONDS, self._count_on)
+
+    def _count_on(self) -> None:
+        self.ticker = None
+        self._counted_at = self._screen.drawing.monotonic()
+        self.tick()
+        self._screen.keep_time()
+
+    def tick(self) -> None:
+        """Show the moment: what counts, what has expired, how the host stands."""
+        screen = self._screen
+        now = screen.state.source.now()
+        if screen.state.is_due(now):
+            screen.requests.expire()
+        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
+            self._host_seen_at = now
+            screen.requests.read_trouble()
+        screen.showing.head()
+        for pane in screen.panes:
+            if screen.is_shown(pane):
+                pane.tick(now)
+        if screen.is_shown(screen.pipeline) and screen.state.runs.looks_otherwise(now):
+            screen.showing.pipeline()
+        screen.tell()
+
+    def _minute(self) -> None:
+        screen = self._screen
+        screen.keep_time()
+        screen.requests.read_standing()
+        if not screen.state.runs.rows:
+            screen.requests.read_pipelines()
+        screen.showing.head()
+
+
+_SHOWN_WHEN_OFF = frozenset(
+    {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
+)
+"""Keys that stay in the footer, faint and with their reason, when they are off for what waits."""
+_ACTION_KINDS_OF_KEY = {
+    "approvals.always": ("tool",),
+    "approvals.extend": ("tool", "gate", "question"),
+    "approvals.approve": ("tool", "gate", "question"),
+    "approvals.reject": ("tool", "gate", "question"),
+}
+"""Keys that only some kinds of action can ever have, with those kinds."""
+_MAX_CHILD_EVENTS = 2_000
+"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
+
+
+class Presenter:
+    """Shows the state to the panes of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+        self.facts = HeaderFacts()
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether a session can be begun, or there is one."""
+        return bool(self._screen.state.sessions) or self._screen.has_model
+
+    def everything(self) -> None:
+        """Show everything, as at the start or after another session was chosen."""
+        self.head()
+        self.queue(StateChange())
+        self.conversation(None)
+        self.tools()
+        self.rail()
+        self.composer()
+        self.pipeline()
+
+    def around(self) -> None:
+        """Show what stands around the conversation and says how a session is set."""
+        self.rail()
+        self.composer()
+
+    def what_changed(self, changed: StateChange) -> None:
+        """Show what events have changed."""
+        if changed.actions or changed.has_sessions or changed.has_calls:
+            self.head()
+        if changed.actions or changed.has_sessions:
+            self.queue(changed)
+            self.rail()
+        if changed.blocks or changed.has_sessions:
+            # An earlier part stands still while the end goes on.
+            is_end = self._screen.state.window is None
+            self.conversation(frozenset(changed.blocks if is_end else ()))
+        if changed.has_calls or changed.actions:
+            self.tools()
+        if changed.has_sessions:
+            self.composer()
+        if changed.runs or (changed.actions and self._screen.state.runs.rows):
+            self.pipeline()
+
+    def head(self) -> None:
+        """Show header, strip and tabs."""
+        screen, state = self._screen, self._screen.state
+        now = state.source.now()
+        self.facts = sessions.header_facts(
+            state.sessions.values(),
+            state.pending,
+            now,
+            workspace=screen.workspace,
+            home=screen.home,
+            branch=screen.branch,
+            current=state.current,
+            trouble=screen.trouble,
+        )
+        screen.header.show(self.facts, has_model=self.has_model)
+        current = state.current.id if state.current else None
+        if screen.strip.display:
+            screen.strip.show(sessions.session_rows(state.sessions.values(), state.pending, current=current))
+        screen.tabs.show(self._tabs())
+        if screen.arrangement is not None and screen.arrangement.width == "tiny":
+            screen.small.show(screen.size, self.summary())
+
+    def _tabs(self) -> list[Tab]:
+        state, here = self._screen.state, self._screen.place
+        failed = tools.failed_calls(state.calls)
+        run = self._screen.pipeline.run
+        counts = {2: (len(state.pending), 0), 3: (0, failed)}
+        counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
+        return [
+            Tab(
+                place=pane.PLACE,
+                name=pane.TAB or pane.NAME,
+                waiting=counts.get(pane.PLACE, (0, 0))[0],
+                failed=counts.get(pane.PLACE, (0, 0))[1],
+                is_here=here == pane.PLACE,
+            )
+            for pane in self._screen.panes
+            if pane.PLACE in PANE_PLACES
+        ]
+
+    def queue(self, changed: StateChange) -> None:
+        """Show the queue."""
+        state = self._screen.state
+        self._screen.approvals.show(
+            QueueModel(
+                actions=tuple(state.actions.values()),
+                sessions=state.sessions,
+                now=state.source.now(),
+                calls=state.action_calls,
+                hunk_sizes=self._hunk_sizes(),
+                ruled=state.ruled,
+                undone=frozenset(state.undone),
+                changed=frozenset(changed.actions),
+            )
+        )
+
+    def _hunk_sizes(self) -> dict[str, tuple[int, ...]]:
+        state = self._screen.state
+        partly = (action for action in state.actions.values() if action.selection is not None)
+        opened = ((action.id, state.source.opened(action)) for action in partly)
+        return {key: hunk_sizes(found.hunks) for key, found in opened if found is not None}
+
+    def detail(self, action_id: str | None) -> None:
+        """Show the action under the queue's cursor in full."""
+        self._screen.approvals.show_detail(self.detail_of(action_id))
+
+    def detail_of(self, action_id: str | None) -> ActionDetail | None:
+        """Return an action in full, from its exact bytes; None if it is not there any more."""
+        screen, source = self._screen, self._screen.state.source
+        action = screen.state.actions.get(action_id or "")
+        opened = source.opened(action) if action else None
+        if action is None or opened is None:
+            return None
+        edited = screen.approvals.choosing.edits.get(action.id)
+        try:
+            hunks = screen.answering.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
+            parameters = source.exact_parameters(action)
+        except SealedContentGone as error:
+            screen.say(error.why, is_error=True)
+            hunks, parameters = opened.hunks, opened.parameters
+        call = source.call(action.call_id) if action.call_id else None
+        bodies = [event.body for event in source.call_events(action.call_id)] if action.call_id else []
+        verdict = next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
+        finished = next((body for body in reversed(bodies) if isinstance(body, CallFinished)), None)
+        session = screen.state.sessions.get(action.session_id)
+        return action_detail(
+            action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
+            verdict=verdict, parts=screen.requests.parts_of(action, parameters),
+            is_own_text=bool(edited), is_undone=action.id in screen.state.undone, finished=finished,
+            bases=source.base_lines(action) if screen.approvals.context > HUNK_CONTEXT_LINES else None,
+        )  # fmt: skip
+
+    def conversation(self, changed: frozenset[str] | None) -> None:
+        """Show the conversation of the session on show."""
+        state = self._screen.state
+        self._screen.conversation.show(
+            ConversationModel(
+                session=state.current,
+                transcript=state.shown,
+                changed=changed,
+                part="" if state.window is None else state.window.words,
+                now=state.source.now(),
+                has_model=self.has_model,
+                opening=self._screen.services.opening,
+                elsewhere=self._screen.elsewhere,
+            )
+        )
+
+    def another_part(self) -> None:
+        """Show another part of the same conversation; a line that is in both keeps its place."""
+        shown = {block.id for block in self._screen.conversation.view.blocks}
+        new = {block.id for block in self._screen.state.shown.blocks}
+        self.conversation(frozenset(shown | new))
+
+    def part(self, wanted: TranscriptPartWanted) -> None:
+        """Show the part of the conversation that was asked for, and go where in it was meant."""
+        pane, where = self._screen.conversation, wanted.where
+        has_moved = self._screen.state.look_back(cast("TranscriptPart", where))
+        pane.part_shown()
+        if has_moved:
+            self.another_part()
+        if has_moved and where in ("first", "end"):
+            pane.view.move_to_end(is_last=where == "end")
+        elif has_moved and wanted.step:
+            pane.view.move_to_problem(wanted.step)
+
+    def tools(self) -> None:
+        """Show the calls of the session on show."""
+        state = self._screen.state
+        self._screen.tools.show(
+            ToolsModel(
+                session=state.current,
+                calls=state.calls,
+                actions=state.actions,
+                now=state.source.now(),
+                earlier=state.earlier_calls,
+            )
+        )
+
+    def call_in_full(self, call_id: str | None) -> CallModel | None:
+        """Return a call with its events and its output; None if it is not there any more."""
+        source = self._screen.state.source
+        call = source.call(call_id) if call_id else None
+        if call is None:
+            return None
+        found = source.call_events(call.id)
+        ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
+        output = source.text_of(ref) if ref else None
+        action = self._screen.state.actions.get(call.action_id or "")
+        return CallModel(call=call, action=action, events=found, output=output)
+
+    def step_in_full(self, drawn: str) -> "DetailPage | None":
+        """Return the step under the graph's cursor, or an item of it, with its session."""
+        pipeline, source = self._screen.pipeline, self._screen.state.source
+        graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
+        if run is None or step is None or graph.paint is None:
+            return None
+        item = graph.paint.item(drawn)
+        child_id = item.session_id if item is not None else step.session_id
+        child: Sequence[Event] = ()
+        calls: Sequence[Call] = ()
+        if child_id is not None and source.run(child_id) is None:
+            child, calls = source.events(child_id, 0, _MAX_CHILD_EVENTS), source.calls(child_id)
+        from workbench.views.detail_pages import step_detail
+
+        return step_detail(
+            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
+        )  # fmt: skip
+
+    def pipeline(self) -> None:
+        """Show the run on show."""
+        state = self._screen.state
+        run = state.runs.view(state.actions.values(), state.source.now())
+        if run is None:
+            self._screen.pipeline.show(PipelineModel(found=self._screen.pipelines_found))
+        else:
+            self._screen.pipeline.show(PipelineModel(run=run, before=state.runs.before(run)))
+
+    def rail(self) -> None:
+        """Show the sessions and what belongs to the one on show."""
+        state = self._screen.state
+        self._screen.rail.show(
+            SidebarModel(
+                sessions=tuple(state.sessions.values()),
+                actions=tuple(state.actions.values()),
+                current=state.current,
+                now=state.source.now(),
+                turns=state.transcript.facts.turns,
+                changed_files=sessions.changed_files(state.file_events, state.actions),
+                asks=self._asks,
+                rules=self._screen.asks[1],
+            )
+        )
+
+    @property
+    def _asks(self) -> str:
+        """Return what is asked about: a human may have said so for the session on show."""
+        current = self._screen.state.current
+        said = current.reads if current is not None else None
+        return {"every": "every tool", "reads": "all but reads"}.get(said or "", self._screen.asks[0])
+
+    def composer(self) -> None:
+        """Show whom a message would go to; with the first model the composer comes onto the screen."""
+        state = self._screen.state
+        if self._screen.has_frame:
+            self._screen.placing.status()
+        marks = len(self._screen.approvals.choosing.marks)
+        asks = f"asks before {self._asks}"
+        self._screen.composer.show(
+            ComposerModel(
+                session=state.current,
+                has_model=self.has_model,
+                is_working=state.current is not None and state.current.status == "processing",
+                queued=state.transcript.facts.queued,
+                mode=f"{marks} marked, a opens the table" if marks else asks,
+                now={
+                    "/mode": asks,
+                    "/model": f"{one_line(state.current.model, 40)}, or another" if state.current else "",
+                },
+            )
+        )
+
+    def footer(self) -> None:
+        """Show what the keys do where the focus is."""
+        screen, users = self._screen, keymap.user_keymap(self._screen)
+        if urgent := self._urgent_keys():
+            screen.footer.show(urgent, None)
+            return
+        right = FooterKey(
+            id="app.help",
+            keys=keymap.printed_keys(keymap.key_of("app.help"), users),
+            label="all keys" if screen.size.width >= 100 else "keys",
+        )
+        if screen.composer.has_focus_within:
+            found = [
+                FooterKey(keys=keymap.printed_keys(key, users), label=self._label_in_composer(key))
+                for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
+                if key.footer
+            ]
+            screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
+            return
+        pane = screen.focused_pane
+        if not screen.state.sessions and pane is screen.conversation:
+            first = keymap.keys_of_scopes(["first"])
+            found = [FooterKey(keys=keymap.printed_keys(key, users), label=key.label) for key in first]
+            new = [FooterKey(keys="ctrl+n", label="new session")] if self.has_model else []
+            screen.footer.show([*found, *new], right)
+            return
+        screen.footer.show([] if pane is None else _footer_keys_of_pane(pane, screen), right)
+
+    def _label_in_composer(self, key: keymap.Key[Any]) -> str:
+        is_idle = self._screen.composer.is_empty and bool(self._screen.state.pending)
+        return "to what waits" if is_idle and key.id == "composer.send" else key.label
+
+    def _urgent_keys(self) -> list[FooterKey]:
+        """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
+        screen = self._screen
+        if waiting := screen.drawing.guarded.footer_keys():
+            return waiting
+        if not screen.is_leaving:
+            return []
+        leave = keymap.printed_keys(keymap.key_of("app.leave"), keymap.user_keymap(screen))
+        return [FooterKey(keys=leave, label="leave"), FooterKey(keys="esc", label="stay")]
+
+    def title(self) -> str:
+        """Return the terminal's title."""
+        return sessions.terminal_title(self.facts)
+
+    def summary(self) -> approvals.QueueSummary:
+        """Return what waits, in facts."""
+        return approvals.queue_summary(self._screen.state.pending, self._screen.state.source.now())
+
+
+def _footer_keys_of_pane(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
+    scopes = pane.scopes()
+    taken: set[str] = set()
+    found: list[tuple[int, FooterKey]] = []
+    for key in keymap.keys_of_scopes(scopes):
+        is_hidden = bool(taken & set(key.keys))
+        taken |= set(key.keys)
+        keys = keymap.printed_keys(key, keymap.user_keymap(pane))
+        if is_hidden or not key.footer or not keys:
+            continue
+        why = pane.why_not(key.id)
+        if why and (key.id not in _SHOWN_WHEN_OFF or _never_counts_here(key.id, pane, screen)):
+            continue
+        waits = (
+            key.id in approval_selection.ANSWER_KEYS
+            and pane is screen.approvals
+            and not screen.approvals.standing.is_armed
+        )
+        rank = (key.narrow or key.footer) if screen.size.width < NARROW_LABEL_COLUMNS else key.footer
+        label = pane.label_of(key.id)
+        if key.id == "list.problem-next" and pane is screen.approvals and _is_past_waiting(screen):
+            rank, label = 0, "next that waits"
+        found.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
+    return [key for _, key in sorted(found, key=lambda pair: pair[0])]
+
+
+def _is_past_waiting(screen: "MainScreen") -> bool:
+    """Return whether the cursor stands on something decided while something else waits."""
+    return _is_decided(screen) and bool(screen.state.pending)
+
+
+def _never_counts_here(key_id: str, pane: Pane, screen: "MainScreen") -> bool:
+    """Return whether a key that is off could never count for the row under the cursor, or there is no row."""
+    if pane is not screen.approvals:
+        return False
+    detail = screen.approvals.detail
+    if detail is None:
+        return True
+    kinds = _ACTION_KINDS_OF_KEY.get(key_id)
+    return _is_decided(screen) or (kinds is not None and detail.kind not in kinds)
+
+
+def _is_decided(screen: "MainScreen") -> bool:
+    action = screen.state.actions.get(screen.approvals.queue.cursor or "")
+    return action is not None and action.state != "pending"

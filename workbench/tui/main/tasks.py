@@ -1,0 +1,472 @@
+"""Work that the screen has done in threads: decisions, prompts, hosts, git, the external editor.
+
+The screen never waits for a disk or a process; every refusal is reported in words.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from textual.app import App, SuspendNotSupported
+
+from workbench.changes.decision import SealedBytesMissing
+from workbench.domain.rows import Rule
+from workbench.domain.values import JsonObject
+from workbench.text.human import countdown_text
+from workbench.text.safe import one_line
+from workbench.tui import pane
+from workbench.tui.backend import Backend, BackendError, error_text
+from workbench.views.action_detail import CommandPartRow, CommandParts
+
+if TYPE_CHECKING:
+    from workbench.domain.events import RuleAdded
+    from workbench.domain.rows import Action
+    from workbench.domain.values import ToolDescriptor
+    from workbench.policy.command_review import CommandPart, CommandReview
+    from workbench.policy.rules import RuleMoment
+    from workbench.tui.main.screen import MainScreen
+
+
+def edit_in_external_editor(app: object, services: Backend, name: str, data: bytes) -> bytes | None:
+    """Let the user change bytes in their editor.
+
+    Args:
+        app: Whose terminal it is.
+        services: What opens it.
+        name: Last part of a file's name, which says its kind.
+        data: What it begins with.
+
+    Returns:
+        What was saved; None if nothing was.
+
+    Raises:
+        NotDone: It did not start, or failed; says why.
+    """
+    saved: list[bytes | Exception | None] = []
+
+    def edit() -> None:
+        # The framework takes the terminal back only from what raises nothing.
+        try:
+            saved.append(services.open_editor(name, data))
+        except Exception as error:  # noqa: BLE001 it is raised again once the terminal is taken back
+            saved.append(error)
+
+    try:
+        # Textual leaves the type of an app's return value open; nothing here depends on it.
+        with cast("App[Any]", app).suspend():
+            edit()
+    except SuspendNotSupported:
+        edit()
+    if isinstance(found := saved[0], Exception):
+        raise found
+    return found
+
+
+_LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
+
+
+def command_review_table(
+    services: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
+) -> CommandParts | None:
+    """Return the table of a command; None where one plain command says everything itself."""
+    from workbench.policy import rules
+    from workbench.policy.command_review import review_command
+
+    found = review_command(command, services.boundary(moment.workspace))
+    standing = rules.rules_in_force("allow", services.rules(), moment)
+    descriptor = services.known_tools().get(tool)
+    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in found.parts)
+    if len(rows) == 1 and not found.reasons and rows[0].sign == "waiting" and not rows[0].does:
+        return None
+    return CommandParts(rows=rows, notes=tuple(_review_notes(found)))
+
+
+def _part_row(
+    part: "CommandPart", descriptor: "ToolDescriptor | None", parameters: JsonObject, standing: Sequence[Rule]
+) -> CommandPartRow:
+    does = ", ".join(part.does)
+    if part.reasons or {"runs net", "hidden", "mixed scripts"} & set(part.marks):
+        return CommandPartRow(text=part.text, does=does, sign="risk", says="never by rule", is_risky=True)
+    rule = _covering_rule(part, descriptor, parameters, standing)
+    if rule is not None:
+        return CommandPartRow(text=part.text, does=does, sign="rule", says=f"{rule.id} allows it")
+    return CommandPartRow(
+        text=part.text, does=does, sign="waiting", says="asks, no rule", is_risky="removes" in part.marks
+    )
+
+
+def _covering_rule(
+    part: "CommandPart", descriptor: "ToolDescriptor | None", parameters: JsonObject, standing: Sequence[Rule]
+) -> Rule | None:
+    from workbench.policy import rules
+    from workbench.policy.rules import call_subject
+
+    if descriptor is None or part.simple is None or not standing:
+        return None
+    alone = {**parameters, descriptor.command_parameter or "": part.simple.source}
+    return rules.first_rule_passing(standing, call_subject(descriptor, alone, ""), part.simple)
+
+
+def _review_notes(found: "CommandReview") -> list[str]:
+    notes: list[str] = []
+    if found.left_out:
+        notes.append(f"And {found.left_out} more parts.")
+    if not found.is_certain:
+        notes.append("These may not be all of its parts: it cannot be read with certainty.")
+    if found.reasons:
+        notes.append(f"No rule covers the whole line: {', '.join(found.reasons)}.")
+    lasting = [str(n) for n, part in enumerate(found.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
+    if lasting:
+        which = f"part {lasting[0]} changes" if len(lasting) == 1 else f"parts {', '.join(lasting)} change"
+        notes.append(f"Cannot be undone here: {which} what the workbench does not keep.")
+    return notes
+
+
+_MAX_NOTIFICATION_CELLS = 200
+_EFFECT_VERBS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
+
+
+class BackgroundTasks:
+    """Asks in threads on behalf of a main screen."""
+
+    def __init__(self, screen: "MainScreen") -> None:
+        self._screen = screen
+        self._parts: dict[str, CommandParts | None] = {}
+        self.is_behind = False
+        """Whether the first frame shows a command that is taken apart only after it."""
+
+    def _thread(self, work: Callable[[], None], group: str, description: str) -> None:
+        self._screen.run_worker(
+            work, group=group, description=description, thread=True, exit_on_error=False, exclusive=False
+        )
+
+    def _say(self, text: str, *, is_error: bool = False) -> None:
+        self._screen.post_message(pane.StatusMessage(text, is_error=is_error))
+
+    def decide(self, message: pane.DecisionMade) -> None:
+        """Answer an action."""
+        screen = self._screen
+        if reason := screen.services.may_answer():
+            screen.approvals.decided(pane.DecisionReported(message.action_id, message.verdict, None, reason))
+            return
+        action = screen.state.actions.get(message.action_id)
+
+        def work() -> None:
+            opened = screen.state.source.opened(action) if action else None
+            screen.post_message(screen.answering.decide(message, opened))
+
+        self._thread(work, "answers", f"answer {message.action_id}")
+
+    def parts_of(self, action: "Action", parameters: "JsonObject") -> "CommandParts | None":
+        """Return a waiting command taken apart; the first time it is read in a thread, and shown then."""
+        command = parameters.get("command")
+        if action.state != "pending" or action.verb != "run" or not isinstance(command, str):
+            return None
+        if not self._screen.has_frame:
+            self.is_behind = True
+            return None
+        if action.id not in self._parts:
+            self._parts[action.id] = None
+            self._thread(
+                lambda: self._take_apart(action, parameters, command), "parts", "take a command apart"
+            )
+        return self._parts[action.id]
+
+    def _take_apart(self, action: "Action", parameters: "JsonObject", command: str) -> None:
+        from workbench.policy.rules import RuleMoment
+
+        screen = self._screen
+        moment = RuleMoment(
+            session_id=action.session_id, workspace=screen.workspace, run_id=None,
+            now=screen.state.source.now(),
+        )  # fmt: skip
+        found = command_review_table(screen.services, action.tool or "", parameters, command, moment)
+        self._parts[action.id] = found
+        if found is not None:
+            screen.post_message(pane.DetailWanted(action.id))
+
+    def rules_changed(self) -> None:
+        """Take commands apart anew: what rules say of them may be another."""
+        self._parts.clear()
+
+    def add_rule(self, rule: "RuleAdded", then: pane.DecisionMade | None) -> None:
+        """Add a rule; then answer the call that it was made from, as a key would."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                added = screen.services.add_rule(rule)
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+                return
+            self.rules_changed()
+            self._say(f"{added.id} {_EFFECT_VERBS[added.effect]} {added.pattern}. 6 shows and revokes it.")
+            if then is not None:
+                screen.post_message(then)
+
+        if reason := screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+        self._thread(work, "answers", "add a rule")
+
+    def extend(self, action_id: str) -> None:
+        """Begin the time of an action anew."""
+        screen = self._screen
+        if reason := screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+
+        def work() -> None:
+            done = screen.answering.extend(action_id)
+            screen.post_message(done)
+            if done.result is not None and done.result.ok:
+                self._say("Its time begins again. That is recorded.")
+
+        self._thread(work, "answers", f"extend {action_id}")
+
+    def expire(self) -> None:
+        """Expire what is due."""
+        self._thread(self._screen.answering.expire, "expire", "expire what is due")
+
+    def ask(self, ask: Callable[[str], object], about: str, done: str) -> None:
+        """Ask something about a session or an action, then see to it that somebody reacts."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                ask(about)
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+                return
+            self._say(done)
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", done)
+
+    def tell(self, work: Callable[[], str], while_at_it: str, description: str) -> None:
+        """Do something that may take a while, and say what it says."""
+
+        def run() -> None:
+            try:
+                self._say(work())
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+
+        self._say(while_at_it)
+        self._thread(run, "asks", description)
+
+    def file(self, work: Callable[[], str]) -> None:
+        """Do something in a thread and say what came of it."""
+        if reason := self._screen.services.may_answer():
+            self._say(reason, is_error=True)
+            return
+
+        def done() -> None:
+            try:
+                self._say(work())
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+
+        self._thread(done, "filing", "file a session")
+
+    def steer(self, work: Callable[[], str]) -> None:
+        """Change how a session goes on, and say what came of it."""
+
+        def done() -> str:
+            said = work()
+            self.read_asks()
+            return said
+
+        self.file(done)
+
+    def read_said(self, session_id: str) -> None:
+        """Read what was said here before, which the composer brings back."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.textual.call_from_thread(screen.composer.remember, screen.services.said(session_id))
+
+        self._thread(work, "said", "read what was said")
+
+    def read_draft(self) -> None:
+        """Read what stood in the composer when the screen was left."""
+        screen = self._screen
+
+        def work() -> None:
+            if draft := screen.services.draft():
+                screen.textual.call_from_thread(screen.composer.put_back, draft)
+
+        self._thread(work, "draft", "read the draft")
+
+    def prompt(self, text: str) -> None:
+        """Say something to the agent on show; without one begin a session."""
+        screen = self._screen
+        current = screen.state.current
+
+        def work() -> None:
+            try:
+                if current is None:
+                    session_id = screen.services.begin(text)
+                    screen.post_message(pane.SessionChosen(session_id))
+                else:
+                    screen.services.submit(current.id, text)
+            except Exception as error:  # noqa: BLE001 as above
+                self._say(error_text(error), is_error=True)
+                screen.textual.call_from_thread(screen.composer.put_back, text)
+                return
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", "prompt")
+
+    def begin_run(self, begin: Callable[[], str], heard: Callable[[str, str], None]) -> None:
+        """Begin a run; `heard` is told its id, or why there is none."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                run_id = begin()
+            except Exception as error:  # noqa: BLE001 as above
+                screen.textual.call_from_thread(heard, "", error_text(error))
+                return
+            screen.textual.call_from_thread(heard, run_id, "")
+            self._host(screen.workspace)
+
+        self._thread(work, "asks", "begin a run")
+
+    def ensure_host(self, workspace: str) -> None:
+        """See to it that a host drives the workspace."""
+        self._thread(lambda: self._host(workspace), "host", "ensure a host")
+
+    def _host(self, workspace: str) -> None:
+        if why := self._screen.services.ensure_host(workspace):
+            self._say(why, is_error=True)
+
+    def notify(self, folder: str) -> None:
+        """Send a notice outside of the terminal: something waits."""
+        screen = self._screen
+        first = screen.state.actions.get(screen.showing.summary().first_id or "")
+        if first is not None:
+            left = screen.showing.summary().first_left
+            until = "" if left is None else f", {countdown_text(left)} left"
+            words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
+            self._thread(lambda: screen.services.notify_desktop("workbench", words), "notice", "notify")
+
+    def read_branch(self) -> None:
+        """Read which branch is checked out."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.branch = screen.services.branch()
+            screen.textual.call_from_thread(screen.showing.head)
+
+        self._thread(work, "branch", "read the branch")
+
+    def read_standing(self) -> None:
+        """Read how the host stands, what is asked about, whether a model is set up."""
+        self.read_trouble()
+        self.read_asks()
+
+    def read_asks(self) -> None:
+        """Read what is asked about here, and whether a model is set up by now."""
+        screen = self._screen
+
+        def work() -> None:
+            asks, has_model = screen.services.asks(), screen.has_model or screen.services.has_model()
+            is_new, is_other = has_model != screen.has_model, asks != screen.asks
+            screen.asks, screen.has_model = asks, has_model
+            screen.approvals.choosing.requires_seen = screen.services.requires_seen()
+            if is_new:
+                screen.textual.call_from_thread(screen.showing.everything)
+            elif is_other:
+                screen.textual.call_from_thread(screen.showing.around)
+
+        self._thread(work, "asks of tools", "read what is asked about")
+
+    def read_pipelines(self) -> None:
+        """Read how many pipelines there are, which the pane without a run says."""
+        screen = self._screen
+
+        def work() -> None:
+            found = len(screen.services.pipelines())
+            if found != screen.pipelines_found:
+                screen.pipelines_found = found
+                screen.textual.call_from_thread(screen.showing.pipeline)
+
+        self._thread(work, "pipelines", "look for pipelines")
+
+    def read_elsewhere(self) -> None:
+        """Read how many sessions other folders have, which an empty conversation says."""
+        screen = self._screen
+
+        def work() -> None:
+            screen.elsewhere = screen.services.elsewhere()
+            if screen.elsewhere:
+                screen.textual.call_from_thread(screen.showing.conversation, None)
+
+        self._thread(work, "elsewhere", "count other sessions")
+
+    def read_trouble(self) -> None:
+        """Look whether the host can do what is asked of it; the header says if not."""
+        screen = self._screen
+
+        def work() -> None:
+            short, whole = screen.services.host_trouble()
+            screen.textual.call_from_thread(self._tell_trouble, short, whole)
+
+        self._thread(work, "trouble", "look at the host")
+
+    def _tell_trouble(self, short: str, whole: str) -> None:
+        screen = self._screen
+        if short != screen.trouble:
+            screen.trouble = short
+            screen.showing.head()
+            if short:
+                screen.say(whole, is_error=True)
+
+    def restart_host(self) -> None:
+        """End the host and start another; agents go on where they were."""
+        screen = self._screen
+
+        def work() -> None:
+            try:
+                said = screen.services.restart_host()
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+                return
+            self._say(said)
+            self.read_trouble()
+
+        self._say("The host is being restarted.")
+        self._thread(work, "host", "restart the host")
+
+    def edit(self, action_id: str) -> None:
+        """Let the user change a proposal in an editor; the diff then shows their text."""
+        screen = self._screen
+        action = screen.state.actions.get(action_id)
+        opened = screen.state.source.opened(action) if action else None
+        try:
+            change = screen.answering.proposed(opened) if opened else None
+        except SealedBytesMissing as error:
+            self._say(error.why, is_error=True)
+            return
+        if change is None or change.after is None:
+            self._say("Only a change of one file can be edited.")
+            return
+        edits = screen.approvals.choosing.edits
+        before = edits.get(action_id, {}).get(change.path, change.after)
+        name = change.path.rpartition("/")[2]
+        try:
+            data = edit_in_external_editor(screen.textual, screen.services, name, before)
+        except BackendError as error:
+            self._say(str(error), is_error=True)
+            return
+        if data is None or data == before:
+            self._say("Nothing was changed.")
+            return
+        if data == change.after:
+            edits.pop(action_id, None)
+        else:
+            edits[action_id] = {change.path: data}
+        screen.approvals.choosing.was_edited(action_id)
+        screen.showing.detail(action_id)
+        screen.approvals.disarm()
+        self._say("This is your text. a approves it; e changes it again.")

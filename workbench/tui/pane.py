@@ -1,0 +1,686 @@
+"""What every pane is: its base class, the records it is shown, and the messages it sends.
+
+A pane takes its keys from the table; a key that is off says why. Panes know no other pane: the main screen
+handles their messages.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from msgspec import Struct, field
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from workbench.domain.events import Event
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
+from workbench.tui import keymap
+from workbench.tui.widgets.line_view import LineView, RowList
+from workbench.tui.widgets.pane_frame import PaneTitle
+from workbench.views.action_detail import ActionDetail
+from workbench.views.conversation import BlockHit, Transcript
+from workbench.views.conversation_blocks import Block, ErrorBlock
+from workbench.views.pipeline import PipelineRun
+from workbench.views.sessions import ChangedFile, HeaderFacts
+
+if TYPE_CHECKING:
+    from workbench.journal.decisions import DecisionResult
+
+
+class _ActionMessage(Message):
+    def __init__(self, action_id: str) -> None:
+        super().__init__()
+        self.action_id = action_id
+
+
+class _SessionMessage(Message):
+    def __init__(self, session_id: str) -> None:
+        super().__init__()
+        self.session_id = session_id
+
+
+class _TextMessage(Message):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+@dataclass(eq=False, repr=False)
+class DecisionMade(Message):
+    """The user answers an action; `digest` is of what was drawn."""
+
+    action_id: str
+    verdict: DecisionVerdict
+    digest: str
+    selection: tuple[SelectedHunk, ...] | None = None
+    edited: dict[str, bytes] | None = None
+    reason: str | None = None
+    choice: str | None = None
+    text: str | None = None
+    seen: SeenExtent | None = None
+    """How much of it was on the screen, where it is approved."""
+
+
+@dataclass(eq=False, repr=False)
+class DecisionReported(Message):
+    """What became of an answer."""
+
+    action_id: str
+    verdict: str
+    result: "DecisionResult | None"
+    error: str = ""
+
+
+class ExtendExpiry(_ActionMessage):
+    """The user begins the time of an action anew."""
+
+
+class RefreshAction(_ActionMessage):
+    """The user wants a stale action proposed anew."""
+
+
+class UndoChange(_ActionMessage):
+    """The user wants an applied change taken back."""
+
+
+class EditAction(_ActionMessage):
+    """The user wants to change a proposal in an editor."""
+
+
+class LineListener(Protocol):
+    """What hears of a line that it asked for: a pane, a screen, or what asks for one."""
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Hear what is typed, and at last what was."""
+        ...
+
+    def line_dropped(self, purpose: str) -> None:
+        """Hear that it was left with escape."""
+        ...
+
+
+@dataclass(eq=False, repr=False)
+class LineWanted(Message):
+    """A pane needs a line of words; it replaces composer and footer.
+
+    The pane hears it by `line_heard(purpose, text, is_final)`, and `line_dropped(purpose)` after escape.
+    """
+
+    pane: "LineListener"
+    purpose: str
+    """`reject`, `answer`, `filter`, `find`, `batch`: the pane's own word."""
+    title: str
+    right: str = ""
+    """At the right end of the title: `the agent reads your reason`."""
+    does: str = "do it"
+    """What enter does, in the footer."""
+    text: str = ""
+    history: tuple[str, ...] = ()
+    """Earlier lines, the newest first, for the up key."""
+    is_armed: bool = False
+    """Whether enter decides something: it counts only after 300 ms."""
+
+
+class DetailWanted(Message):
+    """The cursor of the queue came to an action (None: to nothing)."""
+
+    def __init__(self, action_id: str | None) -> None:
+        super().__init__()
+        self.action_id = action_id
+
+
+class ToolWanted(Message):
+    """The cursor of the tools came to a call (None: to nothing); answered by `show_detail(ToolShown)`."""
+
+    def __init__(self, call_id: str | None) -> None:
+        super().__init__()
+        self.call_id = call_id
+
+
+@dataclass(eq=False, repr=False)
+class StepWanted(Message):
+    """The cursor of the graph came to a step; answered by `show_step(ToolDetail)`."""
+
+    step: str | None
+    """As it is drawn: an item of a matrix and a fold have ids of their own."""
+    is_opened: bool = False
+    """Enter was pressed where there is no room for it: the pane is made large."""
+
+
+class GateWanted(_ActionMessage):
+    """The user wants the queue's row of a gate."""
+
+
+class OtherRunWanted(Message):
+    """The user wants to see an older (-1) or newer (1) run."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__()
+        self.step = step
+
+
+RunRequestKind = Literal["cancel", "retry", "from"]
+"""What can be asked of a run: to end, to do a step again, to begin a new one from a step."""
+
+
+@dataclass(eq=False, repr=False)
+class RunRequest(Message):
+    """The user asks something of a run."""
+
+    what: RunRequestKind
+    run: str
+    step: str
+
+
+class BatchWanted(Message):
+    """The user wants the table of the marked actions; `verdict` is which answer was pressed."""
+
+    def __init__(self, verdict: DecisionVerdict) -> None:
+        super().__init__()
+        self.verdict: DecisionVerdict = verdict
+
+
+class LaunchWanted(Message):
+    """The user wants to start a pipeline."""
+
+
+class ArtifactWanted(Message):
+    """The user wants to open what the step under the cursor handed on; without a name the only one."""
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        self.name = name
+
+
+class CompareWanted(Message):
+    """The user wants the run on show beside another run of its pipeline."""
+
+
+class SessionChosen(_SessionMessage):
+    """The user wants to see a session."""
+
+
+class ReplayWanted(_SessionMessage):
+    """The user wants to see a session again, from its beginning."""
+
+
+@dataclass(eq=False, repr=False)
+class ForkWanted(Message):
+    """The user wants a session that goes on from the end of one; None is the one on show."""
+
+    session_id: str | None
+    block: Block | None = None
+    """Not from its end, but from where this block of its conversation was done."""
+
+
+class SideBySideWanted(_SessionMessage):
+    """The user wants to see a session beside the one on show."""
+
+
+class PromptSent(_TextMessage):
+    """The user said something in the composer."""
+
+
+class StopAgent(Message):
+    """The user stops the agent of the shown session."""
+
+
+class ContinueSession(Message):
+    """The user lets the shown session go on."""
+
+
+class RetryModelCall(Message):
+    """The user asks the model again after an error."""
+
+
+class PlaceWanted(Message):
+    """The user wants another place: its number (0 to 9)."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+
+class BackToPane(Message):
+    """Escape in the composer: the focus returns to the pane it came from."""
+
+
+class NextPane(Message):
+    """Tab in an empty composer: the focus goes on to the next pane."""
+
+
+class FirstWaiting(Message):
+    """The user wants the waiting action with least time (`ctrl+g`, enter in an empty composer)."""
+
+
+@dataclass(eq=False, repr=False)
+class TranscriptPartWanted(Message):
+    """The reader of a long conversation came to where its shown part ends: `first earlier later end`."""
+
+    where: str
+    step: int = 0
+    """Then go on to the next (1) or previous (-1) prompt or problem there."""
+
+
+class SearchWanted(_TextMessage):
+    """The user looks for words in the conversation on show; answered by `ConversationPane.take_hits`."""
+
+
+@dataclass(eq=False, repr=False)
+class SearchHitsFound(Message):
+    """Some of the places that hold what is looked for."""
+
+    session_id: str
+    text: str
+    hits: Sequence[BlockHit]
+    is_whole: bool
+    """Whether these were the last ones."""
+
+
+class SearchHitWanted(Message):
+    """The reader wants to see a place that was found, in whichever part of the conversation it is."""
+
+    def __init__(self, hit: BlockHit) -> None:
+        super().__init__()
+        self.hit = hit
+
+
+@dataclass(eq=False, repr=False)
+class OpenDetail(Message):
+    """Enter in a list: deeper into what is under the cursor, by the id of its row."""
+
+    pane: str
+    row_id: str
+
+
+@dataclass(eq=False, repr=False)
+class StepOpened(Message):
+    """Enter on a step of a run: to that step in the graph."""
+
+    step: str
+    """Its id; empty for the run as it is."""
+
+
+@dataclass(eq=False, repr=False)
+class CopyText(Message):
+    """The user copies a text."""
+
+    text: str
+    what: str
+
+
+class PipeWanted(_TextMessage):
+    """The user gives a text to a shell command that the screen asks for."""
+
+
+@dataclass(eq=False, repr=False)
+class StatusMessage(Message):
+    """A sentence for the status row, for four seconds."""
+
+    text: str
+    is_error: bool = False
+    is_kept: bool = True
+    """Whether it is worth a line on the page of messages."""
+
+
+class KeysChanged(Message):
+    """What a key does or why it is off has changed: the footer is drawn again."""
+
+
+@dataclass(eq=False, repr=False)
+class PartsSeen(Message):
+    """Parts of an action were on the screen whole: receipts."""
+
+    action_id: str
+    hunks: frozenset[int]
+    gone: frozenset[int] = frozenset()
+    """Parts that left the screen too early to count."""
+    left: int = 0
+    """Lines of the one part that is left which were not on the screen yet."""
+
+
+class SourceChanged(Message):
+    """The journal has new events; posted from the doorbell's thread."""
+
+
+@dataclass(eq=False, repr=False)
+class CommandTyped(Message):
+    """A `/command` of the composer, with what followed it."""
+
+    name: str
+    rest: str = ""
+
+
+class LogWanted(Message):
+    """The user wants to read what is known of an error."""
+
+    def __init__(self, error: ErrorBlock) -> None:
+        super().__init__()
+        self.error = error
+
+
+class RuleWanted(Message):
+    """The user wants to make a rule of an action."""
+
+    def __init__(self, detail: ActionDetail) -> None:
+        super().__init__()
+        self.detail = detail
+
+
+@dataclass(eq=False, repr=False)
+class SessionRequest(Message):
+    """The user wants something done with sessions of the library."""
+
+    what: str
+    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`; `take` and
+    `cancel` an import."""
+    sessions: Sequence[Session]
+    text: str | None = None
+    """What was typed for it; None asks for it first."""
+
+
+class PlaceLeft(Message):
+    """The user wants to go back from a place that has the whole body to where they came from."""
+
+
+class LibraryWanted(_TextMessage):
+    """The user wants the library, narrowed by a filter."""
+
+
+class ConversationModel(Struct, frozen=True, kw_only=True):
+    """The conversation of one session."""
+
+    session: Session | None
+    """None: there is no session yet, or no model (`has_model`)."""
+    transcript: Transcript
+    """Folded already; the same object as before while the session is the same."""
+    changed: frozenset[str] | None
+    """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
+    now: int
+    has_model: bool = True
+    opening: Sequence[str] = ()
+    """Lines instead of how a session is begun."""
+    elsewhere: int = 0
+    """How many sessions there are of other folders, where this one has none."""
+    part: str = ""
+    """Which part of a long conversation is shown, where it is not the end."""
+
+
+class ToolsModel(Struct, frozen=True, kw_only=True):
+    """The calls of the session on show."""
+
+    session: Session | None
+    calls: Sequence[Call]
+    actions: Mapping[str, Action]
+    """By id: those that calls name."""
+    now: int
+    earlier: int = 0
+    """Calls that came before these and are not listed."""
+
+
+class CallModel(Struct, frozen=True, kw_only=True):
+    """One call in full; what `ToolsPane.show_detail` is given after `messages.ToolWanted`."""
+
+    call: Call
+    action: Action | None
+    events: Sequence[Event]
+    """Of the call."""
+    output: str | None = None
+    """Its whole recorded output, if it is kept."""
+
+
+class ComposerModel(Struct, frozen=True, kw_only=True):
+    """Whom a message would go to."""
+
+    session: Session | None
+    has_model: bool = True
+    is_working: bool = False
+    """The agent works: a message is queued."""
+    queued: int = 0
+    mode: str = "asks before every tool"
+    """At the right end while nothing is typed; a reminder such as `2 marked, a opens the table`."""
+    now: dict[str, str] = field(default_factory=dict[str, str])
+    """Command, and what it would change."""
+
+
+class QueueModel(Struct, frozen=True, kw_only=True):
+    """Everything that waits and what was decided lately."""
+
+    actions: Sequence[Action]
+    sessions: Mapping[str, Session]
+    now: int
+    calls: Mapping[str, Call] = field(default_factory=dict[str, Call])
+    """By id: those that decided actions name."""
+    hunk_sizes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    """By id of actions that were taken in part: the changed lines of each hunk."""
+    ruled: Sequence[Call] = ()
+    """Calls of the session on show that a rule let pass."""
+    undone: Collection[str] = frozenset[str]()
+    """Ids of actions whose changes were taken back."""
+    changed: frozenset[str] = frozenset()
+    """Ids of actions that changed since the last `show`."""
+
+
+class SidebarModel(Struct, frozen=True, kw_only=True):
+    """The sessions, what the one on show changed, and its facts."""
+
+    sessions: Sequence[Session]
+    actions: Sequence[Action]
+    current: Session | None
+    now: int
+    turns: int = 0
+    asks: str = "every tool"
+    rules: int = 0
+    changed_files: Sequence[ChangedFile] = ()
+
+
+class HeaderModel(Struct, frozen=True, kw_only=True):
+    """The header."""
+
+    facts: HeaderFacts
+
+
+class PipelineModel(Struct, frozen=True, kw_only=True):
+    """The run on show, or that there is none."""
+
+    run: PipelineRun | None = None
+    before: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Seconds by step id of the last completed run of the same pipeline."""
+    found: int | None = 0
+    """How many pipelines there are in the workspace; None while nobody has looked."""
+
+
+def _never_forbidden(_: str) -> str:
+    return ""
+
+
+class Pane(Vertical):
+    """A numbered place of the main screen.
+
+    A subclass sets `PLACE`, `NAME`, `SCOPES` and `BINDINGS = keymap.bindings(*SCOPES)`, composes its body and
+    implements `show`.
+    """
+
+    DEFAULT_CSS = "Pane { background: $background; }"
+
+    PLACE: ClassVar[int] = 0
+    NAME: ClassVar[str] = ""
+    TAB: ClassVar[str] = ""
+    """The name in the tab row, when it is shorter."""
+    SCOPES: ClassVar[tuple[str, ...]] = ("list",)
+    """Scopes of the key table whose keys this pane can take, inner ones first."""
+    MOVING: ClassVar[frozenset[str]] = frozenset()
+    """Keys that only move: what the others do stays the same, and the footer is not made anew for them."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self.title_row = PaneTitle(self.NAME, self.PLACE)
+        self.title_row.set_class(True, "-pane-title", update=False)
+
+    def compose(self) -> ComposeResult:
+        """Yield the title and the body."""
+        yield self.title_row
+        yield from self.compose_body()
+
+    @abstractmethod
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield what is below the title row."""
+
+    @staticmethod
+    def put(part: Widget, above: Widget, *, is_shown: bool) -> None:
+        """Show a part over another one, or hide it; what was never shown is not among the widgets yet."""
+        if part.parent is not None:
+            part.display = is_shown
+        elif is_shown and isinstance(above.parent, Widget):
+            above.parent.mount(part, before=above)
+
+    @abstractmethod
+    def show(self, view: Any) -> None:
+        """Take a new view; the pane's one input."""
+
+    @property
+    @abstractmethod
+    def focus_view(self) -> Widget:
+        """Return the widget that has the focus when the pane has it."""
+
+    @property
+    def has_pane_focus(self) -> bool:
+        """Return whether the focus is anywhere in this pane."""
+        return self.has_focus_within
+
+    def set_title(
+        self, facts: Content | None = None, right: Content | None = None, name: str | None = None
+    ) -> None:
+        """Say something beside the pane's name and at the right end of its title."""
+        self.title_row.show(facts, right, name)
+
+    def tick(self, now: int) -> None:
+        """Be told of a new second while something is pending or runs; `now` in microseconds."""
+
+    # --- what list keys ask for; panes override what they have -------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Move the cursor by rows, or scroll by them where there is no cursor."""
+        view = self.focus_view
+        if isinstance(view, RowList):
+            view.move(rows)
+        elif isinstance(view, LineView):
+            view.scroll_to_line(view.first_line + rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last row."""
+        view = self.focus_view
+        if isinstance(view, RowList):
+            view.move_to_end(is_last=is_last)
+        elif isinstance(view, LineView):
+            view.scroll_to_line(view.line_count if is_last else 0)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll half a page of the pane's larger part, down (1) or up (-1)."""
+        view = self.focus_view
+        if isinstance(view, LineView):
+            self.move(direction * max(1, view.size.height // 2))
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) row that waits or failed."""
+        del step
+
+    def ask_filter(self) -> None:
+        """Open the line in which the pane's rows are filtered."""
+
+    def next_order(self) -> None:
+        """Take the next order of rows and say which."""
+
+    def open_row(self) -> None:
+        """Go deeper into the row under the cursor."""
+
+    def copy_text(self) -> str:
+        """Return what `y` copies and `|` pipes: path, command or text under the cursor."""
+        return ""
+
+    def copy_row(self) -> None:
+        """Copy what is under the cursor."""
+        text = self.copy_text()
+        self.post_message(CopyText(text, "") if text else StatusMessage(_NOTHING_TO_COPY))
+
+    def pipe_row(self) -> None:
+        """Give what is under the cursor to a command."""
+        text = self.copy_text()
+        self.post_message(PipeWanted(text) if text else StatusMessage(_NOTHING_TO_COPY))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Be told of the line that was asked for (`messages.LineAsked`), at each change and at the end."""
+
+    def line_dropped(self, purpose: str) -> None:
+        """Be told that the line was left with escape."""
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes in force now, inner ones first; a mode adds or removes some."""
+        return self.SCOPES
+
+    def label_of(self, key_id: str) -> str:
+        """Return what a key does now: the table's label unless a pane knows better (`approve 2 of 3`)."""
+        return keymap.key_of(key_id).label
+
+    ONE_ORDER: ClassVar[str] = ""
+    """Why its rows have no other order; empty where they have."""
+    NO_FILTER: ClassVar[str] = ""
+    """Why its rows cannot be filtered."""
+    NO_PROBLEMS: ClassVar[str] = ""
+    """Why there is no next row that waits or failed."""
+
+    def why_no_row(self) -> str:
+        """Return why keys that are about rows do nothing; empty while there is a row."""
+        return ""
+
+    def why_not_open(self) -> str:
+        """Return why there is nothing to open; empty when there is."""
+        return self.why_no_row()
+
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing now; empty when it is on."""
+        return keymap.key_of(key_id).why_off(self)
+
+    forbids: Callable[[str], str] = staticmethod(_never_forbidden)
+    """Returns why a screen wants none of a key, empty where it does: in a replay nothing is answered."""
+
+    is_past: bool = False
+    """Whether it shows a recording: then it does not say how something is begun or answered."""
+
+    def why_not(self, key_id: str) -> str:
+        """Return why a key does nothing now, for the screen or for the pane; empty when it is on."""
+        return self.forbids(key_id) or self.why_off(key_id)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let only keys of scopes in force through, so that one key may mean another thing in a mode."""
+        if action != "do":
+            return super().check_action(action, parameters)
+        return keymap.is_innermost_key(str(parameters[0]), self.scopes())
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says for a key, or say why it is off."""
+        if reason := self.why_not(key_id):
+            if not keymap.takes_as_text(key_id, self):
+                self.post_message(StatusMessage(reason))
+            return
+        keymap.run_action(key_id, self)
+        if key_id not in self.MOVING:
+            self.post_message(KeysChanged())
+
+    def on_descendant_focus(self) -> None:
+        """Show in the title that the keys count here."""
+        self.title_row.set_focused(True)
+
+    def on_descendant_blur(self) -> None:
+        """Show in the title that they do not any more, unless the focus only went elsewhere in here."""
+        self.title_row.set_focused(self.has_pane_focus)
+
+
+_NOTHING_TO_COPY = "There is nothing to copy under the cursor."

@@ -1,0 +1,1 @@
+"""Pipeline runs: the graph, a step in full, launching and comparing runs."""

@@ -1,0 +1,422 @@
+"""The launch form: a pipeline, its input, and the dry run of what it would do and be granted.
+
+A run begins only by a key that came after exactly its dry run had stood on the screen.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual import events, on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from workbench.render import cells
+from workbench.render.cells import key_hint, key_hint_row, wrap_code
+from workbench.render.pipeline import LaunchRows
+from workbench.tui import keymap
+from workbench.tui.backend import BackendError, error_text
+from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.main.tasks import edit_in_external_editor
+from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+
+_NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
+_MOST_CHOICES: Final = 6
+_MOST_WORDS: Final = 4
+
+
+def open_launch(screen: "MainScreen") -> None:
+    """Open the form over a main screen; the pipeline of the run on show is under the cursor."""
+    choices = screen.services.pipeline_choices()
+    if not choices:
+        screen.say(_NO_PIPELINES)
+        return
+    run = screen.pipeline.run
+    first = next((one.file for one in choices if run is not None and one.name == run.name), choices[0].file)
+    screen.textual.push_screen(LaunchScreen(screen, choices, first))
+
+
+class ChoiceList(RowList):
+    """The pipelines."""
+
+    def __init__(self, choices: Sequence[PipelineChoice]) -> None:
+        super().__init__(key="launch-choices")
+        self.choices = {one.file: one for one in choices}
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a pipeline."""
+        rows = LaunchRows(
+            ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
+        )
+        return rows.choice(self.choices[placed.row_id], is_chosen=placed.is_cursor)
+
+
+class PlanList(RowList):
+    """The dry run: what is wrong, steps, grants, each under a caption."""
+
+    def __init__(self) -> None:
+        super().__init__(key="launch-plan")
+        self.plan: LaunchPlan | None = None
+
+    def show_plan(self, plan: LaunchPlan | None) -> None:
+        """Show a plan; None while it is read."""
+        self.plan = plan
+        self.set_ids(_plan_row_ids(plan))
+        if self.cursor not in self.ids:
+            self.put_cursor(next((key for key in self.ids if not key.startswith("-")), None))
+        self.invalidate()
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a row of the plan."""
+        plan, (kind, _, at) = self.plan, placed.row_id.partition(":")
+        rows = LaunchRows(
+            ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
+        )
+        if plan is None:
+            return rows.caption("The pipeline is being read.", "")
+        match kind:
+            case "step":
+                return rows.step(plan.steps[int(at)])
+            case "grant":
+                return rows.grant(plan.grants[int(at)])
+            case "wrong":
+                return rows.finding(plan.findings[int(at)])
+            case _:
+                return rows.caption(*_plan_captions(plan)[kind])
+
+
+def _plan_row_ids(plan: LaunchPlan | None) -> list[str]:
+    if plan is None:
+        return ["-reading"]
+    found: list[str] = []
+    for kind, rows in (("wrong", plan.findings), ("step", plan.steps), ("grant", plan.grants)):
+        if rows:
+            found += [f"-{kind}", *(f"{kind}:{at}" for at in range(len(rows)))]
+    return found
+
+
+def _plan_captions(plan: LaunchPlan) -> Mapping[str, tuple[str, str]]:
+    steps, taken = len(plan.steps), len(plan.taken)
+    asking = f"{plan.asking} may ask you" if plan.asking else "none asks you"
+    return {
+        "-wrong": ("What is wrong", f"{len(plan.findings)} found"),
+        "-step": (
+            "What it would do",
+            f"dry run, nothing has run   {_counted_words(steps, 'step')}, {asking}",
+        ),
+        "-grant": (
+            "What agents may do without asking",
+            f"{taken} of {len(plan.grants)} granted for this run",
+        ),
+    }
+
+
+def _counted_words(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+class LaunchScreen(MinSizeDialog, inherit_bindings=False):
+    """The form over the main screen."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("launch")
+    LEAVES = "launch.leave"
+
+    def __init__(self, main: "MainScreen", choices: Sequence[PipelineChoice], first: str) -> None:
+        super().__init__("launch")
+        self._main, self._file = main, first
+        self._choices, self._plan_list = ChoiceList(choices), PlanList()
+        self._input = Input(id="launch-input", select_on_focus=False, compact=True)
+        self._input.cursor_blink = False
+        self._label, self._words = Static(" input   ", id="launch-label"), Static(id="launch-words")
+        self._keys = Static(id="launch-keys")
+        self._arming = KeyArming()
+        self._said, self._is_starting = "", False
+        self._whole: str | None = None
+        """The input where it has several lines; the field shows the first."""
+
+    def compose_box(self) -> Iterable[Widget]:
+        """Yield pipelines, input, plan, words, keys."""
+        with Vertical(id="launch-box"):
+            yield self._choices
+            with Horizontal(id="launch-row"):
+                yield self._label
+                yield self._input
+            yield self._plan_list
+            yield self._words
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Show the pipelines and read the one under the cursor."""
+        self.set_titles("Start a pipeline", f"{len(self._choices.choices)} found")
+        self._choices.set_ids(list(self._choices.choices))
+        self._choices.focus()
+        self._choices.put_cursor(self._file)
+        self._fit()
+        self._read()
+
+    def resized(self) -> None:
+        """Lay out in another size; the starting key waits again."""
+        self._arming.disarm()
+        self._fit()
+        self.call_after_refresh(self._say)
+
+    def _fit(self) -> None:
+        most = _MOST_CHOICES if self.size.height >= 30 else _MOST_CHOICES // 2
+        self._choices.styles.height = min(len(self._choices.choices), most)
+
+    # --- the dry run ----------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read the pipeline under the cursor in a thread; the form is usable meanwhile."""
+        file, services, app = self._file, self._main.services, self._main.textual
+        self._plan_list.show_plan(None)
+        self._arming.disarm()
+        self._say()
+
+        def work() -> None:
+            try:
+                found = services.launch_plan(file)
+            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+                found = LaunchPlan(name=file, file=file, why_not=error_text(error))
+            app.call_from_thread(self._planned, file, found)
+
+        self.run_worker(
+            work, group="launch-plan", description="read a pipeline", thread=True, exit_on_error=False,
+            exclusive=True,
+        )  # fmt: skip
+
+    def _planned(self, file: str, plan: LaunchPlan) -> None:
+        if file == self._file and self.is_attached:
+            hint = f"what it works on; @FILE reads it from a file   {plan.input_hint}".rstrip()
+            self._input.placeholder = glyphs(self).line(hint)
+            self._show(plan)
+
+    def _show(self, plan: LaunchPlan) -> None:
+        self._plan_list.show_plan(plan)
+        self._say()
+
+    @property
+    def plan(self) -> LaunchPlan | None:
+        """Return the dry run on show; None while it is read."""
+        return self._plan_list.plan
+
+    @property
+    def input_text(self) -> str:
+        """Return the input as it would be given."""
+        return self._input.value if self._whole is None else self._whole
+
+    def _subject(self) -> tuple[object, ...]:
+        return (self._file, self.plan, self.input_text)
+
+    # --- words ----------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        """Say what keeps the run from beginning, or the row under the cursor in full; then the keys."""
+        width, colours, plan = max(20, self._words.size.width - 2), ink(self), self.plan
+        why_not = plan.why_not if plan is not None else ""
+        text, shade = self._row_in_full(), "muted"
+        if self._said or why_not:
+            text, shade = self._said or f"No run can begin: {why_not}.", "failed"
+        lines = wrap_code([cells.safe_content(text, colours.of(shade), colours)], width)[:_MOST_WORDS]  # type: ignore[arg-type]
+        self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
+        self._keys.update(self._key_line(plan))
+        self.call_after_refresh(self._drawn)
+
+    def _row_in_full(self) -> str:
+        plan, (kind, _, at) = self.plan, (self._plan_list.cursor or "").partition(":")
+        if plan is None or not at or self.focused is not self._plan_list:
+            chosen = self._choices.choices[self._file]
+            return "   ".join(word for word in (chosen.description, chosen.place) if word)
+        if kind == "step":
+            step = plan.steps[int(at)]
+            parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
+        elif kind == "grant":
+            one = plan.grants[int(at)]
+            parts = (one.pattern, f"for {one.whose}", one.origin, one.refused)
+        else:
+            found = plan.findings[int(at)]
+            parts = (found.place, found.message)
+        return "   ".join(part for part in parts if part)
+
+    def _key_line(self, plan: LaunchPlan | None) -> Content:
+        colours = ink(self)
+        if self.focused is self._input:
+            pairs = [("enter", "done"), ("ctrl+o", "editor"), ("esc", "back to the form")]
+        else:
+            has_grants = plan is not None and bool(plan.grants)
+            pairs = [("space", "grant")] if has_grants else []
+            pairs += [("tab", "field"), ("i", "input"), ("j k", "row")]
+            pairs += [("T", "all")] if has_grants else []
+            pairs += [("esc", "back, nothing is run")]
+        parts = [key_hint(keys, words, colours) for keys, words in pairs]
+        if self.focused is not self._input:
+            can_start = plan is not None and not plan.why_not and not self._is_starting
+            off = Content.styled("enter start", colours.of("faint"))
+            parts.insert(0, key_hint("enter", "start", colours) if can_start else off)
+        return key_hint_row(parts, max(8, self._keys.size.width))
+
+    def _drawn(self) -> None:
+        if self.is_active and self.plan is not None:
+            self._arming.drawn(self._subject(), context_of(self).monotonic())
+
+    def _tell(self, text: str) -> None:
+        self._said = text
+        self._say()
+
+    # --- what keys and mouse ask for ----------------------------------------------------------------
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says; in the text field only few keys count."""
+        if self.focused is self._input and key_id not in _KEYS_IN_FIELD:
+            return
+        super().action_do(key_id)
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self._said = ""
+        if message.view is self._choices and message.row_id and message.row_id != self._file:
+            self._file = message.row_id
+            self._read()
+        else:
+            self._say()
+
+    @on(RowList.Clicked)
+    def _clicked(self, message: RowList.Clicked) -> None:
+        message.stop()
+        if message.view is self._plan_list and message.row_id.startswith("grant:") and message.column < 7:
+            self.toggle()
+
+    def on_descendant_focus(self) -> None:
+        """Say the keys of what has the focus."""
+        self._say()
+
+    @on(Input.Changed)
+    def _typed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._whole, self._said = None, ""
+        self._arming.disarm()
+        self._say()
+
+    @on(Input.Submitted)
+    def _entered(self, message: Input.Submitted) -> None:
+        message.stop()
+        self._plan_list.focus()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take several pasted lines as the input; they never start anything."""
+        if self.focused is self._input and "\n" in event.text.strip():
+            event.stop()
+            event.prevent_default()
+            self._take(event.text)
+
+    def _take(self, text: str) -> None:
+        lines = text.strip("\n").splitlines() or [""]
+        with self._input.prevent(Input.Changed):
+            self._input.value = lines[0] + (f"  (and {len(lines) - 1} lines more)" if len(lines) > 1 else "")
+        self._whole = text if len(lines) > 1 else None
+        self._arming.disarm()
+        self._say()
+
+    @property
+    def _list(self) -> RowList:
+        return self._choices if self.focused is self._choices else self._plan_list
+
+    def move(self, rows: int) -> None:
+        """Go to another row."""
+        self._list.move(rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last row."""
+        self._list.move_to_end(is_last=is_last)
+
+    def scroll_plan(self, rows: int) -> None:
+        """Scroll the dry run."""
+        self._plan_list.scroll_to_line(self._plan_list.first_line + rows)
+
+    def to_field(self, step: int) -> None:
+        """Go to another field."""
+        fields: list[LineView | Input] = [self._choices, self._input, self._plan_list]
+        at = fields.index(self.focused) if self.focused in fields else 0  # type: ignore[arg-type]
+        fields[(at + step) % len(fields)].focus()
+
+    def write(self) -> None:
+        """Go to the input."""
+        self._input.focus()
+
+    def edit(self) -> None:
+        """Write the input in an editor."""
+        data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
+        try:
+            found = edit_in_external_editor(main.textual, main.services, "input.md", data)
+        except BackendError as error:
+            self._tell(str(error))
+            return
+        if found is not None:
+            self._take(found.decode("utf-8", "replace").rstrip("\n"))
+
+    def toggle(self) -> None:
+        """Grant what is under the cursor, or leave it; what is refused says why."""
+        plan, (kind, _, at) = self.plan, (self._plan_list.cursor or "").partition(":")
+        if plan is None or kind != "grant" or self.focused is not self._plan_list:
+            self._tell("Nothing that may be granted is under the cursor.")
+            return
+        one = plan.grants[int(at)]
+        if one.refused:
+            self._tell(f"{one.pattern} is never granted: {one.refused}.")
+            return
+        self._said = ""
+        self._show(plan.with_grant_toggled(one.pattern))
+
+    def toggle_all(self) -> None:
+        """Grant everything that may be, or nothing."""
+        if self.plan is not None and self.plan.grants:
+            self._show(self.plan.with_all_grants_toggled())
+
+    def start(self) -> None:
+        """Begin the run as it stands on the screen."""
+        plan = self.plan
+        if plan is None or self._is_starting:
+            return
+        if plan.why_not:
+            self._tell(f"No run can begin: {plan.why_not}.")
+            return
+        draw = context_of(self)
+        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
+            self._tell(TOO_QUICK.format(key="enter"))
+            return
+        self._is_starting = True
+        wish = LaunchRequest(file=plan.file, input=self.input_text, grants=plan.taken)
+        self._main.requests.begin_run(lambda: self._main.services.launch(wish), self._begun)
+
+    def _begun(self, run_id: str, why_not: str) -> None:
+        self._is_starting = False
+        if why_not:
+            self._main.say(why_not, is_error=True)
+            if self.is_attached:
+                self._tell(why_not)
+            return
+        if self.is_attached:
+            self.dismiss()
+        self._main.show_run(run_id)
+
+    def leave(self) -> None:
+        """Leave the field, else the form; nothing is run."""
+        if self.focused is self._input:
+            self._choices.focus()
+        else:
+            self.dismiss()
+
+
+_KEYS_IN_FIELD: Final = frozenset(
+    {"launch.leave", "launch.field-next", "launch.field-previous", "launch.edit"}
+)

@@ -1,0 +1,494 @@
+"""The pipeline pane: the run's title and counts, its graph, and the step under the cursor."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+
+from workbench.render import cells
+from workbench.render.cells import wrap_line
+from workbench.render.theme import Ink
+from workbench.text.human import countdown_text, token_text
+from workbench.tui import keymap, render_context
+from workbench.tui.pane import (
+    ArtifactWanted,
+    GateWanted,
+    KeysChanged,
+    LineWanted,
+    Pane,
+    PipelineModel,
+    RunRequest,
+    RunRequestKind,
+    StatusMessage,
+    StepWanted,
+)
+from workbench.tui.widgets.pane_frame import StableStatic
+from workbench.views.pipeline import PipelineRun, PipelineStep
+from workbench.views.status_icons import StatusName
+
+if TYPE_CHECKING:
+    from workbench.tui.pipeline.graph_picture import GraphPicture
+    from workbench.tui.pipeline.graph_view import GraphView
+    from workbench.tui.tools.call_detail import StepView
+    from workbench.views.detail_pages import DetailPage
+
+_DETAIL_FROM: Final = 20
+"""Rows of the pane from which a step is shown in full below the graph."""
+_SENTENCE_FROM: Final = 6
+"""Rows from which the graph spares one for what the cursor's step needs and feeds."""
+_OVERVIEW_FROM: Final = 60
+"""Drawn steps from which an overview of one row stands under the title."""
+_NO_RUNS: Final = "No pipeline runs."
+_NO_RUNS_AT_MOMENT: Final = "No pipeline had run."
+
+
+class PipelinePane(Pane):
+    """Place 4."""
+
+    PLACE: ClassVar[int] = 4
+    NAME: ClassVar[str] = "Pipeline"
+    SCOPES: ClassVar[tuple[str, ...]] = ("step", "pipeline", "list")
+    BINDINGS: ClassVar = [*keymap.bindings("step", "pipeline", "list")]
+    ONE_ORDER = "Steps stand where the pipeline puts them; v draws them another way."
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self._graph: GraphView | None = None
+        self._step: StepView | None = None
+        self._detail: DetailPage | None = None
+        self._top = StableStatic(id="pipeline-top", markup=False)
+        self._words = StableStatic(id="pipeline-words", markup=False)
+        self._shown = PipelineModel()
+        self._is_full = False
+        self._has_overview: bool | None = None
+        self._find = ""
+        self._wanted: str | None = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield the row over the graph, the graph, the row under it, and the step in full."""
+        yield self._top
+        if self._graph is not None:
+            yield self._graph
+        yield self._words
+        if self._step is not None:
+            yield self._step
+
+    @property
+    def step(self) -> "StepView":
+        """Return the step in full, made when there is first room for one."""
+        if self._step is None:
+            from workbench.tui.tools.call_detail import StepView
+
+            self._step = StepView(key="pipeline-step")
+            self._step.display = False
+            if self._words.is_attached:
+                self.mount(self._step, after=self._words)
+            self._step.show(self._detail)
+        return self._step
+
+    @property
+    def has_step(self) -> bool:
+        """Return whether a step is shown in full."""
+        return self._step is not None and bool(self._step.display)
+
+    @property
+    def graph(self) -> "GraphView":
+        """Return the graph; what lays graphs out is loaded when there is one to draw."""
+        if self._graph is None:
+            from workbench.tui.pipeline.graph_view import GraphView
+
+            self._graph = GraphView(key="pipeline-graph")
+            self._graph.display = False
+            if self._top.is_attached:
+                self.mount(self._graph, after=self._top)
+        return self._graph
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the graph, or the step while it has all of the pane."""
+        return self.step if self._is_full or self._graph is None else self._graph
+
+    @property
+    def run(self) -> PipelineRun | None:
+        """Return the run on show."""
+        return self._shown.run
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def show(self, view: PipelineModel) -> None:
+        """Show a run, or that there is none."""
+        self._shown = view
+        if view.run is None:
+            self._is_full = False
+        self._fit()
+        if view.run is not None or self._graph is not None:
+            self.graph.show(view.run, view.before)
+        self._say()
+        self._want(is_anew=True)
+
+    def show_step(self, detail: "DetailPage | None") -> None:
+        """Show the step under the cursor in full, as it was asked for."""
+        self._detail = detail
+        if self._step is not None:
+            self._step.show(detail)
+
+    def _fit(self) -> None:
+        has_run = self._shown.run is not None
+        height = self.size.height - 1
+        has_step = has_run and (self._is_full or height >= _DETAIL_FROM)
+        if has_step or self._step is not None:
+            self.step.display = has_step
+            self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
+        if has_run or self._graph is not None:
+            self.graph.display = has_run and not self._is_full
+            self.graph.styles.height = "1fr"
+        self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
+        self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
+        self._words.styles.height = 1 if has_run else "1fr"
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Give each part its room."""
+        del event
+        self._fit()
+        self._say()
+        self._want(is_anew=False)
+
+    def tick(self, now: int) -> None:
+        """Count on: the screen shows the run anew each second while it moves."""
+        del now
+
+    # --- words ----------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        if not self.is_attached:
+            return
+        run = self._shown.run
+        if run is None:
+            self._say_nothing()
+            return
+        self._show_title(run)
+        if self._top.display:
+            self._top.update(self._top_row(run))
+        if self._words.display:
+            self._words.update(self._under())
+
+    def _say_nothing(self) -> None:
+        found = self._shown.found
+        folders = ".wave/pipelines and .workbench/pipelines"
+        lines = [f"{found or 'None was'} found in {folders}."] if found is not None else []
+        lines += ["L starts one."] if found else []
+        room = max(1, self.size.width - 3)
+        said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)
+        words = "".join(f"\n  {row.plain}" for line in said for row in wrap_line(Content(line), room))
+        self._words.update(Content.styled(words, render_context.ink(self).of("muted")))
+        self.set_title(Content(" "), Content(" "))
+
+    def _show_title(self, run: PipelineRun) -> None:
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        parts = [Content.styled(run.title, ink.of("foreground"))]
+        counts: tuple[tuple[StatusName, int], ...] = (
+            ("failed", run.failed), ("waiting", run.waiting), ("running", run.running),
+        )  # fmt: skip
+        parts += [
+            Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
+        ] + _tolerated_failures(run, ink)
+        if run.status in ("queued", "failed", "cancelled", "completed"):
+            parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
+        right = [f"{run.done} of {run.total} steps", countdown_text(run.seconds)]
+        if self.size.width >= 60:
+            right += [f"{token_text(run.tokens)} tok"] if run.tokens else []
+        self.set_title(Content("  ").join(parts), Content.styled("   ".join(right), ink.of("muted")))
+
+    def _top_row(self, run: PipelineRun) -> Content:
+        from workbench.render.pipeline import seconds_to_go
+
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        if self.has_overview:
+            return self._overview()
+        paint = self.graph.paint
+        left = seconds_to_go(paint, self.graph.path, self._shown.before) if paint is not None else None
+        words = "longest path" + (f", about {countdown_text(left)} to go" if left else "")
+        if run.finished_at is not None:
+            words = f"longest path   {run.error}" if run.error else "longest path"
+        mark = Content.styled(f" {glyphs.of('ran')} ", ink.of("foreground", bold=True))
+        return mark + cells.safe_content(words, ink.of("muted"), ink)
+
+    @property
+    def has_overview(self) -> bool:
+        """Return whether the overview is shown: by itself in a large graph, else when it is asked for."""
+        drawing = self.graph.drawing
+        if self._has_overview is not None:
+            return self._has_overview
+        return drawing is not None and len(drawing.index) > _OVERVIEW_FROM
+
+    def _overview(self) -> Content:
+        from workbench.graph.navigation import overview_lines, overview_viewport
+
+        drawing, ink = self.graph.drawing, render_context.ink(self)
+        if drawing is None:
+            return Content("")
+        (line,) = overview_lines(
+            drawing.layout, self.graph.facts, is_ascii=render_context.glyphs(self).is_ascii
+        ) or ("",)  # fmt: skip
+        at, size = self.graph.scroll_offset, self.graph.size
+        first, last, _, _ = overview_viewport(
+            drawing.layout, drawing.picture, (at.x, at.x + size.width), (at.y, at.y + size.height)
+        )
+        room = max(1, self.size.width - 2)
+        start = max(0, min(first - room // 4, len(line) - room))
+        found = Content.styled(line[start : start + room], ink.of("muted"))
+        return Content(" ") + found.stylize(ink.reverse("info"), first - start, last + 1 - start)
+
+    def _under(self) -> Content:
+        """Return what the cursor's step needs and feeds, and what is hidden."""
+        from workbench.graph.navigation import hidden_edges_note, needs_and_feeds_text
+
+        drawing, ink = self.graph.drawing, render_context.ink(self)
+        at = drawing.index.get(self.graph.cursor or "") if drawing is not None else None
+        if drawing is None or at is None:
+            return Content("")
+        graph = drawing.layout.graph
+        about, ways = self._about(), needs_and_feeds_text(drawing.layout, at)
+        # A step that was skipped says which one it needs, and so do its ways.
+        words = [about if about.removeprefix("it ") not in ways else "", ways]
+        note = hidden_edges_note(drawing.layout)
+        words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
+        text = "   ".join(word for word in words if word)
+        return Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
+
+    def _about(self) -> str:
+        step = self.graph.step_under_cursor()
+        if step is None:
+            return ""
+        seconds = self._shown.before.get(step.id)
+        if step.state in ("pending", "ready") and seconds:
+            return f"about {countdown_text(seconds)}"
+        return step.asks or _failure_reason(step)
+
+    # --- the cursor -----------------------------------------------------------------------------
+
+    def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
+        """Say what is under the cursor."""
+        message.stop()
+        self._fit()
+        self._say()
+        self._want(is_anew=False)
+        self.post_message(KeysChanged())
+
+    def on_graph_picture_opened(self, message: "GraphPicture.Opened") -> None:
+        """Open what was clicked twice."""
+        message.stop()
+        self.open_row()
+
+    def _want(self, *, is_anew: bool) -> None:
+        wanted = self.graph.cursor if self.has_step else None
+        if wanted is not None and (is_anew or wanted != self._wanted):
+            self.post_message(StepWanted(wanted))
+        self._wanted = wanted
+
+    @property
+    def cursor_step(self) -> PipelineStep | None:
+        """Return the step under the cursor."""
+        return self._graph.step_under_cursor() if self._graph is not None else None
+
+    @property
+    def gate(self) -> str | None:
+        """Return the queue's row of the gate, or of the item, under the cursor."""
+        graph = self._graph
+        paint = graph.paint if graph is not None else None
+        item = paint.item(graph.cursor or "") if graph is not None and paint is not None else None
+        step = self.cursor_step
+        return item.action_id if item is not None else step.action_id if step is not None else None
+
+    # --- list keys ------------------------------------------------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Scroll the step that is shown in full; the graph has keys of its own."""
+        if self._is_full:
+            self.step.scroll_to_line(self.step.first_line + rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or last layer, or to an end of the step in full."""
+        if self._is_full:
+            self.step.scroll_to_line(self.step.line_count if is_last else 0)
+        else:
+            self.graph.go_to_end(is_last=is_last)
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll the step in full; without room for it the graph."""
+        view = self.step if self.has_step else self.graph
+        view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next or previous step that failed, asks or runs."""
+        if not self.graph.go_to_problem(step):
+            self.post_message(StatusMessage("Nothing has failed, asks or runs here."))
+
+    def open_row(self) -> None:
+        """Go to a gate's row of the queue, else give the step the whole pane."""
+        if self.gate is not None:
+            self.post_message(GateWanted(self.gate))
+        elif self.cursor_step is not None:
+            self.post_message(StepWanted(self.graph.cursor, is_opened=not self.has_step))
+            self.set_full(is_full=self.has_step or self._is_full)
+
+    def open_step(self) -> None:
+        """Give the step the whole pane where even a large pane has no room for it beside the graph."""
+        if not self.has_step and self._shown.run is not None:
+            self.set_full(is_full=True)
+
+    def set_full(self, *, is_full: bool) -> None:
+        """Give the step all of the pane, or the graph its place back."""
+        self._is_full = is_full
+        self._fit()
+        # What is hidden loses the focus, and with it the pane its keys.
+        self.focus_view.focus()
+        self._say()
+        self.post_message(KeysChanged())
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the step has all of the pane."""
+        return self._is_full
+
+    def copy_text(self) -> str:
+        """Return the part that is shown, or the id under the cursor."""
+        return self.step.text() if self._is_full else self.graph.cursor or ""
+
+    def ask_filter(self) -> None:
+        """Ask for what to find: in the part that is shown in full, else among the steps."""
+        section = self.step.section if self._is_full else None
+        title = f"Find in {section.name}" if section is not None else "Find a step"
+        purpose = "find-text" if section is not None else "find"
+        again = "nothing typed finds the last again" if self._find and section is None else ""
+        self.post_message(LineWanted(self, purpose, title, again, does="find"))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Find what was typed; the cursor goes to a step while its name is typed."""
+        if purpose == "cancel":
+            if is_final and text.strip().casefold() == "cancel":
+                self.ask_run("cancel")
+            elif is_final:
+                self.post_message(StatusMessage("Nothing was ended: the word is cancel."))
+            return
+        if purpose == "artifact":
+            if is_final and text:
+                self.post_message(ArtifactWanted(text))
+            return
+        if purpose == "find-text":
+            if is_final and text and not self.step.find_next(text):
+                self.post_message(StatusMessage(f"“{text}” is not in this part."))
+            return
+        is_again = is_final and not text
+        text = self._find = text or self._find
+        if not self.graph.find(text, is_again=is_again) and is_final and text:
+            self.post_message(StatusMessage(f"No step has “{text}” in its name."))
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def scopes(self) -> tuple[str, ...]:
+        """Return the scopes in force: those of the step while it has all of the pane."""
+        return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
+
+    def ask_run(self, what: RunRequestKind) -> None:
+        """Ask something of the run on show, about the step under the cursor."""
+        run, step = self._shown.run, self.cursor_step
+        if run is not None:
+            self.post_message(RunRequest(what, run.id, step.id if step is not None else ""))
+
+    def ask_cancel(self) -> None:
+        """Have the word typed that ends the run."""
+        run = self._shown.run
+        if run is not None:
+            title, right = f"End {run.title}: type cancel", "what waits in it is withdrawn"
+            self.post_message(LineWanted(self, "cancel", title, right, "end it", is_armed=True))
+
+    def toggle_overview(self) -> None:
+        """Show the overview, or hide it."""
+        self._has_overview = not self.has_overview
+        self._fit()
+        self._say()
+
+    def label_of(self, key_id: str) -> str:
+        """Say what some keys do now."""
+        if key_id == "list.filter":
+            return "find"
+        if key_id == "list.open" and self.gate is not None:
+            return "its row"
+        return super().label_of(key_id)
+
+    def why_no_run(self) -> str:
+        """Return why there is nothing to do to a run; empty when one is shown."""
+        return _NO_RUNS if self._shown.run is None else ""
+
+    def why_no_gate(self) -> str:
+        """Return why there is no gate to answer; empty when one waits under the cursor."""
+        return self.why_no_run() or ("" if self.gate is not None else "No gate waits under the cursor.")
+
+    def why_no_parts(self) -> str:
+        """Return why the parts of a step are not shown; empty when they are."""
+        hint = "The parts of a step are shown when this pane is large: z."
+        return self.why_no_run() or ("" if self.has_step else hint)
+
+    def why_not_cancel(self) -> str:
+        """Return why the run cannot be ended; empty when it can."""
+        run = self._shown.run
+        return (
+            self.why_no_run()
+            if run is None or run.finished_at is None
+            else f"The run is {run.status} already."
+        )
+
+    def why_not_repeat(self) -> str:
+        """Return why no step can be done again; empty when one can."""
+        run = self._shown.run
+        if run is None or run.finished_at is not None:
+            return self.why_no_run()
+        return "The run goes on: a step is done again when it has ended."
+
+    def open_gate(self) -> None:
+        """Go to the row of the queue in which the gate waits."""
+        if self.gate is not None:
+            self.post_message(GateWanted(self.gate))
+
+    def scroll_page(self, step: int) -> None:
+        """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""
+        if not self.graph.scroll_items(step * 4):
+            self.graph.scroll_to_line(self.graph.first_line + step * max(1, self.graph.size.height - 1))
+
+    def toggle_fold(self) -> None:
+        """Open or close the matrix or fold under the cursor."""
+        if not self.graph.toggle_fold():
+            self.post_message(StatusMessage("Nothing is folded under the cursor."))
+
+    def toggle_follow(self) -> None:
+        """Let the log, or else the cursor, follow the run, or stay."""
+        if self.is_full:
+            self.step.follows = not self.step.follows
+            words = "The log follows." if self.step.follows else "The log stands still."
+        else:
+            is_on = self.graph.follow()
+            words = "The cursor follows the run." if is_on else "The cursor stays where it is."
+        self.post_message(StatusMessage(words))
+
+    def change_zoom(self, step: int) -> None:
+        """Show more (1) or fewer (-1) steps around the one in focus; else leave or show the overview."""
+        if self.graph.focus_step is not None:
+            self.graph.change_hops(step)
+        elif (step < 0) != self.has_overview:
+            self.toggle_overview()
+
+
+def _tolerated_failures(run: PipelineRun, ink: Ink) -> list[Content]:
+    """Return the words for steps that failed and with which a run goes on; none where there is none."""
+    words = "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
+    return [Content.styled(words, ink.of("failed"))] if run.warned else []
+
+
+def _failure_reason(step: PipelineStep) -> str:
+    """Return why a step failed, and that the run goes on where it does."""
+    if step.state != "warned":
+        return step.error
+    return f"failed, goes on: {step.error}" if step.error else "failed, goes on"

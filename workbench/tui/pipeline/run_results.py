@@ -1,0 +1,310 @@
+"""Results of runs: two runs compared step by step, and artifacts opened in the external editor."""
+
+import json
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.widgets import Static
+
+from workbench.domain.events import ArtifactStored
+from workbench.render import cells
+from workbench.render.cells import key_hint, key_hint_row, wrap_code
+from workbench.render.pipeline import (
+    comparison_head_strip,
+    comparison_strip,
+    comparison_text,
+    comparison_total_strip,
+)
+from workbench.text.safe import one_line
+from workbench.tui import keymap
+from workbench.tui.backend import BackendError
+from workbench.tui.main.tasks import edit_in_external_editor
+from workbench.tui.pane import LineWanted
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views.detail_pages import ComparisonRow, RunComparison, compare_runs
+from workbench.views.pipeline import PipelineRun
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+
+_MAX_NAMES = 8
+
+
+def open_artifact(screen: "MainScreen", name: str = "") -> None:
+    """Open an artifact of the step under the cursor; without a name the only one, else ask which.
+
+    Args:
+        screen: the main screen.
+        name: as `names` lists it.
+    """
+    found = _artifact_blobs(screen)
+    if not found:
+        screen.say("This step has handed on nothing that could be opened.")
+    elif name in found or len(found) == 1:
+        _open_copy(screen, name or next(iter(found)), found.get(name) or next(iter(found.values())))
+    elif not name:
+        _ask_which(screen, list(found))
+    else:
+        near = [key for key in found if name.casefold() in key.casefold()]
+        if len(near) == 1:
+            _open_copy(screen, near[0], found[near[0]])
+        else:
+            screen.say(f"No artifact is called {one_line(name, 60)}. There are {', '.join(found)}.")
+
+
+def _ask_which(screen: "MainScreen", names: list[str]) -> None:
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    right = ", ".join(names[:_MAX_NAMES]) + more
+    screen.post_message(
+        LineWanted(screen.pipeline, "artifact", "Open which artifact", right, "open", text=names[0])
+    )
+
+
+def _artifact_blobs(screen: "MainScreen") -> dict[str, str]:
+    """Return the blobs of the files that a step handed on last, by the names they are asked for."""
+    source, pane = screen.state.source, screen.pipeline
+    run, step = pane.run, pane.cursor_step
+    if run is None or step is None:
+        return {}
+    paint, cursor = pane.graph.paint, pane.graph.cursor or ""
+    only = cursor if paint is not None and paint.item(cursor) is not None else ""
+    found: dict[str, str] = {}
+    for event in source.run_events(run.id, step.id):
+        body = event.body
+        if not isinstance(body, ArtifactStored) or body.content_ref is None or (only and event.step != only):
+            continue
+        name = body.name + ("" if "." in body.name else PurePosixPath(body.path).suffix)
+        label = one_line(name if event.step in (step.id, only) else f"{event.step}/{name}", 120)
+        if body.artifact_kind == "folder":
+            found.update(_folder_members(source.text_of(body.content_ref), label))
+        else:
+            found[label] = body.content_ref
+    return found
+
+
+def _folder_members(listing: str | None, label: str) -> dict[str, str]:
+    """Return the files of a folder by `name/path`."""
+    try:
+        members: object = json.loads(listing or "{}")
+    except ValueError:
+        return {}
+    if not isinstance(members, dict):
+        return {}
+    return {
+        f"{label}/{one_line(path, 200)}": ref
+        for path, ref in cast("dict[str, Any]", members).items()
+        if isinstance(ref, str)
+    }
+
+
+def _open_copy(screen: "MainScreen", name: str, ref: str) -> None:
+    text = screen.state.source.text_of(ref)
+    if text is None:
+        screen.say(f"{name} was not opened: its bytes are not kept any more. R does its step again.")
+        return
+    data = text.encode("utf-8", "replace")
+    try:
+        saved = edit_in_external_editor(
+            screen.textual, screen.services, name.rpartition("/")[2] or "artifact", data
+        )
+    except BackendError as error:
+        screen.say(str(error), is_error=True)
+        return
+    if saved is not None and saved != data:
+        screen.say(f"{name} is as it was: what you changed was a copy.")
+
+
+_ROW_ORDERS: Final = ("in the order of the file", "by the change of time", "by the change of tokens")
+_MOST_WORDS: Final = 4
+
+
+def open_compare(screen: "MainScreen") -> None:
+    """Open the comparison of the run on show with the one before it, or say that there is none."""
+    run = screen.pipeline.run
+    if run is None:
+        return
+    others = other_runs_of(screen, run)
+    if not others:
+        screen.say(f"There is no other run of {run.name} to compare with.")
+        return
+    screen.textual.push_screen(CompareScreen(screen, run.id, others))
+
+
+def other_runs_of(screen: "MainScreen", run: PipelineRun) -> list[str]:
+    """Return the other runs of a pipeline, the nearest older one first, then older ones, then newer ones."""
+    rows = screen.state.runs.rows
+    ids = sorted(
+        (key for key in reversed(rows) if rows[key].pipeline_name == rows[run.id].pipeline_name),
+        key=lambda key: rows[key].created_at,
+    )
+    at = ids.index(run.id)
+    return [*reversed(ids[:at]), *ids[at + 1 :]]
+
+
+class CompareList(RowList):
+    """The steps of both runs."""
+
+    def __init__(self) -> None:
+        super().__init__(key="compare-list")
+        self.rows: dict[str, ComparisonRow] = {}
+
+    def show_rows(self, rows: Sequence[ComparisonRow]) -> None:
+        """Show rows; the cursor stays on its step."""
+        self.rows = {row.id: row for row in rows}
+        self.set_ids(list(self.rows))
+        self.invalidate()
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a step."""
+        return comparison_strip(
+            self.rows[placed.row_id], width, ink(self), glyphs(self), is_cursor=placed.is_cursor,
+            has_focus=placed.is_focused,
+        )  # fmt: skip
+
+
+class CompareScreen(Dialog, inherit_bindings=False):
+    """The table over the main screen."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("compare")
+
+    def __init__(self, main: "MainScreen", run_id: str, others: Sequence[str]) -> None:
+        super().__init__("compare")
+        self._main, self._run, self._others = main, run_id, others
+        self._at, self._order = 0, 0
+        self._made: RunComparison | None = None
+        self._list = CompareList()
+        self._heads = ColumnHeader(self._draw_heads, key="compare-heads")
+        self._totals = ColumnHeader(self._draw_totals, key="compare-totals")
+        self._words, self._keys = Static(id="compare-words"), Static(id="compare-keys")
+
+    def compose(self) -> ComposeResult:
+        """Yield heads, steps, sums, words, keys."""
+        with Vertical(id="compare-box"):
+            yield self._heads
+            yield self._list
+            yield self._totals
+            yield self._words
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Compare with the first of the others."""
+        self._list.focus()
+        self._read()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew."""
+        del event
+        self.call_after_refresh(self._say)
+
+    def _read(self) -> None:
+        state = self._main.state
+        now, actions = state.source.now(), list(state.actions.values())
+        shown = state.runs.view(actions, now, self._run)
+        other = state.runs.view(actions, now, self._others[self._at])
+        if shown is None or other is None:
+            self.dismiss()
+            return
+        pair = (other, shown) if other.created_at <= shown.created_at else (shown, other)
+        self._made = compare_runs(*pair)
+        self._show()
+
+    def _show(self) -> None:
+        made = self._made
+        if made is None:
+            return
+        count = made.outcomes
+        words = "one outcome differs" if count == 1 else f"{count or 'no'} outcomes differ"
+        words += "" if made.has_same_input else ", other input"
+        subtitle = glyphs(self).line(f"{words}   {_ROW_ORDERS[self._order]}")
+        self.set_titles(f"{made.earlier.title} and {made.later.title}", subtitle)
+        self._list.show_rows(self._ordered(made))
+        self._heads.refresh()
+        self._totals.refresh()
+        self._say()
+
+    def _ordered(self, made: RunComparison) -> list[ComparisonRow]:
+        if self._order == 1:
+            return sorted(made.rows, key=lambda row: -abs(row.seconds))
+        return sorted(made.rows, key=lambda row: -abs(row.tokens)) if self._order == 2 else list(made.rows)
+
+    def _draw_heads(self, width: int) -> Strip:
+        if self._made is None:
+            return Strip.blank(width)
+        return comparison_head_strip(self._made, width, ink(self), glyphs(self))
+
+    def _draw_totals(self, width: int) -> Strip:
+        if self._made is None:
+            return Strip.blank(width)
+        return comparison_total_strip(self._made, width, ink(self), glyphs(self))
+
+    def _say(self) -> None:
+        colours, row = ink(self), self._list.rows.get(self._list.cursor or "")
+        width = max(20, self._words.size.width - 2)
+        text = comparison_text(row) if row is not None else "Neither run has a step."
+        lines = wrap_code([cells.safe_content(text, colours.of("muted"), colours)], width)[:_MOST_WORDS]
+        self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
+        pairs = (
+            ("j k", "step"), ("n N", "next that differs"), ("enter", "its step"),
+            ("{ }", f"other run ({len(self._others)})"), ("o", "order"), ("esc", "back"),
+        )  # fmt: skip
+        parts = [key_hint(keys, words, colours) for keys, words in pairs]
+        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self._say()
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_step()
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Go to another step."""
+        self._list.move(rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last step."""
+        self._list.move_to_end(is_last=is_last)
+
+    def move_to_difference(self, step: int) -> None:
+        """Go to the next step that ended otherwise, else to the next that took another time."""
+        ids = list(self._list.rows)
+        for kinds in (("outcome", "added", "gone"), ("slower", "faster")):
+            found = [key for key in ids if self._list.rows[key].kind in kinds]
+            if found:
+                at = ids.index(self._list.cursor) if self._list.cursor in ids else -1
+                ahead = [key for key in found if (ids.index(key) - at) * step > 0]
+                self._list.put_cursor((ahead or found)[0 if step > 0 else -1])
+                return
+        self._main.say("Both runs went the same way.")
+
+    def other_run(self, step: int) -> None:
+        """Compare with another run."""
+        self._at = (self._at + step) % len(self._others)
+        self._read()
+
+    def next_order(self) -> None:
+        """Order the rows another way."""
+        self._order = (self._order + 1) % len(_ROW_ORDERS)
+        self._show()
+
+    def open_step(self) -> None:
+        """Go to the step in the graph of the run on show."""
+        step = self._list.cursor
+        self.dismiss()
+        self._main.go_to(4)
+        self._main.pipeline.graph.put_cursor(step)

@@ -1,0 +1,65 @@
+"""Colors, glyphs and clock as widgets get them from the app, and how themes reach Textual."""
+
+from typing import Any, Final, Protocol, cast
+
+from textual.geometry import Offset
+from textual.widget import Widget
+
+from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
+
+THEMES: Final = ("workbench-dark", "workbench-light")
+"""Our own; every theme of Textual works as well."""
+
+
+class RenderContext(Protocol):
+    """What widgets ask of the app to draw with."""
+
+    ink: Ink
+    glyphs: Glyphs
+    painter: SyntaxHighlighter | None
+    cursor_position: Offset
+
+    def monotonic(self) -> float:
+        """Return the seconds of a clock that never goes back."""
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether what is drawn now goes nowhere."""
+        ...
+
+    @property
+    def key_time(self) -> float:
+        """Return when the key that is being handled arrived."""
+        ...
+
+    @property
+    def is_key_repeated(self) -> bool:
+        """Return whether the key that is being handled already came once more."""
+        ...
+
+
+def context_of(widget: Widget) -> RenderContext:
+    """Return the app as widgets see it."""
+    # Textual leaves the type of an app's return value open; nothing here depends on it.
+    return cast("RenderContext", cast("Any", widget).app)
+
+
+def ink(widget: Widget) -> Ink:
+    """Return the colours in force."""
+    return context_of(widget).ink
+
+
+def glyphs(widget: Widget) -> Glyphs:
+    """Return the signs in force."""
+    return context_of(widget).glyphs
+
+
+def has_motion(widget: Widget) -> bool:
+    """Return whether a changed row flashes; an app that has no such setting lets it."""
+    return bool(getattr(context_of(widget), "has_motion", True))
+
+
+def painter(widget: Widget) -> SyntaxHighlighter | None:
+    """Return what paints code; None until the first frame is on the screen."""
+    return context_of(widget).painter

@@ -1,0 +1,568 @@
+"""The replay of a session: the main screen over a recording, at any moment of it.
+
+Owns the moment and the timer that moves it. Decisions are refused; the backend does nothing.
+"""
+
+import gc
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from textual import on
+from textual.timer import Timer
+from textual.widget import Widget
+
+from workbench.changes.diff import FileChange
+from workbench.domain.events import ActionOpened, Event
+from workbench.domain.rows import Session
+from workbench.domain.values import Hunk
+from workbench.journal.journal import Journal
+from workbench.text import human
+from workbench.text.human import countdown_text
+from workbench.tui import keymap
+from workbench.tui.backend import Backend
+from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
+from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
+from workbench.tui.main.bars import FooterKey
+from workbench.tui.main.layout import Layout, LayoutController
+from workbench.tui.main.presenter import Presenter
+from workbench.tui.main.screen import PLACES_UNAVAILABLE, MainScreen
+from workbench.tui.pane import (
+    DecisionMade,
+    DecisionReported,
+    LineListener,
+    LineWanted,
+    SourceChanged,
+    StatusMessage,
+)
+from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader, ReplayNotice
+from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
+from workbench.tui.state import ScreenState
+from workbench.views import replay
+from workbench.views.replay import Player, parse_replay_moment
+from workbench.views.timeline import MarkKind
+
+if TYPE_CHECKING:
+    from workbench.tui.conversation.composer import Composer
+    from workbench.tui.pane import ComposerModel
+
+
+class ReplayCursors:
+    """Moves the cursors of the queue and of the calls as those did who answered then."""
+
+    def __init__(self, screen: "ReplayScreen") -> None:
+        """Point nowhere yet."""
+        self._screen = screen
+        self._put: str | None = None
+
+    def take_over(self) -> None:
+        """Be told that a moment was chosen: the row that its user chose before counts no more."""
+        self._put = self._screen.approvals.queue.cursor
+
+    def at_waiting(self) -> None:
+        """Go on to the first that waits when the row under the cursor does not, unless its user chose it."""
+        queue = self._screen.approvals.queue
+        if self._put is not None and queue.cursor != self._put:
+            return
+        if queue.current is not None and not queue.current.is_pending:
+            first = next((row.id for row in queue.shown if row.is_pending), None)
+            if first is not None:
+                queue.put_cursor(first)
+        self._put = queue.cursor
+
+    def at_event(self, event: Event | None) -> None:
+        """Go to the question and to the call that an event is about, where they are shown."""
+        if event is None:
+            return
+        screen, call = self._screen, event.call_id
+        asked = screen.state.actions.values()
+        action = event.action_id or next((one.id for one in asked if call and one.call_id == call), None)
+        if action in {row.id for row in screen.approvals.queue.shown}:
+            screen.approvals.queue.put_cursor(action)
+            self._put = action
+        if call in screen.tools.list.rows:
+            screen.tools.list.put_cursor(call)
+
+
+TAIL_EVENTS: Final = 200
+"""Events of which the conversation at a moment is folded; earlier ones when they are scrolled to."""
+NO_SUCH_MOMENT: Final = "No moment of this recording. Type 12:01:31, 35 %, #412 or words of a mark."
+_MICROSECONDS: Final = 1_000_000
+_KEYS_OFF: Final = frozenset({
+    "approvals.mark", "approvals.mark-all", "approvals.lines", "approvals.hunks-toggle", "list.pipe",
+    "app.compose", "app.session-new", "app.agent-stop",
+})  # fmt: skip
+"""Keys that are not named as deciding, and do nothing here either."""
+_PLACE_KEYS_OFF: Final = frozenset(f"app.place-{number}" for number in (5, 6, 7, 8, 9))
+_KEYS_IN_PLACES: Final = frozenset({
+    "replay.play", "replay.slower", "replay.faster", "replay.fork", "replay.film", "replay.leave",
+    "replay.time",
+})  # fmt: skip
+"""Keys of the replay that need no more of the recording than what is shown."""
+_KEYS_THAT_LOOK: Final = frozenset({"answer.choose-previous", "answer.choose-next", "conversation.log"})
+
+
+def is_off_in_replay(key_id: str) -> bool:
+    """Return whether a key would answer, ask or begin something."""
+    key = keymap.key_of(key_id)
+    return key_id in _KEYS_OFF or (key.group == "Decide" and key_id not in _KEYS_THAT_LOOK)
+
+
+class RefusedDecisions:
+    """Answers of a replay: every one is refused with the same sentence."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
+        """Refuse."""
+        del opened
+        return DecisionReported(message.action_id, message.verdict, None, self._why)
+
+    def extend(self, action_id: str) -> DecisionReported:
+        """Refuse."""
+        return DecisionReported(action_id, "extend", None, self._why)
+
+    def expire(self) -> None:
+        """Do nothing: what expired then is recorded."""
+
+    def proposed(self, opened: ActionOpened) -> FileChange | None:
+        """Return None: nothing is edited here."""
+        del opened
+
+    def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
+        """Return the recorded hunks."""
+        del edited
+        return opened.hunks
+
+    def awaits(self, workspace: str) -> bool:
+        """Return False: nobody is started."""
+        del workspace
+        return False
+
+
+class NullComposer:
+    """Stands where the composer of a live screen is: it is never shown, and takes no words."""
+
+    display = has_focus_within = False
+
+    def show(self, view: "ComposerModel") -> None:
+        """Show nothing."""
+        del view
+
+    def remember(self, said: Sequence[str]) -> None:
+        """Remember nothing."""
+        del said
+
+    def focus_input(self) -> None:
+        """Leave the focus where it is."""
+
+    def begin(self, text: str) -> None:
+        """Begin nothing."""
+        del text
+
+
+class ReplayPresenter(Presenter):
+    """Shows the moment, and the keys of the replay."""
+
+    def __init__(self, screen: "ReplayScreen") -> None:
+        super().__init__(screen)
+        self._replay = screen
+
+    def composer(self) -> None:
+        """Show none."""
+
+    def footer(self) -> None:
+        """Show the keys of the replay wherever the focus is."""
+        screen, users = self._replay, keymap.user_keymap(self._replay)
+        keys = sorted(
+            (key for key in keymap.keys_of_scopes(["replay"]) if key.footer), key=lambda key: key.footer
+        )
+        found = [
+            FooterKey(keys=keymap.printed_keys(key, users), label=screen.label_of(key.id, key.label))
+            for key in keys
+        ]
+        label = "all keys" if screen.size.width >= 100 else "keys"
+        screen.footer.show(
+            found, FooterKey(keys=keymap.printed_keys(keymap.key_of("app.help"), users), label=label)
+        )
+
+
+class ReplayLayoutController(LayoutController):
+    """The sentence and no composer."""
+
+    def put(self, found: Layout) -> None:
+        """Show the sentence wherever there is a row for it."""
+        super().put(found)
+        self._screen.strip.display = found.width in ("medium", "wide")
+
+    def status(self) -> None:
+        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
+        super().status()
+        self._screen.composer.display = False
+
+
+class ReplayScreen(MainScreen, inherit_bindings=False):
+    """The panes as they were, a bar below them."""
+
+    NAME = "replay"
+    INNER = ("replay",)
+    BINDINGS = keymap.bindings("replay", is_first=True) + keymap.bindings("app")
+
+    def __init__(
+        self, source: ReplaySource, session: Session, feed: JournalFeed, services: Backend, home: str
+    ) -> None:
+        """Show a session from its beginning, paused.
+
+        Args:
+            source: its recording.
+            session: as it stands now; names it.
+            feed: says that the journal has grown.
+            services: all of them do nothing, but the clipboard.
+            home: the user's home folder, shown as `~`.
+        """
+        why = refusal_sentence(source.reel.time(0))
+        super().__init__(ScreenState(source), services, RefusedDecisions(why), feed, source.workspace, home)
+        self.source, self.session_id, self._why = source, session.id, why
+        self._session = session
+        self.pipelines_found = 0
+        self.player = Player(source.reel)
+        self.header = self._header = ReplayHeader(session.title or session.id[:8], recording_span(source))
+        self.strip = self._sentence = ReplayNotice()
+        self.bar = ReplayBar(source.reel)
+        self.showing, self.placing = ReplayPresenter(self), ReplayLayoutController(self)
+        self.pointing = ReplayCursors(self)
+        self._timer: Timer | None = None
+        self._ticked = 0.0
+        self._second = -1
+        self._next: tuple[int, str] = (-1, "")
+        self._is_closed = threading.Event()
+        for pane in self.panes:
+            pane.forbids = self._forbids
+            pane.is_past = True
+
+    def _forbids(self, key_id: str) -> str:
+        return self._why if is_off_in_replay(key_id) else ""
+
+    def make_composer(self) -> "Composer":
+        """Return none: there is nobody to write to."""
+        return cast("Composer", NullComposer())
+
+    def below(self) -> Iterable[Widget]:
+        """Yield the bar above the footer."""
+        yield self.rule
+        yield self.bar
+        yield self.footer
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the moment it begins at."""
+        self.source.seek(self.player.index)
+        self.state.load(self.session_id, TAIL_EVENTS)
+        self.show_moment()
+
+    def start_focus(self) -> None:
+        """Put the focus on the queue, for there is no composer; where nothing asked, on what was said."""
+        asks = any(self.source.reel.marks.of(kind) for kind in ("approval", "expiry"))
+        pane = self.approvals if asks or not len(self.source.reel) else self.conversation
+        self.place = pane.PLACE
+        pane.focus_view.focus()
+
+    def after_first_frame(self) -> None:
+        """Begin to play, now that its beginning is seen, and make checkpoints in the background."""
+        self._timer = self.set_interval(1 / MAX_FRAMES_PER_SECOND, self._frame, pause=True)
+        self._moved()
+        self.run_worker(
+            self._build, thread=True, group="checkpoints", description="make checkpoints", exit_on_error=False
+        )
+
+    def _build(self) -> None:
+        self.source.read()
+        if self._is_closed.is_set():
+            return
+        self.textual.call_from_thread(self.complete)
+        self.source.store()
+        while not self._is_closed.is_set() and self.source.rewind.build():
+            pass
+        if self.source.is_long and self is self.textual.main:
+            # What stays until the program ends is no garbage to look for: that would hold up a key. Over a
+            # live screen a replay goes again, and frozen it never would.
+            gc.freeze()
+
+    def complete(self) -> None:
+        """Know all of the recording, whose beginning was shown before."""
+        if self.source.complete():
+            self.player.completed()
+            self.source.grow()
+            self._header.show_span(recording_span(self.source))
+            self.show_moment()
+
+    def on_unmount(self) -> None:
+        """Make no more checkpoints."""
+        self._is_closed.set()
+        self.source.close()
+
+    def keep_time(self) -> None:
+        """Let the player keep the time."""
+
+    def tell(self, troubles: Iterable[Event] = ()) -> None:
+        """Ring for nothing and tell of nothing: it is past."""
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Take in what the session recorded since."""
+        self._looks_soon = False
+        self._looked_at = self.drawing.monotonic()
+        if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
+            self._header.show_span(recording_span(self.source))
+            self.go(self.player.grown())
+        self.show_moment()
+
+    def go(self, index: int) -> None:
+        """Show a moment: events until a near later one are folded, any other is looked up."""
+        source, state = self.source, self.state
+        current = state.current
+        near = source.index < index <= source.index + MAX_FORWARD_EVENTS
+        if index == source.index:
+            pass
+        elif near and current is not None and state.window is None:
+            self.take_in(source.go_on(index))
+        else:
+            source.seek(index)
+            state.load(self.session_id if current is None else current.id, TAIL_EVENTS)
+            self.showing.everything()
+            self.showing.detail(self.approvals.queue.cursor)
+        self.pointing.at_waiting()
+        self.show_moment()
+
+    def show_moment(self) -> None:
+        """Show the time of the player on the bar, the header, and what counts down."""
+        player = self.player
+        is_live = player.is_following and player.is_at_end
+        now = max(player.now, self.source.journal_now()) if is_live else player.now
+        self.source.set_clock(now)
+        clock = (
+            countdown_text(player.elapsed // _MICROSECONDS)
+            if player.reel.is_steady
+            else human.clock_time_seconds(now)
+        )
+        self.header.show_moment(clock)
+        self.bar.show(replay.replay_status(player, self._next_words()))
+        if now // _MICROSECONDS != self._second and self.is_mounted:
+            self._second = now // _MICROSECONDS
+            for pane in self.panes:
+                if self.is_shown(pane):
+                    pane.tick(now)
+            if self.is_shown(self.pipeline) and self.state.runs.looks_otherwise(now):
+                self.showing.pipeline()
+
+    def _next_words(self) -> str:
+        mark = self.player.reel.jump(self.player.index, None, 1)
+        if mark is None:
+            return ""
+        if self._next[0] != mark.index:
+            self._next = mark.index, self.source.words_at(mark.index)
+        return self._next[1]
+
+    def _frame(self) -> None:
+        now = self.drawing.monotonic()
+        passed, self._ticked = now - self._ticked, now
+        if self.player.is_following:
+            self.show_moment()
+            return
+        if self.player.passes_read_part(passed):
+            self.complete()
+        self.go(self.player.tick(passed))
+        if not self.player.is_playing:
+            self._moved()
+
+    def _moved(self) -> None:
+        """Run the timer as long as something moves, and say what the keys do now."""
+        self._ticked = self.drawing.monotonic()
+        if self._timer is not None:
+            moves = self.player.is_playing or self.player.is_following
+            self._timer.resume() if moves else self._timer.pause()
+        self.showing.footer()
+
+    # --- what the keys do -------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Play, or pause."""
+        self.player.toggle()
+        self.went(self.player.index)
+
+    def went(self, index: int) -> None:
+        """Show where the player went."""
+        self.pointing.take_over()
+        self.go(index)
+        self._moved()
+
+    def follow(self) -> None:
+        """Go to the end, and stay there where the session goes on."""
+        if self.source.may_grow:
+            self.went(self.player.follow())
+            return
+        self.went(self.player.seek(len(self.player.reel)))
+        self.say("The session has ended: this is its end, and nothing comes after it.")
+
+    def jump(self, kind: MarkKind | None, step: int) -> None:
+        """Go to the next or previous mark of a kind, or to the next place of words that are looked for."""
+        if kind is None and self.conversation.is_found_from_here:
+            self.conversation.go_to_hit(step)
+            return
+        if self.player.jump(kind, step) is None:
+            word = (
+                "mark of yours: /mark sets one while a session goes on" if kind == "note" else kind or "mark"
+            )
+            self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
+            return
+        self.went(self.player.index)
+        self.pointing.at_event(self.source.event_at(self.player.index))
+
+    def ask_time(self) -> None:
+        """Ask for a moment to go to."""
+        self.post_message(moment_prompt(self))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Go to the moment that was typed."""
+        if purpose != "time" or not is_final or not text:
+            return
+        self.complete()
+        index = parse_replay_moment(text, self.player.reel)
+        index = self.source.noted(text) if index is None else index
+        if index is None:
+            self.say(NO_SUCH_MOMENT, is_error=True)
+            return
+        self.went(self.player.seek(index))
+
+    def ask_fork(self) -> None:
+        """Ask for a folder for the files of this moment."""
+        position = self.source.position()
+        asked = ForkPrompt(self, self.session_id, lambda: position)
+        asked.ask(f"Fork from event {self.source.index:,}")
+
+    def ask_film(self) -> None:
+        """Ask for the file of a film, or of a picture of this moment."""
+        size = self.size.width, self.size.height
+        ExportPrompt(self, self._session, self.source.index, size, self.textual.theme).ask()
+
+    @on(ReplayBar.Clicked)
+    def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
+        self.complete()
+        reel = self.player.reel
+        self.went(self.player.seek(reel.index_played(reel.length * message.share)))
+
+    def leave(self) -> None:
+        """Go back one level, at last to what was before."""
+        if self.approvals.ordering.text_filter:
+            self.approvals.line_dropped("filter")
+        elif self.conversation.is_found_from_here:
+            self.conversation.end_finding()
+        elif self.approvals.is_full:
+            self.approvals.set_full(is_full=False)
+        elif self.is_zoomed:
+            self.is_zoomed = False
+            self.rearrange()
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Leave the replay: back to the live screen, or to the shell."""
+        if self is self.textual.main:
+            self.textual.exit()
+        else:
+            self.dismiss()
+
+    def why_off(self, key_id: str) -> str:
+        """Return why a key does nothing here: it would answer, or begin, or lead out of the past."""
+        return PLACES_UNAVAILABLE if key_id in _PLACE_KEYS_OFF else self._forbids(key_id)
+
+    def change_speed(self, step: int) -> None:
+        """Play faster (1) or slower (-1)."""
+        self.player.faster(step)
+        self.show_moment()
+
+    def label_of(self, key_id: str, label: str) -> str:
+        """Return what a key of the replay does now."""
+        return "pause" if key_id == "replay.play" and self.player.is_playing else label
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave letters to a line that is being typed."""
+        if action == "do" and str(parameters[0]).startswith("replay."):
+            return not self.is_line_asked
+        return super().check_action(action, parameters)
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says; nothing that begins or answers something."""
+        if why := self.why_off(key_id):
+            self.post_message(StatusMessage(why))
+            return
+        if key_id.startswith("replay.") and key_id not in _KEYS_IN_PLACES:
+            self.complete()
+        super().action_do(key_id)
+
+    def show_bottom(self, *, is_shown: bool) -> None:
+        """Show bar and footer, or give their place to a line that is asked for."""
+        self.bar.display = self.footer.display = is_shown
+
+    def pose(self) -> None:
+        """Take off what belongs to the keys: a picture of it is looked at where there are none."""
+        self.show_bottom(is_shown=False)
+        self._header.has_keys = self._sentence.has_keys = False
+        self._header.refresh()
+        self._sentence.refresh()
+
+
+def moment_prompt(screen: LineListener) -> LineWanted:
+    """Return the question for a moment to go to."""
+    return LineWanted(screen, "time", "Go to", "12:01:31, 35 %, #412 or words of a mark", "go there")
+
+
+def refusal_sentence(began: int) -> str:
+    """Return what answering keys say; `began` in microseconds since the epoch."""
+    when = datetime.fromtimestamp(began // _MICROSECONDS)
+    day = f"{when.day} {when:%b %H:%M}"
+    return f"This is a replay of {day}. Nothing can be answered here. F forks from this moment."
+
+
+def recording_span(source: ReplaySource) -> str:
+    """Return when a recording was, and where."""
+    reel = source.reel
+    if not len(reel):
+        return "nothing recorded"
+    first, last = (datetime.fromtimestamp(at // _MICROSECONDS) for at in (reel.time(0), reel.ends))
+    end = human.clock_time(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
+    # Steady steps have a beginning that nobody recorded.
+    when = "no times recorded" if reel.is_steady else f"{first.day} {first:%b %H:%M} to {end}"
+    folder = source.workspace.rstrip("/").rpartition("/")[2]
+    return f"{when}, {folder}" if folder else when
+
+
+def replay_screen_for(
+    journal: Journal, session: Session, home: str, live: Backend | None = None, number: int | None = None
+) -> ReplayScreen:
+    """Return the replay of a session, playing from its beginning or standing at one of its events.
+
+    Args:
+        journal: where it is; only read.
+        session: which.
+        home: the user's home folder.
+        live: what reaches outside; a replay takes over clipboard, fork and film, and nothing else.
+        number: the event of the session at which it stands; None plays.
+    """
+    there = journal.window(session.id, number, 1) if number is not None else ()
+    source = ReplaySource(journal, session, is_whole=bool(there))
+    services = (
+        Backend() if live is None else Backend(clipboard=live.clipboard, fork=live.fork, film=live.film)
+    )
+    made: list[ReplayScreen] = []
+    feed = JournalFeed(journal, lambda: made[0].post_message(SourceChanged()))
+    made.append(ReplayScreen(source, session, feed, services, home))
+    if there:
+        made[0].player.seek(source.reel.index_of(there[0].position))
+    else:
+        made[0].player.toggle()
+    return made[0]

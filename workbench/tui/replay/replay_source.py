@@ -1,0 +1,333 @@
+"""A recording as the screen reads it at a moment: the live source with every answer as it stood then.
+
+Rows come from a fold with checkpoints, conversations from the same windows as live ones. Sealed bytes are
+never read (DESIGN section 2).
+"""
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
+
+from workbench.domain.events import Event, MarkAdded
+from workbench.domain.fold import MemoryTables
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
+from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject
+from workbench.journal.journal import Journal
+from workbench.journal.replay import ReplayCheckpoints, ReplayReader
+from workbench.tui.journal_source import MAX_CALLS, JournalSource, RunEventIndex
+from workbench.views import replay
+from workbench.views.event_text import event_line
+from workbench.views.pipeline import matrix_item_ids
+from workbench.views.replay import RowSnapshots
+from workbench.views.timeline import FIELD_OF_EVENT_KIND, RecordingOutline, Timeline
+
+_REQUEST_ORDER: Final = attrgetter("requested_at", "ordinal")
+_MAX_CHECKED_SESSIONS: Final = 12
+CHECKPOINTS_FROM_EVENTS: Final = 5_000
+"""Events from which on checkpoints are stored: below, all of it is folded in a tenth of a second."""
+FIRST_READ_EVENTS: Final = 1_000
+"""Events that are read before the first frame where the rest may wait."""
+MAX_SEARCHED_NOTES: Final = 1_000
+"""Marks of humans that are looked through for words."""
+MAX_FORWARD_EVENTS: Final = 500
+"""Events up to which going on is folded instead of looked up."""
+
+
+class ReplaySource(JournalSource):
+    """One session and its workspace at a moment of its recording."""
+
+    def __init__(self, journal: Journal, session: Session, *, is_whole: bool = True) -> None:
+        """Read a recording.
+
+        Args:
+            journal: Where it is.
+            session: Whose.
+            is_whole: Whether all of it is read at once; else a beginning, until `read` and `complete`.
+        """
+        super().__init__(journal, session.workspace)
+        self.session_id = session.id
+        self._from = ReplayReader(journal, session.id)
+        self._reading = threading.Lock()
+        self._whole: Timeline | None = None
+        self.reel = (
+            Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)) if is_whole else self._beginning()
+        )
+        begins = self.reel.position(0)
+        self.checkpoints = ReplayCheckpoints(journal, session.id, begins, replay.SNAPSHOT_EVENTS)
+        self.rewind = self._rewound(begins)
+        self.index = 0
+        self._rows = self.rewind.at(begins)
+        self._now = self.reel.time(0)
+
+    def _beginning(self) -> Timeline:
+        columns = self._from.columns(FIELD_OF_EVENT_KIND, limit=FIRST_READ_EVENTS)
+        if len(columns[0]) < FIRST_READ_EVENTS:
+            return Timeline(columns=columns)
+        count, ends = self._from.outlook()
+        return Timeline(columns=columns, outlook=RecordingOutline(count=count, ends=ends))
+
+    def read(self) -> None:
+        """Read all of the recording, if it was not yet; any thread may, and a second one waits."""
+        with self._reading:
+            if self._whole is None and not self.reel.is_whole:
+                self._whole = Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND))
+
+    def complete(self) -> bool:
+        """Take over what was read; False if it was there before. Not while another thread asks something."""
+        self.read()
+        whole, self._whole = self._whole, None
+        if whole is not None:
+            self.reel.replace_with(whole)
+        return whole is not None
+
+    def _rewound(self, begins: int) -> RowSnapshots:
+        stored = self.checkpoints.load() if self.is_long else []
+        first = self._from.before(begins, self.reel.time(0))
+        keep = self.checkpoints.keep if self.is_long else None
+        return RowSnapshots(first, begins, self._lasting, stored=stored, keep=keep)
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether its checkpoints are stored."""
+        return self.reel.count >= CHECKPOINTS_FROM_EVENTS
+
+    def store(self) -> None:
+        """Store the checkpoints of a long recording as they are made; `close` ends that."""
+        if self.is_long:
+            self.checkpoints.begin()
+
+    def close(self) -> None:
+        """Store no more checkpoints."""
+        self.checkpoints.close()
+
+    def _lasting(self, after: int, until: int | None, limit: int) -> Sequence[Event]:
+        end = self.reel.position(len(self.reel)) if until is None else until
+        return self._from.lasting(after, end, limit)
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    @property
+    def is_live(self) -> bool:
+        """Return False: nothing can be answered in the past."""
+        return False
+
+    def seek(self, index: int) -> None:
+        """Go to a moment, whichever way."""
+        self.index = max(0, min(index, len(self.reel)))
+        self._rows = self.rewind.at(self.position())
+        self._now = self.reel.time(self.index)
+
+    def go_on(self, index: int) -> list[Event]:
+        """Go to a later moment and return the events until then, of the whole workspace."""
+        before, self.index = self.position(), max(self.index, min(index, len(self.reel)))
+        found = self._from.between(before, self.position(), -1)
+        self._rows.fold(found)
+        self._now = self.reel.time(self.index)
+        return found
+
+    def set_clock(self, now: int) -> None:
+        """Say what time it is between two events, microseconds since the epoch."""
+        self._now = now
+
+    def journal_now(self) -> int:
+        """Return what time it is now, for a replay that has come to the end of a session at work."""
+        return super().now()
+
+    def event_at(self, index: int) -> Event | None:
+        """Return the event of a moment; None if it is not there any more."""
+        return self._journal.reader.event_at(self.reel.position(index))
+
+    def words_at(self, index: int) -> str:
+        """Return what the event of a moment was, in one safe line."""
+        event = self.event_at(index)
+        if event is None:
+            return ""
+        action = super().action(event.action_id) if event.action_id else None
+        return event_line(event, action, super().call(event.call_id) if event.call_id else None)
+
+    def noted(self, text: str) -> int | None:
+        """Return the moment that a human marked with these words; None where nobody did."""
+        wanted = text.strip().casefold()
+        for mark in self.reel.marks.of("note")[:MAX_SEARCHED_NOTES] if wanted else ():
+            event = self.event_at(mark.index)
+            if (
+                event is not None
+                and isinstance(event.body, MarkAdded)
+                and wanted in event.body.label.casefold()
+            ):
+                return mark.index
+        return None
+
+    @property
+    def may_grow(self) -> bool:
+        """Return whether more may come: not to what was imported or has ended, nor to a run that is over."""
+        now = super().session(self.session_id)
+        if now is None or now.origin is not None or now.status in TERMINAL_SESSION_STATES:
+            return False
+        return now.reason != "run ended"
+
+    def grow(self) -> int:
+        """Take in what the session recorded since; return how many events came."""
+        return self.reel.extend(
+            columns=self._from.columns(FIELD_OF_EVENT_KIND, self.reel.position(len(self.reel)))
+        )
+
+    def now(self) -> int:
+        """Return the time of the moment."""
+        return self._now
+
+    def position(self) -> int:
+        """Return the position up to which events are shown."""
+        return self.reel.position(self.index)
+
+    # --- rows as they stood -----------------------------------------------------------------------
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return the workspace's sessions of then, newest activity first."""
+        found = (one for one in self._rows.sessions.values() if one.workspace == self.workspace)
+        listed = [one for one in found if not one.archived or one.id == self.session_id]
+        return sorted(listed, key=lambda one: (-one.updated_at, one.id))[:limit]
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session as it stood."""
+        return self._rows.sessions.get(session_id)
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all actions pending then, and the newest decided ones of the newest sessions."""
+        every = sorted(self._rows.actions.values(), key=lambda one: one.opened_at)
+        newest = {SYSTEM_SESSION, *(one.id for one in self.sessions(_MAX_CHECKED_SESSIONS))}
+        decided = [
+            one
+            for one in every
+            if one.session_id in newest and one.state not in ("pending", "superseded") and self.is_here(one)
+        ]
+        decided.sort(key=lambda one: -(one.decided_at or 0))
+        return [
+            *(one for one in every if one.state == "pending" and self.is_here(one)),
+            *decided[:limit_decided],
+        ]
+
+    def is_here(self, action: Action) -> bool:
+        """Return whether an action is about this workspace."""
+        if action.session_id == SYSTEM_SESSION:
+            return action.subject.get("workspace") in (self.workspace, None)
+        return action.session_id in self._rows.sessions
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action as it stood."""
+        return self._rows.actions.get(action_id)
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the last calls of a session then, in their order."""
+        found = [one for one in self._rows.calls.values() if one.session_id == session_id]
+        times = [one.requested_at for one in found]
+        if len(found) > MAX_CALLS and times == sorted(times):
+            # Thousands are in their order, but for those of one moment: only the end is sorted.
+            del found[: bisect_left(times, times[-MAX_CALLS])]
+        found.sort(key=_REQUEST_ORDER)
+        return found[-MAX_CALLS:]
+
+    def call_count(self, session_id: str) -> int:
+        """Return how many calls a session had."""
+        return sum(one.session_id == session_id for one in self._rows.calls.values())
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call as it stood."""
+        return self._rows.calls.get(call_id)
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return the pipeline runs as they stood, and those that were over before."""
+        every = (self.run(one.pipeline_id) for one in super().runs(limit))
+        return [one for one in every if one is not None]
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return a run as it stood; None where it had not begun."""
+        known = self._rows.pipeline_states.get(run_id)
+        return known if known is not None else self._settled(super().run(run_id))
+
+    def _settled(self, run: PipelineState | None) -> PipelineState | None:
+        return run if run is not None and run.updated_at < self.reel.time(0) else None
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run as they stood."""
+        if run_id not in self._rows.pipeline_states:
+            return super().run_steps(run_id) if self.run(run_id) is not None else ()
+        found = (one for one in self._rows.step_states.values() if one.pipeline_id == run_id)
+        return sorted(found, key=lambda one: (one.ordinal, one.matrix != ""))
+
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run as it stood."""
+        if run_id not in self._rows.pipeline_states:
+            return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
+        return self._rows.step_states.get(step_key(run_id, step_id))
+
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step as they were known."""
+        return matrix_item_ids(self._until(self._journal.reader.step_events(run_id, step_id)))
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step until then; nothing is kept, for a replay goes back as well."""
+        return RunEventIndex(self.events).of(run_id, step_id)
+
+    # --- events until then ------------------------------------------------------------------------
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, until the moment."""
+        return self._until(super().events(session_id, after, limit))
+
+    def tail(self, session_id: str, count: int) -> Sequence[Event]:
+        """Return the last events of a session until the moment."""
+        return self._until(super().tail(session_id, min(count, max(1, self.last_number(session_id)))))
+
+    def turns_before(self, event: Event) -> int:
+        """Return how many turns of a session ended before an event of it."""
+        if event.session_id == self.session_id:
+            return self.reel.turns_before(event.session_id, event.sequence_number)
+        return super().turns_before(event)
+
+    def last_number(self, session_id: str) -> int:
+        """Return the number of a session's last event until the moment."""
+        return self._from.number_at(session_id, self.position())
+
+    def lasting(
+        self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
+    ) -> list[Event]:
+        """Return events that are no pieces, until the moment."""
+        return self._until(super().lasting(session_id, before=before, after=after, limit=limit))
+
+    def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
+        """Return all events between two numbers, until the moment."""
+        return self._until(super().between(session_id, first, last, limit))
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call until the moment."""
+        return self._until(super().call_events(call_id))
+
+    def _until(self, events: Iterable[Event]) -> list[Event]:
+        position = self.position()
+        return [event for event in events if event.position <= position]
+
+    # --- proposals ------------------------------------------------------------------------------
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks as recorded."""
+        opened = self.opened(action)
+        return opened.hunks if opened else ()
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters as recorded."""
+        opened = self.opened(action)
+        return opened.parameters if opened else {}
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return nothing: what stands around a change is only in sealed bytes."""
+        del action
+        return {}
+
+    @property
+    def rows(self) -> MemoryTables:
+        """Return every row as it stood, for what prints a moment."""
+        return self._rows

@@ -1,0 +1,535 @@
+"""Two replays side by side, in step: the same part of each, one bar below."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+
+from workbench.domain.rows import Action, Session
+from workbench.journal.journal import Journal
+from workbench.tui import keymap, pane
+from workbench.tui.approvals.approvals_pane import ApprovalsPane
+from workbench.tui.backend import Backend
+from workbench.tui.conversation.conversation_pane import ConversationPane
+from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
+from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
+from workbench.tui.main.bars import Footer, FooterKey
+from workbench.tui.main.message_handlers import search_conversation
+from workbench.tui.main.overlays import PromptBar
+from workbench.tui.main.presenter import Presenter
+from workbench.tui.main.tasks import BackgroundTasks
+from workbench.tui.pane import Pane, SearchHitsFound, SearchHitWanted, SearchWanted, TranscriptPartWanted
+from workbench.tui.pipeline.pipeline_pane import PipelinePane
+from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader
+from workbench.tui.replay.replay_screen import (
+    NO_SUCH_MOMENT,
+    TAIL_EVENTS,
+    RefusedDecisions,
+    is_off_in_replay,
+    moment_prompt,
+    refusal_sentence,
+)
+from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
+from workbench.tui.state import ScreenState, StateChange
+from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.tui.widgets.pane_frame import Divider
+from workbench.views import replay
+from workbench.views.replay import Player, SyncedReplay, parse_replay_moment
+from workbench.views.sessions import session_title
+from workbench.views.timeline import MarkKind
+
+if TYPE_CHECKING:
+    from workbench.tui.main.screen import MainScreen
+
+ComparedPart = Literal["conversation", "approvals", "tools", "pipeline"]
+"""What is compared: conversation over calls, the queue with its detail, the calls, the graph."""
+_PANES_OF_PART: Final[dict[ComparedPart, frozenset[int]]] = {
+    "conversation": frozenset({1, 3}),
+    "approvals": frozenset({2}),
+    "tools": frozenset({3}),
+    "pipeline": frozenset({4}),
+}
+NOT_SIDE_BY_SIDE: Final = "Two sessions stand beside each other: that is for one alone. esc leads there."
+"""Said of keys that lead deeper, or elsewhere."""
+
+
+class _NoTasks:
+    """Requests of a column: none."""
+
+    def parts_of(self, *_: object) -> None:
+        """Return None: nothing waits here that would be run."""
+
+
+class OwnQueueSource(ReplaySource):
+    """A recording whose queue holds what it, and what it began, asked: what others asked is not compared."""
+
+    def is_here(self, action: Action) -> bool:
+        """Return whether an action was asked by the recorded session, or below it."""
+        key, seen = action.session_id, set[str]()
+        while key != self.session_id:
+            session = self.session(key)
+            if session is None or session.parent_id is None or key in seen:
+                return False
+            seen.add(key)
+            key = session.parent_id
+        return True
+
+
+class ReplayColumn(Vertical):
+    """A column: four panes of one recording, of which those that are compared are on the screen."""
+
+    def __init__(
+        self, journal: Journal, session: Session, say: Callable[[str], None], live: Backend | None = None
+    ) -> None:
+        super().__init__(classes="beside-side")
+        self.session, self.source = session, OwnQueueSource(journal, session)
+        self.state = ScreenState(self.source)
+        self.conversation, self.tools = ConversationPane(key="conversation"), ToolsPane(key="tools")
+        self.approvals, self.pipeline = ApprovalsPane(key="approvals"), PipelinePane(key="pipeline")
+        why = refusal_sentence(self.source.reel.time(0))
+        self.live = live or Backend()
+        """What forks and films: of a file that is only lent, nothing does."""
+        self.services, self.answering, self.requests = Backend(), RefusedDecisions(why), _NoTasks()
+        self.has_model, self.pipelines_found, self.elsewhere, self._tell = True, 0, 0, say
+        self.showing = Presenter(cast("MainScreen", self))
+        self.view: ComparedPart = "conversation"
+        self._why = why
+        for widget in self.panes:
+            widget.forbids, widget.is_past = self._forbids, True
+
+    def _forbids(self, key_id: str) -> str:
+        return NOT_SIDE_BY_SIDE if key_id == "list.open" else self._why if is_off_in_replay(key_id) else ""
+
+    def say(self, text: str, **_: object) -> None:
+        """Say a sentence where the screen says them."""
+        self._tell(text)
+
+    @property
+    def panes(self) -> Sequence[Pane]:
+        """Return its panes."""
+        return self.conversation, self.approvals, self.tools, self.pipeline
+
+    def compose(self) -> Any:
+        """Yield the panes."""
+        yield from self.panes
+
+    @property
+    def focus_view(self) -> Any:
+        """Return what has the keys of what is compared."""
+        return next(pane for pane in self.panes if pane.PLACE in _PANES_OF_PART[self.view]).focus_view
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    def load(self, index: int) -> None:
+        """Read a moment as a whole."""
+        self.source.seek(index)
+        self.state.load(self.session.id, TAIL_EVENTS)
+        self.everything()
+
+    def go(self, index: int) -> None:
+        """Show a moment: what came until a near later one is folded, any other is read."""
+        source = self.source
+        if index == source.index:
+            return
+        if source.index < index <= source.index + MAX_FORWARD_EVENTS:
+            self._show(self.state.apply(source.go_on(index)))
+        else:
+            self.load(index)
+
+    def look(self, view: ComparedPart) -> None:
+        """Compare something else."""
+        self.view = view
+        for widget in self.panes:
+            widget.display = widget.PLACE in _PANES_OF_PART[view]
+        self.tools.styles.height = 8 if view == "conversation" else "1fr"
+        self.everything()
+
+    def everything(self) -> None:
+        """Show what is compared, as after going to another moment."""
+        self._show(None)
+
+    def _show(self, changed: StateChange | None) -> None:
+        shown, showing = _PANES_OF_PART[self.view], self.showing
+        if 1 in shown:
+            showing.conversation(None if changed is None else frozenset(changed.blocks))
+        if 2 in shown:
+            showing.queue(changed or StateChange())
+            showing.detail(self.approvals.queue.cursor)
+        if 3 in shown:
+            showing.tools()
+        if 4 in shown:
+            showing.pipeline()
+
+    @on(TranscriptPartWanted)
+    def _part_wanted(self, message: TranscriptPartWanted) -> None:
+        message.stop()
+        self.showing.part(message)
+
+    # --- finding words ----------------------------------------------------------------------------
+
+    @on(SearchWanted)
+    def _find_asked(self, message: SearchWanted) -> None:
+        message.stop()
+        text = message.text
+        if text:
+            self.run_worker(
+                lambda: search_conversation(
+                    self.source, self.session.id, text, self.conversation, self.post_message
+                ),
+                group="find", description="find in the conversation", thread=True, exclusive=True,
+                exit_on_error=False,
+            )  # fmt: skip
+
+    @on(SearchHitsFound)
+    def _hits_found(self, message: SearchHitsFound) -> None:
+        message.stop()
+        self.conversation.take_hits(message)
+
+    @on(SearchHitWanted)
+    def _hit_wanted(self, message: SearchHitWanted) -> None:
+        message.stop()
+        hit = message.hit
+        if not self.conversation.view.has_block(hit.block_id) and self.state.look_at(hit.number):
+            self.showing.another_part()
+        self.conversation.show_hit(hit)
+
+    def show_call(self, call_id: str | None) -> None:
+        """Show a call in full, if it is the one under the cursor here."""
+        shown = self.showing.call_in_full(call_id) if call_id == self.tools.list.cursor else None
+        if shown is not None:
+            self.tools.show_detail(shown)
+
+    def show_step(self, drawn: str) -> None:
+        """Show a step in full, if it is the one under the cursor here."""
+        if self.pipeline.run is not None and drawn == self.pipeline.graph.cursor:
+            self.pipeline.show_step(self.showing.step_in_full(drawn))
+
+    def tick(self, now: int) -> None:
+        """Show what counts down or runs at a time between two events."""
+        self.source.set_clock(now)
+        for widget in self.panes:
+            if widget.display:
+                widget.tick(now)
+        if self.pipeline.display and self.state.runs.looks_otherwise(now):
+            self.showing.pipeline()
+
+
+Recording = tuple[Journal, Session]
+"""A session and the journal that it is in: a file that is replayed has one of its own."""
+_FOOTER_KEYS: Final = (
+    "replay.play", "replay.event-previous", "replay.time-back", "replay.slower", "replay.mark-next",
+    "replay.prompt-next", "beside.conversation", "beside.approvals", "beside.tools", "beside.pipeline",
+    "beside.other", "replay.leave",
+)  # fmt: skip
+
+
+class SideBySideScreen(Screen[None], inherit_bindings=False):
+    """Two recordings and one bar."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("beside", "replay", is_first=True) + keymap.bindings("app")
+    DEFAULT_CSS = """
+    SideBySideScreen #beside-body { height: 1fr; }
+    SideBySideScreen .beside-side { width: 1fr; }
+    SideBySideScreen Pane { height: 1fr; }
+    """
+
+    def __init__(
+        self, one: Recording, other: Recording, share: float = 0.0, live: Backend | None = None
+    ) -> None:
+        """Show two recordings.
+
+        Args:
+            one: the left one.
+            other: the right one.
+            share: where both stand at first, 0 to 1 of the played time of the longer one.
+            live: what reaches outside for sessions of the left one's journal; only fork and film are used.
+        """
+        super().__init__(id="beside")
+        self.one, self.other = (
+            ReplayColumn(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
+        )
+        self.services, self.requests = Backend(), BackgroundTasks(cast("MainScreen", self))
+        # The longer one leads: at its end both have been seen whole.
+        is_first = self.one.source.reel.length >= self.other.source.reel.length
+        self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)
+        self.player = Player(self.leads.source.reel)
+        if share:
+            self.player.seek(self.player.reel.index_played(self.player.reel.length * share))
+        self.step = SyncedReplay(self.player, self.follows.source.reel)
+        names = [side.session.title or side.session.id[:8] for side in self.sides]
+        self.header = ReplayHeader("  |  ".join(names), "two sessions in step")
+        self.bar, self.footer = ReplayBar(self.leads.source.reel), Footer()
+        self.line_bar = PromptBar()
+        self.line_bar.display = False
+        self._why = refusal_sentence(self.one.source.reel.time(0))
+        self._had_keys = self.one
+        self._timer: Timer | None = None
+        self._ticked = 0.0
+        self._second = -1
+
+    @property
+    def sides(self) -> tuple[ReplayColumn, ReplayColumn]:
+        """Return both, as they stand from left to right."""
+        return self.one, self.other
+
+    def compose(self) -> ComposeResult:
+        """Yield both columns and the bar."""
+        yield self.header
+        with Horizontal(id="beside-body"):
+            yield self.one
+            yield Divider(key="beside-divider")
+            yield self.other
+        yield self.bar
+        yield self.line_bar
+        yield self.footer
+
+    def on_mount(self) -> None:
+        """Show both beginnings: the graphs of two runs, else the conversations."""
+        self.leads.load(self.player.index)
+        self.follows.load(self.step.index)
+        are_runs = all(side.session.kind == "pipeline" for side in self.sides)
+        self.look("pipeline" if are_runs else "conversation")
+        self.one.focus_view.focus()
+        self._ticked = self._monotonic()
+        self._timer = self.set_interval(1 / MAX_FRAMES_PER_SECOND, self._frame, pause=True)
+        self.show_moment()
+        self._moved()
+
+    def _monotonic(self) -> float:
+        return float(cast("Any", self).app.monotonic())
+
+    # --- the moment -----------------------------------------------------------------------------
+
+    def _frame(self) -> None:
+        now = self._monotonic()
+        passed, self._ticked = now - self._ticked, now
+        self.go(self.player.tick(passed))
+        if not self.player.is_playing:
+            self._moved()
+
+    def go(self, index: int) -> None:
+        """Show a moment of the longer one, and of the other what belongs to it."""
+        self.leads.go(index)
+        self.follows.go(self.step.index)
+        self.show_moment()
+
+    def show_moment(self) -> None:
+        """Show where both are."""
+        self._tick()
+        place = "right" if self.follows is self.other else "left"
+        self.header.show_moment(f"{self.step.index:,} of {len(self.step.other):,} on the {place}")
+        self.bar.show(replay.replay_status(self.player, self._next_words()))
+
+    def _tick(self) -> None:
+        then = self.step.other.recorded_at(self.step.played)
+        second = int(self.player.played) // 1_000_000
+        if second != self._second:
+            self._second = second
+            self.leads.tick(self.player.now)
+            self.follows.tick(then)
+
+    def _next_words(self) -> str:
+        mark = self.player.reel.jump(self.player.index, None, 1)
+        return "" if mark is None else self.leads.source.words_at(mark.index)
+
+    def _moved(self) -> None:
+        self._ticked = self._monotonic()
+        if self._timer is not None:
+            self._timer.resume() if self.player.is_playing else self._timer.pause()
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        users = keymap.user_keymap(self)
+        right = FooterKey(keys=keymap.printed_keys(keymap.key_of("beside.help"), users), label="keys")
+        self.footer.show(list(self._footer_keys()), right)
+
+    def _footer_keys(self) -> Iterable[FooterKey]:
+        for key_id in _FOOTER_KEYS:
+            key = keymap.key_of(key_id)
+            label = "pause" if key_id == "replay.play" and self.player.is_playing else key.label
+            if key_id != f"beside.{self.one.view}":
+                yield FooterKey(keys=keymap.printed_keys(key, keymap.user_keymap(self)), label=label)
+
+    # --- what is compared -------------------------------------------------------------------------
+
+    def look(self, view: ComparedPart) -> None:
+        """Compare another part of the two."""
+        at = self.focused_side
+        for side in self.sides:
+            side.look(view)
+        if at is not None:
+            at.focus_view.focus()
+        self._show_keys()
+
+    @property
+    def focused_side(self) -> ReplayColumn | None:
+        """Return the one that has the keys."""
+        return next((side for side in self.sides if side.has_focus_within), None)
+
+    def to_other(self) -> None:
+        """Give the keys to the other one."""
+        other = self.one if self.focused_side is self.other else self.other
+        other.focus_view.focus()
+
+    def open_help(self) -> None:
+        """Show the keys."""
+        from workbench.tui.main.info_pages import HelpScreen
+
+        side = self.focused_side or self.one
+        pane = next((one for one in side.panes if one.has_pane_focus), None)
+        scopes = pane.scopes() if pane is not None else ()
+        keys = keymap.keys_of_scopes(["beside", "replay", *scopes])
+        cast("Any", self).app.push_screen(HelpScreen("Two sessions side by side", keys, pane))
+
+    @on(pane.DetailWanted)
+    def _detail_wanted(self, message: pane.DetailWanted) -> None:
+        for side in self.sides:
+            if message.action_id == side.approvals.queue.cursor:
+                side.showing.detail(message.action_id)
+
+    @on(pane.ToolWanted)
+    def _tool_wanted(self, message: pane.ToolWanted) -> None:
+        for side in self.sides:
+            side.show_call(message.call_id)
+
+    @on(pane.StepWanted)
+    def _step_wanted(self, message: pane.StepWanted) -> None:
+        for side in self.sides:
+            side.show_step(message.step or "")
+
+    # --- what the keys do -------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Play, or pause."""
+        self.player.toggle()
+        self.went(self.player.index)
+
+    def went(self, index: int) -> None:
+        """Show where the player went."""
+        self.go(index)
+        self._moved()
+
+    def jump(self, kind: MarkKind | None, step: int) -> None:
+        """Go to a mark of the longer one; a prompt is set beside the same prompt of the other.
+
+        While words are looked for on the side that has the keys, the next mark is its next place.
+        """
+        side = self.focused_side
+        if kind is None and side is not None and side.conversation.is_found_from_here:
+            side.conversation.go_to_hit(step)
+            return
+        found = self.step.to_prompt(step) if kind == "prompt" else self.player.jump(kind, step) is not None
+        if not found:
+            self.say(f"No {'later' if step > 0 else 'earlier'} {kind or 'mark'}.")
+            return
+        self.went(self.player.index)
+
+    def ask_time(self) -> None:
+        """Ask for a moment of the longer one; the other goes along."""
+        self.post_message(moment_prompt(self))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Go to the moment that was typed."""
+        del purpose
+        if not is_final or not text:
+            return
+        index = parse_replay_moment(text, self.player.reel)
+        index = self.leads.source.noted(text) if index is None else index
+        if index is None:
+            self.say(NO_SUCH_MOMENT)
+            return
+        self.went(self.player.seek(index))
+
+    def line_dropped(self, purpose: str) -> None:
+        """Stay."""
+        del purpose
+
+    def ask_fork(self) -> None:
+        """Ask for a folder for the files of this moment of the one that has the keys."""
+        side = self.focused_side or self.one
+        position = side.source.position()
+        asked = ForkPrompt(self, side.session.id, lambda: position, side.live)
+        asked.ask(f"Fork “{session_title(side.session)}” from event {side.source.index:,}")
+
+    def ask_film(self) -> None:
+        """Ask for the file of a film, or of a picture of this moment, of the one that has the keys."""
+        side = self.focused_side or self.one
+        size, theme = (self.size.width, self.size.height), cast("Any", self).app.theme
+        ExportPrompt(self, side.session, side.source.index, size, theme, side.live).ask()
+
+    # --- the line at the bottom -------------------------------------------------------------------
+
+    @on(pane.LineWanted)
+    def _line_asked(self, message: pane.LineWanted) -> None:
+        self.bar.display = self.footer.display = False
+        self._had_keys = self.focused_side or self.one
+        self.line_bar.ask(message)
+
+    @on(PromptBar.Heard)
+    def _line_heard(self, message: PromptBar.Heard) -> None:
+        if message.is_final:
+            self._close_line()
+        message.asked.pane.line_heard(message.asked.purpose, message.text, is_final=message.is_final)
+
+    @on(PromptBar.Dropped)
+    def _line_dropped(self, message: PromptBar.Dropped) -> None:
+        self._close_line()
+        message.asked.pane.line_dropped(message.asked.purpose)
+
+    def _close_line(self) -> None:
+        self.line_bar.close()
+        self.bar.display = self.footer.display = True
+        self._show_keys()
+        self._had_keys.focus_view.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave letters to a line that is being typed."""
+        if action == "do" and self.line_bar.asked is not None:
+            return not str(parameters[0]).startswith(("replay.", "beside."))
+        return super().check_action(action, parameters)
+
+    def change_speed(self, step: int) -> None:
+        """Play faster (1) or slower (-1)."""
+        self.player.faster(step)
+        self.show_moment()
+
+    def follow(self) -> None:
+        """Go to the end of both."""
+        self.went(self.player.seek(len(self.player.reel)))
+
+    def leave(self) -> None:
+        """Look for no words any more, or go back to where it was opened."""
+        finding = [side.conversation for side in self.sides if side.conversation.finding.text]
+        for conversation in finding:
+            conversation.end_finding()
+        if not finding:
+            self.dismiss()
+
+    def say(self, text: str) -> None:
+        """Say a sentence where it does not cover anything."""
+        self.footer.show([FooterKey(keys="", label=text)], None)
+
+    @on(pane.StatusMessage)
+    def _said(self, message: pane.StatusMessage) -> None:
+        self.say(message.text)
+
+    @on(ReplayBar.Clicked)
+    def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
+        reel = self.player.reel
+        self.went(self.player.seek(reel.index_played(reel.length * message.share)))
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says; nothing that begins or answers something."""
+        if is_off_in_replay(key_id):
+            self.say(self._why)
+        elif key_id == "app.redraw":
+            self.refresh(layout=True)
+        elif key_id.startswith("app."):
+            self.say(NOT_SIDE_BY_SIDE)
+        else:
+            keymap.run_action(key_id, self)

@@ -1,0 +1,1 @@
+"""Permission rules: the list of them, and the dialog that makes one."""

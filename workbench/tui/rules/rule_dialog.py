@@ -1,0 +1,522 @@
+"""The dialog that makes a rule of a waiting call: candidates, scope, end, effect, and a backtest.
+
+Saved only by a key that came after the dialog had stood. A rule never answers what already waits.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from textual import on
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from workbench.domain.events import RuleAdded
+from workbench.domain.rows import Rule
+from workbench.domain.values import JsonObject, RuleEffect, RuleScope
+from workbench.render import cells
+from workbench.render.rules import rule_dialog_lines
+from workbench.tui import keymap
+from workbench.tui.backend import AskedCall, Backend
+from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.pane import DecisionMade
+from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.views.action_detail import ActionDetail
+from workbench.views.data_source import SealedContentGone
+from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
+from workbench.views.status_icons import StatusName
+
+if TYPE_CHECKING:
+    from workbench.policy.rule_suggestions import RuleSuggestions, SuggestedRule
+    from workbench.tui.main.screen import MainScreen
+
+_MICROSECONDS: Final = 1_000_000
+_SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
+    ("session", "this session"), ("workspace", "this workspace"), ("always", "everywhere"),
+)  # fmt: skip
+_EFFECT_CHOICES: Final[tuple[tuple[RuleEffect, str], ...]] = (
+    ("allow", "allow"), ("ask", "always ask"), ("deny", "deny"),
+)  # fmt: skip
+_END_CHOICES: Final = {
+    "session": ("the session ends", "today 24:00"),
+    "workspace": ("no end", "today 24:00", "in 7 days"),
+    "always": ("no end", "today 24:00", "in 7 days"),
+}
+_APPROVED_STATES: Final = frozenset({"approved", "executing", "succeeded", "failed", "interrupted"})
+_MAX_PAST_ROWS: Final = 3
+
+
+class RuleDraft(Struct, kw_only=True):
+    """Everything chosen for one rule."""
+
+    offer: "RuleSuggestions"
+    session_id: str
+    workspace: str
+    created_from: str
+    """The action that it is made from."""
+    own: "list[SuggestedRule]" = field(default_factory=list["SuggestedRule"])
+    """What the user wrote by hand."""
+    cursor: int = 0
+    at_field: int = 0
+    scope: int = 0
+    end: int = 0
+    effect: int = 0
+
+    @property
+    def candidates(self) -> "Sequence[SuggestedRule]":
+        """Return what is offered, then what was written by hand; judged for the chosen effect."""
+        return [*self.offer.candidates, *self.own]
+
+    @property
+    def candidate(self) -> "SuggestedRule":
+        """Return the candidate under the cursor."""
+        return self.candidates[self.cursor]
+
+    @property
+    def chosen_effect(self) -> RuleEffect:
+        """Return what the rule would do."""
+        return _EFFECT_CHOICES[self.effect][0]
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """Return what the saving key is about: any change of it starts the wait anew."""
+        one = self.candidate
+        return (one.pattern_kind, one.pattern, self.scope, self.end, self.effect)
+
+    def move(self, rows: int) -> None:
+        """Go to a wider (1) or narrower (-1) rule."""
+        self.cursor = max(0, min(self.cursor + rows, len(self.candidates) - 1))
+
+    def to_field(self, step: int) -> None:
+        """Go to another field."""
+        self.at_field = (self.at_field + step) % 3
+
+    def choose(self, step: int) -> None:
+        """Choose another option of the field."""
+        match self.at_field:
+            case 0:
+                self.scope = max(0, min(self.scope + step, len(_SCOPE_CHOICES) - 1))
+                self.end = 0
+            case 1:
+                self.end = max(0, min(self.end + step, len(self._ends()) - 1))
+            case _:
+                self.effect = max(0, min(self.effect + step, len(_EFFECT_CHOICES) - 1))
+
+    def _ends(self) -> tuple[str, ...]:
+        return _END_CHOICES[_SCOPE_CHOICES[self.scope][0]]
+
+    def refused(self, one: "SuggestedRule") -> str:
+        """Return why a candidate may not be saved with the chosen effect; empty if it may."""
+        from workbench.policy.rule_suggestions import suggestion_refusal
+
+        if self.chosen_effect == "allow":
+            return one.refused
+        return suggestion_refusal(one, self.offer.subject, self.chosen_effect)
+
+    def write(self, pattern: str) -> None:
+        """Add a pattern that the user wrote, and go to it."""
+        from workbench.policy.rule_suggestions import SuggestedRule, suggestion_refusal
+
+        before = self.candidate
+        made = SuggestedRule(
+            tool=before.tool, pattern_kind=before.pattern_kind, pattern=pattern.strip(), covers="your own"
+        )
+        subject = self.offer.part_subject or self.offer.subject
+        self.own.append(replace(made, refused=suggestion_refusal(made, subject)))
+        self.cursor = len(self.candidates) - 1
+
+    def rule(self, now: int) -> RuleAdded:
+        """Return the rule that would be saved; the journal numbers it."""
+        one, scope = self.candidate, _SCOPE_CHOICES[self.scope][0]
+        ids = {"session": self.session_id, "workspace": self.workspace}
+        return RuleAdded(
+            rule="", effect=self.chosen_effect, origin="user", scope=scope, scope_id=ids.get(scope),
+            tool=one.tool, pattern_kind=one.pattern_kind, pattern=one.pattern,
+            description=f"{one.covers}: {one.pattern}"[:200], expires_at=self._expires_at(now),
+            created_from=self.created_from,
+        )  # fmt: skip
+
+    def _expires_at(self, now: int) -> int | None:
+        midnight = datetime.fromtimestamp(now / _MICROSECONDS).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+        match self._ends()[self.end]:
+            case "today 24:00":
+                return round((midnight + timedelta(days=1)).timestamp() * _MICROSECONDS)
+            case "in 7 days":
+                return now + 7 * 86_400 * _MICROSECONDS
+            case _:
+                return None
+
+    def shown(self, past: Backtest | None, now: int, on_save: str) -> RuleDialogModel:
+        """Return the dialog.
+
+        Args:
+            past: what the candidate would have done; None while it is counted.
+            now: the moment, in microseconds.
+            on_save: what enter does besides saving.
+        """
+        rows = tuple(
+            RuleCandidateRow(pattern=one.pattern, covers=one.covers, refused=self.refused(one))
+            for one in self.candidates
+        )
+        refused = rows[self.cursor].refused
+        fields = (
+            DialogField(name="where", options=tuple(words for _, words in _SCOPE_CHOICES), chosen=self.scope),
+            DialogField(name="until", options=self._ends(), chosen=self.end),
+            DialogField(
+                name="effect", options=tuple(words for _, words in _EFFECT_CHOICES), chosen=self.effect
+            ),
+        )
+        return RuleDialogModel(
+            now=now, about=self.offer.about, part_words=_part_sentence(self.offer), candidates=rows,
+            cursor=self.cursor, fields=fields, field=self.at_field, effect=self.chosen_effect, past=past,
+            on_save="" if refused else on_save, why_off=f"refused: {refused}" if refused else "",
+            notes=(*self._notes(), "Deny rules still win. Every use shows § and its number."),
+        )  # fmt: skip
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return what is to be said of the candidate before it is saved."""
+        from workbench.policy.rule_validation import rule_notes
+
+        one, descriptor = self.candidate, self.offer.subject.descriptor
+        return rule_notes(
+            tool=one.tool, pattern_kind=one.pattern_kind, pattern=one.pattern,
+            known_tools={descriptor.id: descriptor}, effect=self.chosen_effect,
+        )  # fmt: skip
+
+
+def _part_sentence(offer: "RuleSuggestions") -> str:
+    if offer.part is None:
+        return ""
+    return f"part {offer.part} of {offer.parts}: every part has to be covered before the line is not asked"
+
+
+def draft_rule(
+    services: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
+    created_from: str, now: int,
+) -> "RuleDraft | str":  # fmt: skip
+    """Return what can be chosen for a call, or why no rule can cover it.
+
+    Args:
+        services: know tools and rules.
+        tool: id of the call's tool.
+        parameters: as the agent wrote them.
+        session_id: whose call it is.
+        workspace: absolute path.
+        created_from: the action.
+        now: the moment, in microseconds.
+    """
+    from workbench.policy import rules
+    from workbench.policy.rule_suggestions import suggest_rules
+
+    descriptor = services.known_tools().get(tool)
+    if descriptor is None:
+        return "no rule can be made here: this tool is not known"
+    moment = rules.RuleMoment(session_id=session_id, workspace=workspace, run_id=None, now=now)
+    standing = rules.rules_in_force("allow", services.rules(), moment)
+    made = suggest_rules(descriptor, parameters, workspace, standing, services.boundary(workspace))
+    if not made.candidates:
+        return made.why_none or "no rule can be made of this call"
+    return RuleDraft(offer=made, session_id=session_id, workspace=workspace, created_from=created_from)
+
+
+def backtest_candidate(
+    asked: Sequence[AskedCall], one: "SuggestedRule", effect: RuleEffect, services: Backend
+) -> Backtest:
+    """Return what a candidate would have done with calls that were asked about."""
+    from workbench.policy import rules
+    from workbench.policy.rule_suggestions import unsaved_rule
+    from workbench.policy.rules import call_subject
+
+    descriptor = services.known_tools()[one.tool]
+    rule = unsaved_rule(one, effect)
+    matched = [
+        past
+        for past in asked
+        if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace))
+    ]
+    states = [past.call.state for past in matched]
+    notable = [past for past in matched if past.call.state in ("rejected", "expired")]
+    return Backtest(
+        asks=len(asked), sessions=len({past.call.session_id for past in asked}),
+        since=min((past.call.requested_at for past in asked), default=None), matched=len(matched),
+        approved=sum(state in _APPROVED_STATES for state in states), rejected=states.count("rejected"),
+        expired=states.count("expired"),
+        look_at=tuple(map(_past_row, [*notable, *matched][:_MAX_PAST_ROWS])),
+    )  # fmt: skip
+
+
+def backtest_sentence(rule: Rule, services: Backend) -> str:
+    """Return in a sentence what a rule would have done with the calls that were asked about."""
+    from workbench.policy import rules
+    from workbench.policy.rule_suggestions import rule_concerns_tool
+    from workbench.policy.rules import call_subject
+
+    asked, matched = 0, list[AskedCall]()
+    for descriptor in services.known_tools().values():
+        if not rule_concerns_tool(rule, descriptor):
+            continue
+        for past in services.asked_calls(descriptor.id):
+            asked += 1
+            if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace)):
+                matched.append(past)
+    rejected = sum(past.call.state == "rejected" for past in matched)
+    word = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[rule.effect]
+    return f"Would have {word} {len(matched)} of {asked} asks; {rejected} of them were rejected."
+
+
+def _past_row(past: AskedCall) -> BacktestRow:
+    signs: dict[str, StatusName] = {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
+    state = past.call.state
+    return BacktestRow(
+        sign=signs.get(state, "ok" if state in _APPROVED_STATES else "waiting"),
+        text=past.call.target or past.call.tool,
+        when=past.call.requested_at, session_title=past.session_title,
+        why="nobody was there" if state == "expired" else "",
+    )  # fmt: skip
+
+
+_KEYS_ROOM: Final = 44
+"""Cells that what enter does, and the way back, get of the row of keys."""
+
+
+def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
+    """Open the dialog for an action that waits, or say why no rule can cover it."""
+    state = screen.state
+    action = state.actions.get(detail.id)
+    session = state.sessions.get(detail.session_id)
+    if action is None:
+        return
+    try:
+        parameters = state.source.exact_parameters(action)
+    except SealedContentGone as error:
+        screen.say(error.why, is_error=True)
+        return
+    made = draft_rule(
+        screen.services, action.tool or "", parameters, session_id=action.session_id,
+        workspace=session.workspace if session else screen.workspace, created_from=action.id,
+        now=state.source.now(),
+    )  # fmt: skip
+    if isinstance(made, str):
+        screen.say(f"{made[0].upper()}{made[1:]}.")
+        return
+    screen.textual.push_screen(RuleDialog(screen, detail, made))
+
+
+class RuleDialog(MinSizeDialog, inherit_bindings=False):
+    """The dialog over the main screen."""
+
+    AUTO_FOCUS = ""
+    BINDINGS = keymap.bindings("always")
+    LEAVES = "always.leave"
+
+    def __init__(self, main: "MainScreen", detail: ActionDetail, made: RuleDraft) -> None:
+        super().__init__("always")
+        self._width = 0
+        self._main, self._detail, self._ruling = main, detail, made
+        self._asked: Sequence[AskedCall] | None = None
+        self._past: dict[tuple[object, ...], Backtest] = {}
+        self._arming = KeyArming()
+        self._page, self._keys = Static(id="always-page"), Static(id="always-keys")
+        self._scroll = VerticalScroll(self._page, id="always-scroll", can_focus=False)
+        self._input = Input(id="always-input", select_on_focus=False, compact=True)
+        self._input.cursor_blink = False
+
+    def compose_box(self) -> Iterable[Widget]:
+        """Yield page, field, keys."""
+        with Vertical(id="always-box"):
+            yield self._scroll
+            yield self._input
+            yield self._keys
+
+    def on_mount(self) -> None:
+        """Show the narrowest rule and begin to count the past."""
+        self.set_titles(f"Always… {self._ruling.candidate.tool}", "narrowest first")
+        self._input.display = False
+        self.set_focus(None)
+        self._show()
+        self._count()
+
+    def resized(self) -> None:
+        """Lay out in another size; the saving key waits again."""
+        self._arming.disarm()
+        self.call_after_refresh(self._show)
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def _subject(self) -> tuple[object, ...]:
+        return (self._detail.digest, *self._ruling.subject)
+
+    def _past_key(self) -> tuple[object, ...]:
+        one = self._ruling.candidate
+        return (one.pattern_kind, one.pattern, self._ruling.chosen_effect)
+
+    def _show(self) -> None:
+        made = self._ruling.shown(
+            self._past.get(self._past_key()), self._main.state.source.now(), self._on_save()
+        )
+        self._width = self._scroll.size.width
+        lines, at = rule_dialog_lines(made, max(20, self._width), ink(self), glyphs(self))
+        self._page.update(Content("\n").join(lines))
+        self._keys.update(self._key_line(made.on_save, made.why_off))
+        height = self._scroll.size.height
+        if height and not self._scroll.scroll_offset.y <= at < self._scroll.scroll_offset.y + height:
+            self._scroll.scroll_to(y=max(0, at - 1), animate=False)
+        self.call_after_refresh(self._drawn)
+
+    def _on_save(self) -> str:
+        if self._ruling.chosen_effect == "ask":
+            return "save; this call still waits"
+        if self._ruling.chosen_effect == "deny":
+            return "save, and reject this call"
+        return "save; this call still waits: " + self._why_by_hand() if self._why_by_hand() else (
+            "save, and approve this call"
+        )  # fmt: skip
+
+    def _why_by_hand(self) -> str:
+        """Return why saving does not approve the call as well; empty if it does."""
+        choosing, detail = self._main.approvals.choosing, self._detail
+        if detail.id in choosing.edits:
+            return "your text waits for a"
+        if detail.hunks and choosing.taken_of(detail).words():
+            return "only a part of it is taken"
+        return "not all of it was on the screen" if choosing.unseen(detail) else ""
+
+    def _key_line(self, on_save: str, why_off: str) -> Content:
+        colours = ink(self)
+        info, faint = colours.of("info", bold=True), colours.of("faint")
+        if self._input.display:
+            pairs = [("enter", "try it"), ("esc", "back to the rules")]
+        else:
+            pairs = [("j k", "rule"), ("tab", "field"), ("h l", "choose"), ("e", "edit")]
+            # What enter does stands whole where it can; the others are the same in every dialog.
+            while pairs and self._keys.size.width < _KEYS_ROOM + sum(3 + len(f"{k} {w}") for k, w in pairs):
+                pairs.pop()
+            pairs.append(("esc", "back"))
+        parts = [Content.assemble((keys, info), f" {words}") for keys, words in pairs]
+        if not self._input.display:
+            ok = Content.assemble(("enter", info), f" {on_save}") if on_save else Content.styled(
+                f"enter {why_off}", faint
+            )  # fmt: skip
+            room = max(16, self._keys.size.width - sum(part.cell_length + 3 for part in parts) - 2)
+            parts.insert(0, cells.shorten_line(ok, room, glyphs(self)))
+        return Content.assemble(" ", Content("   ").join(parts))
+
+    def _drawn(self) -> None:
+        if self._scroll.size.width != self._width:
+            # The first frame knew no width.
+            self._show()
+            return
+        if self.is_active and not self._input.display:
+            self._arming.drawn(self._subject(), context_of(self).monotonic())
+
+    # --- the past -------------------------------------------------------------------------------
+
+    def _count(self) -> None:
+        """Try the candidate under the cursor on the past, in a thread; the dialog is usable meanwhile."""
+        key, one, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
+        if key in self._past or self._ruling.refused(one):
+            return
+        services, app = self._main.services, self._main.textual
+
+        def work() -> None:
+            asked = self._asked if self._asked is not None else services.asked_calls(one.tool)
+            asked = [past for past in asked if past.call.action_id != self._detail.id]
+            found = backtest_candidate(asked, one, effect, services)
+            app.call_from_thread(self._counted, key, asked, found)
+
+        self.run_worker(
+            work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
+        )
+
+    def _counted(self, key: tuple[object, ...], asked: Sequence[AskedCall], found: Backtest) -> None:
+        self._asked = asked
+        self._past[key] = found
+        if self.is_attached:
+            self._show()
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def action_do(self, key_id: str) -> None:
+        """Do what the table says."""
+        if not self._input.display or key_id == "always.leave":
+            super().action_do(key_id)
+
+    def move(self, rows: int) -> None:
+        """Go to another rule."""
+        self._ruling.move(rows)
+        self._changed()
+
+    def to_field(self, step: int) -> None:
+        """Go to another field."""
+        self._ruling.to_field(step)
+        self._show()
+
+    def choose(self, step: int) -> None:
+        """Choose in the field."""
+        self._ruling.choose(step)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._show()
+        self._count()
+
+    def scroll_page(self, rows: int) -> None:
+        """Scroll what does not fit."""
+        self._scroll.scroll_relative(y=rows, animate=False)
+
+    def edit(self) -> None:
+        """Write the pattern by hand, from the one under the cursor."""
+        self._arming.disarm()
+        self._input.display = True
+        self._input.value = self._ruling.candidate.pattern
+        self._input.focus()
+        self._show()
+
+    @on(Input.Submitted)
+    def _written(self, message: Input.Submitted) -> None:
+        message.stop()
+        if message.value.strip():
+            self._ruling.write(message.value)
+        self._close_input()
+        self._changed()
+
+    def _close_input(self) -> None:
+        self._input.display = False
+        self.set_focus(None)
+
+    def leave(self) -> None:
+        """Leave the field, else the dialog; nothing is saved."""
+        if self._input.display:
+            self._close_input()
+            self._show()
+            return
+        self.dismiss()
+
+    def save(self) -> None:
+        """Save the rule, then answer the call by hand for what was drawn."""
+        one = self._ruling.candidate
+        if why := self._ruling.refused(one):
+            self._main.say(f"Not saved: {one.pattern} {why}")
+            return
+        draw = context_of(self)
+        if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
+            self._main.say(TOO_QUICK.format(key="enter"))
+            return
+        self._main.requests.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
+        self.dismiss()
+
+    def _answer(self) -> DecisionMade | None:
+        """Return the answer that goes with the rule; None where the call still waits."""
+        detail, effect = self._detail, self._ruling.chosen_effect
+        if effect == "deny":
+            return DecisionMade(detail.id, "reject", detail.digest)
+        if effect == "ask" or self._why_by_hand():
+            return None
+        return self._main.approvals.choosing.approval(detail)

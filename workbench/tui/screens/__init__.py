@@ -1,1 +1,0 @@
-"""Screens: the main one with its panes, and the dialogs over it."""

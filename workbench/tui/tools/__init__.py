@@ -1,0 +1,1 @@
+"""Tool calls of a session: the list, and one call in full."""

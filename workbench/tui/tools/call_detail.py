@@ -1,0 +1,235 @@
+"""One tool call, or one step of a run, in full: its parts, times, and what the agent was told.
+
+Lines are untrusted: made safe and wrapped, never cut. It never has the focus.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from textual.content import Content
+from textual.strip import Strip
+
+from workbench.render import cells
+from workbench.text.human import clock_time_millis
+from workbench.text.safe import safe_text
+from workbench.tui import render_context
+from workbench.tui.conversation.streaming_text import wrap_line
+from workbench.tui.widgets.line_view import LineView
+from workbench.views.detail_pages import DetailPage, PageSection
+
+FIXED_ROWS: Final = 3
+"""Title, parts, a blank row."""
+_INDENT: Final = 3
+_EMPTY_PARTS: Final = {
+    "Output": "It has written nothing.",
+    "Parameters": "It has no parameters.",
+    "Gate": "The gate has not spoken yet.",
+    "Changes": "It changed no file.",
+    "Raw": "Nothing is recorded.",
+}
+
+
+class CallView(LineView):
+    """The parts of one call; the first rows stay while the rest scrolls."""
+
+    can_focus = False
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.detail: DetailPage | None = None
+        self.find = ""
+        self._part = 0
+        self._rows: list[str] = []
+        self._below: list[Content] = []
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def show(self, detail: DetailPage | None) -> None:
+        """Show a call, or nothing; another call begins at its top with its output."""
+        before = self.detail
+        if detail == before:
+            return
+        self.detail = detail
+        if before is None or detail is None or before.id != detail.id:
+            self._part, self.find = 0, ""
+            self._lay_out(top=0)
+        else:
+            self._lay_out(top=self.first_line)
+
+    @property
+    def section(self) -> PageSection | None:
+        """Return the part that is shown."""
+        if self.detail is None or not self.detail.sections:
+            return None
+        return self.detail.sections[self._part % len(self.detail.sections)]
+
+    def turn(self, parts: int) -> None:
+        """Show the next or previous part."""
+        if self.detail is not None and self.detail.sections:
+            self._part = (self._part + parts) % len(self.detail.sections)
+            self._lay_out(top=0)
+
+    def text(self) -> str:
+        """Return the whole part as it was recorded."""
+        section = self.section
+        return "\n".join(section.lines) if section is not None else ""
+
+    def find_next(self, text: str) -> bool:
+        """Go to the next row that holds a text, from the top again after the last; False without one."""
+        is_again, self.find = text == self.find, text
+        start = self.first_line + (1 if is_again else 0)
+        hits = [at for at, row in enumerate(self._rows) if text and text.casefold() in row.casefold()]
+        self.invalidate()
+        if not hits:
+            return False
+        self.scroll_to_line(next((at for at in hits if at >= start), hits[0]))
+        return True
+
+    def on_width(self, width: int) -> None:
+        """Wrap anew."""
+        del width
+        self._lay_out(top=self.first_line)
+
+    def notify_style_update(self) -> None:
+        """Draw everything again in other colours."""
+        if self.detail is not None:
+            self._below = self._ending(self.detail)
+        super().notify_style_update()
+
+    def _lay_out(self, top: int) -> None:
+        self._rows = list(self._wrapped())
+        self._below = self._ending(self.detail) if self.detail is not None else []
+        self._strips.clear()
+        self.set_line_count(FIXED_ROWS + len(self._rows) + len(self._below))
+        self.scroll_to_line(top)
+        self.refresh()
+
+    def _wrapped(self) -> Iterable[str]:
+        section, width = self.section, max(1, self.width - _INDENT - 1)
+        if section is None:
+            return
+        for line in section.lines or (_EMPTY_PARTS.get(section.name, ""),):
+            yield from (row.rstrip() for row in wrap_line(safe_text(line).expandtabs(8), width))
+
+    # --- drawing --------------------------------------------------------------------------------
+
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return the head, which is always the same; nothing at all without a call."""
+        if self.detail is not None and y >= FIXED_ROWS:
+            return None
+        if self.detail is not None and y == 0:
+            return self._title(self.detail, width)
+        if self.detail is not None and y == 1:
+            return cells.line_strip(
+                self._parts(self.detail, width), width, render_context.ink(self).on("background")
+            )
+        return Strip.blank(width, self.rich_style)
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        """Draw a line behind the head."""
+        at, ink = line - FIXED_ROWS, render_context.ink(self)
+        if at < 0:
+            return Strip.blank(width, self.rich_style)
+        content = self._row(self._rows[at]) if at < len(self._rows) else self._below[at - len(self._rows)]
+        return cells.line_strip(content, width, ink.on("background"))
+
+    def _row(self, row: str) -> Content:
+        section, ink = self.section, render_context.ink(self)
+        name = "muted" if section is None or section.is_empty else "foreground"
+        if section is not None and section.name == "Changes" and row[:1] in ("+", "-"):
+            name = "added" if row[0] == "+" else "removed"
+        found = cells.mark_hidden(cells.styled(" " * _INDENT + row, ink.of(name)), ink)
+        at = row.casefold().find(self.find.casefold()) if self.find else -1
+        return found.stylize(ink.hit(), _INDENT + at, _INDENT + at + len(self.find)) if at >= 0 else found
+
+    def _title(self, detail: DetailPage, width: int) -> Strip:
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        tool, _, ended = detail.title.partition(" ")
+        left = Content.assemble(
+            (tool, ink.of("foreground", bold=True)), " ",
+            (f"{glyphs.of(detail.sign)} {ended}", ink.sign(detail.sign)),
+        )  # fmt: skip
+        key = ink.of("info", bold=True)
+        right = Content.assemble(("[ ]", key), " part   ", ("/", key), " find   ", ("y", key), " copy")
+        return cells.title_strip(left, right, width, ink, glyphs=glyphs)
+
+    def _parts(self, detail: DetailPage, width: int) -> Content:
+        ink = render_context.ink(self)
+        names = [
+            Content.styled(f" {part.name} ", ink.reverse("info"))
+            if part is self.section
+            else Content.styled(f" {part.name} ", ink.of("faint" if part.is_empty else "foreground"))
+            for part in detail.sections
+        ]
+        left = Content.assemble(" ", Content(" ").join(names))
+        facts = cells.safe_content(detail.facts, ink.of("muted"), ink)
+        room = width - left.cell_length - facts.cell_length - 1
+        return Content.assemble(left, " " * room, facts) if room > 1 else left
+
+    def _ending(self, detail: DetailPage) -> list[Content]:
+        if not self.is_attached:
+            return []
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        moments: list[Content] = []
+        for when, sign, words in detail.moments:
+            style = ink.sign(sign) if sign is not None else ink.of("foreground")
+            mark = f"{glyphs.of(sign)} " if sign is not None else ""
+            moments.append(
+                Content.assemble(
+                    (f"{clock_time_millis(when)} ", ink.of("muted")), mark, cells.safe_content(words)
+                ).stylize(style, len(clock_time_millis(when)) + 1)
+            )
+        lines = [Content(""), *self._flowed(moments)]
+        return [*lines, cells.safe_content(f" {detail.told}", ink.of("muted"), ink)] if detail.told else lines
+
+    def _flowed(self, moments: Iterable[Content]) -> list[Content]:
+        """Put as many moments on a line as fit."""
+        lines: list[Content] = []
+        for moment in moments:
+            if lines and lines[-1].cell_length + moment.cell_length + 5 <= self.width:
+                lines[-1] = Content.assemble(lines[-1], "    ", moment)
+            else:
+                lines.append(Content.assemble(" ", moment))
+        return lines
+
+
+class StepView(CallView, can_focus=True):
+    """The parts of one step."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self._chosen: str | None = None
+        self.follows = True
+        """Whether the log stays at its end while the step writes."""
+
+    def show(self, detail: DetailPage | None) -> None:
+        """Show a step; the part that the user chose last, else a broken contract, else what there is."""
+        was_at_end, is_same = self.is_at_end, self.detail is not None
+        is_same = is_same and detail is not None and self.detail is not None and self.detail.id == detail.id
+        super().show(detail)
+        if detail is None:
+            return
+        if not is_same:
+            self._part = self._part_of(detail)
+            self._lay_out(top=0)
+        if self.is_log and self.follows and (was_at_end or not is_same) and detail.sign == "running":
+            self.scroll_to_line(self.line_count)
+
+    def _part_of(self, detail: DetailPage) -> int:
+        names = [section.name for section in detail.sections]
+        if self._chosen is not None:
+            return names.index(self._chosen) if self._chosen in names else 0
+        told = [at for at, section in enumerate(detail.sections) if not section.is_empty]
+        contract = names.index("Contract")
+        has_trouble = detail.sign == "failed" or bool(detail.told)
+        return contract if has_trouble and contract in told else next(iter(told), 0)
+
+    def turn(self, parts: int) -> None:
+        """Show the next or previous part, from now on for every step."""
+        super().turn(parts)
+        self._chosen = self.section.name if self.section is not None else None
+
+    @property
+    def is_log(self) -> bool:
+        """Return whether the log is shown."""
+        return self.section is not None and self.section.name == "Log"

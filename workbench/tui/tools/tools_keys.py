@@ -1,0 +1,20 @@
+"""Keys of the tools pane."""
+
+from typing import TYPE_CHECKING, Final
+
+from workbench.tui.keymap import Key
+
+if TYPE_CHECKING:
+    from workbench.tui.tools.tools_pane import ToolsPane
+
+NO_PARTS: Final = "The parts of a call are shown when this pane is large: z."
+TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
+    Key(id="tools.failed-only", keys=("f",), label="failed only", tooltip="only what failed", group="Read",
+        footer=52,
+        action=lambda pane: pane.toggle_failed()),
+    Key(id="tools.part-previous", keys=("[",), label="part", tooltip="output, parameters, gate, changes, raw",
+        shown="[ ]", group="Read", footer=49,
+        action=lambda pane: pane.call.turn(-1), why_off=lambda pane: "" if pane.has_detail else NO_PARTS),
+    Key(id="tools.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read",
+        action=lambda pane: pane.call.turn(1), why_off=lambda pane: "" if pane.has_detail else NO_PARTS),
+)  # fmt: skip

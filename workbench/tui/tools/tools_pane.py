@@ -1,0 +1,394 @@
+"""The tools pane: a row a call with its times, as a waterfall where there is room."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from msgspec.structs import replace
+from rich.style import Style as RichStyle
+from textual import events
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+
+from workbench.domain.rows import Action, Call
+from workbench.render import cells, list_rows
+from workbench.text.human import duration_text
+from workbench.tui import keymap, render_context
+from workbench.tui.pane import (
+    CallModel,
+    KeysChanged,
+    LineWanted,
+    OpenDetail,
+    Pane,
+    StatusMessage,
+    ToolsModel,
+    ToolWanted,
+)
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views import tools
+from workbench.views.approvals import CALM_COUNTDOWN_STEP
+from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
+
+if TYPE_CHECKING:
+    from workbench.tui.tools.call_detail import CallView
+
+WATERFALL_FROM: Final = 58
+"""Cells from which rows have their bars, and a row of heads stands over them."""
+_DETAIL_FROM: Final = 18
+"""Rows of the pane from which one call is shown in full below the list."""
+_REVERSED: Final = RichStyle(reverse=True)
+
+
+class ToolList(RowList):
+    """The rows, with their bars where there is room."""
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.rows: dict[str, ToolRow] = {}
+        self._spans: dict[str, TimeSpan] = {}
+        self._axis = TimeAxis()
+        self._turn: str | None = None
+        self._empty = ""
+
+    def show_rows(self, shown: Sequence[ToolRow], now: int, empty: str) -> None:
+        """Show rows in this order; `empty` is said without any."""
+        before, was = self.rows, self._spans
+        self.rows = {row.id: row for row in shown}
+        self._empty = empty
+        self._measure(now)
+        changed = {
+            key
+            for key, row in self.rows.items()
+            if (before.get(key) is not row and before.get(key) != row) or was.get(key) != self._spans[key]
+        }
+        self.set_ids(list(self.rows), changed)
+        self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
+
+    def look_at_turn(self, now: int) -> bool:
+        """Take the axis of the turn that the cursor came to; False if it is the one that is shown."""
+        was, row = self._spans, self.rows.get(self.cursor or "")
+        if row is not None and row.turn_id == self._turn:
+            return False
+        self._measure(now)
+        # Only rows of the two turns have bars; the others look as they did.
+        self._redraw(key for key, span in self._spans.items() if was.get(key) != span)
+        return True
+
+    def _measure(self, now: int) -> None:
+        """Take the axis of the turn under the cursor, or of the last one; other turns have no bars."""
+        shown = list(self.rows.values())
+        current = self.rows.get(self.cursor or "") or (shown[-1] if shown else None)
+        turn = current.turn_id if current is not None else None
+        self._turn = turn
+        mine = [row for row in shown if row.turn_id == turn]
+        self._axis = tools.time_axis(mine, now)
+        self._spans = dict.fromkeys(self.rows, TimeSpan())
+        self._spans.update(
+            zip((row.id for row in mine), tools.time_spans(mine, self._axis, now), strict=True)
+        )
+
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        """Return why there are no rows."""
+        if self.rows or y != 1:
+            return None
+        line = Content.styled(f"   {self._empty}", render_context.ink(self).of("muted"))
+        return cells.line_strip(line, width, render_context.ink(self).on("background"))
+
+    def draw_heads(self, width: int) -> Strip:
+        """Draw the heads that stand over the rows."""
+        return list_rows.tool_head_strip(
+            width, render_context.ink(self), render_context.glyphs(self), self._axis
+        )
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a call."""
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        strip = list_rows.tool_strip(
+            self.rows[placed.row_id], width, ink, glyphs,
+            span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
+            is_cursor=placed.is_cursor, has_focus=placed.is_focused,
+        )  # fmt: skip
+        return strip.apply_style(_REVERSED) if placed.is_flashing else strip
+
+
+class ToolsPane(Pane):
+    """Place 3."""
+
+    PLACE: ClassVar[int] = 3
+    NAME: ClassVar[str] = "Tool invocations"
+    TAB: ClassVar[str] = "Tools"
+    SCOPES: ClassVar[tuple[str, ...]] = ("tools", "list")
+    BINDINGS: ClassVar = [*keymap.bindings("tools", "list")]
+    ONE_ORDER = "Calls are always in the order in which they were asked for."
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(key=key)
+        self.list = ToolList(key="tools-list")
+        self.heads = ColumnHeader(self.list.draw_heads, key="tools-heads")
+        self._call: CallView | None = None
+        self._shown: ToolsModel | None = None
+        self._all: Sequence[ToolRow] = ()
+        self._counted: tuple[Sequence[ToolRow], int, tools.ToolFacts] | None = None
+        """What the title says of all rows at a moment: moving among them changes nothing of it."""
+        self._only_failed = False
+        self._filter = ""
+        self._wanted: str | None = None
+        self._kept: dict[str, tuple[Call, Action | None, ToolRow]] = {}
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Yield heads, list and the call in full."""
+        yield self.heads
+        yield self.list
+        if self._call is not None:
+            yield self._call
+
+    @property
+    def call(self) -> "CallView":
+        """Return the call in full, made when there is first room for it."""
+        if self._call is None:
+            from workbench.tui.tools.call_detail import CallView
+
+            self._call = CallView(key="tools-call")
+            self._call.display = False
+            if self.list.is_attached:
+                self.mount(self._call, after=self.list)
+        return self._call
+
+    @property
+    def focus_view(self) -> Widget:
+        """Return the list."""
+        return self.list
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def show(self, view: ToolsModel) -> None:
+        """Show the calls of a session."""
+        before, self._shown = self._shown, view
+        if before is not None and _session_id_of(before) != _session_id_of(view):
+            self._filter, self._only_failed = "", False
+            if self._call is not None:
+                self._call.show(None)
+        self._lay_out(view)
+        self._want(is_anew=True)
+
+    def show_detail(self, view: CallModel) -> None:
+        """Show one call in full, as it was asked for."""
+        if view.call.id == self.list.cursor:
+            from workbench.views.detail_pages import call_detail
+
+            self.call.show(call_detail(view.call, view.action, view.events, output=view.output))
+
+    def tick(self, now: int) -> None:
+        """Count on what runs and waits."""
+        if self._shown is not None and _is_redraw_due(self._all, now):
+            self._shown = replace(self._shown, now=now)
+            self._lay_out(self._shown)
+
+    def _lay_out(self, view: ToolsModel) -> None:
+        self._all = self._rows(view)
+        shown = self._all
+        if self._filter or self._only_failed:
+            shown = tools.tool_rows(
+                view.calls, view.actions, view.now, only_failed=self._only_failed, text_filter=self._filter
+            )
+        self.list.show_rows(shown, view.now, self._empty())
+        self._fit()
+        self._show_title(view.now)
+
+    def _rows(self, view: ToolsModel) -> list[ToolRow]:
+        """Return a row for every call; those of calls that are over stay as they are."""
+        kept, self._kept = self._kept, {}
+        for call in view.calls:
+            action = view.actions.get(call.action_id or "")
+            known = kept.get(call.id)
+            if known is None or not _is_row_final(known, call, action):
+                (row,) = tools.tool_rows((call,), view.actions, view.now)
+                known = (call, action, row)
+            self._kept[call.id] = known
+        return [row for _, _, row in self._kept.values()]
+
+    def _empty(self) -> str:
+        if self._filter:
+            return f"Nothing matches “{self._filter}”. esc clears the filter; / changes it."
+        if self._only_failed:
+            return "Nothing has failed. f shows all."
+        return "No tool was called yet."
+
+    def _show_title(self, now: int) -> None:
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        if self._counted is None or (self._counted[0] is not self._all or self._counted[1] != now):
+            self._counted = self._all, now, tools.tool_facts(self._all, now)
+        facts = self._counted[2]
+        parts = [
+            (f"{glyphs.of('failed')} {facts.failed}", ink.sign("failed"), facts.failed),
+            (f"{glyphs.of('waiting')} {facts.waiting}", ink.sign("waiting"), facts.waiting),
+        ]
+        earlier = self._shown.earlier if self._shown is not None else 0
+        shown = [Content.styled(text, style) for text, style, count in parts if count]
+        if facts.total:
+            total = f"{facts.total + earlier}"
+            shown.append(Content.styled(f"of {total}" if shown else total, ink.of("muted")))
+        left = Content("  ").join(shown)
+        self.set_title(left, Content.styled(self._right(now), ink.of("muted")))
+
+    def _right(self, now: int) -> str:
+        words = ["failed only"] if self._only_failed else []
+        words += [f"/ {self._filter}"] if self._filter else []
+        if self.size.width < WATERFALL_FROM + 40:
+            return "   ".join(words)
+        current = self.list.rows.get(self.list.cursor or "") or (self._all[-1] if self._all else None)
+        if current is None:
+            return "   ".join(words)
+        facts = tools.tool_facts([row for row in self._all if row.turn_id == current.turn_id], now)
+        words += [duration_text(facts.seconds), f"run {duration_text(facts.run_seconds)}"]
+        words += [f"waited for you {duration_text(facts.wait_seconds)}"] if facts.wait_seconds >= 1 else []
+        return "   ".join(words)
+
+    # --- room -----------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show one call in full where there is room for it."""
+        del event
+        if self._shown is not None:
+            self._lay_out(self._shown)
+            self._want(is_anew=False)
+
+    @property
+    def has_detail(self) -> bool:
+        """Return whether one call is shown in full."""
+        return self._call is not None and bool(self._call.display)
+
+    def _fit(self) -> None:
+        self.heads.display = bool(self.list.rows) and self.size.width >= WATERFALL_FROM
+        self.heads.refresh()
+        height = self.size.height - 1 - self.heads.display
+        has_room = height >= _DETAIL_FROM and bool(self.list.rows)
+        if has_room or self._call is not None:
+            self.call.display = has_room
+        rows = len(self.list.ids)
+        self.list.styles.height = min(rows, max(4, height * 2 // 5)) if has_room else "1fr"
+
+    def _want(self, *, is_anew: bool) -> None:
+        wanted = self.list.cursor if self.has_detail else None
+        if wanted is not None and (is_anew or wanted != self._wanted):
+            self.post_message(ToolWanted(wanted))
+        self._wanted = wanted
+
+    def on_row_list_moved(self, message: RowList.Moved) -> None:
+        """Show the call under the cursor."""
+        message.stop()
+        if self._shown is not None:
+            if self.list.look_at_turn(self._shown.now):
+                self.heads.refresh()
+            self._show_title(self._shown.now)
+        self._want(is_anew=False)
+        self.post_message(KeysChanged())
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Open what was clicked twice."""
+        message.stop()
+        self.open_row()
+
+    # --- list keys ------------------------------------------------------------------------------
+
+    def scroll_half(self, direction: int) -> None:
+        """Scroll the call in full; without room for it the list."""
+        if self.has_detail:
+            self.call.scroll_to_line(self.call.first_line + direction * max(1, self.call.size.height // 2))
+        else:
+            super().scroll_half(direction)
+
+    def move_to_problem(self, step: int) -> None:
+        """Go to the next or previous call that waits or failed."""
+        ids = list(self.list.rows)
+        at = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
+        rest = ids[at + 1 :] if step > 0 else list(reversed(ids[:at]))
+        found = next((key for key in rest if _is_problem_row(self.list.rows[key])), None)
+        if found is None:
+            self.post_message(StatusMessage("Nothing more waits or has failed here."))
+        else:
+            self.list.put_cursor(found)
+
+    def open_row(self) -> None:
+        """Give the call under the cursor the whole screen."""
+        if self.list.cursor is not None:
+            self.post_message(OpenDetail("tools", self.list.cursor))
+
+    def copy_text(self) -> str:
+        """Return the part that is shown, or the target of the row."""
+        if self.has_detail:
+            return self.call.text()
+        row = self.list.rows.get(self.list.cursor or "")
+        return "" if row is None else row.target or row.tool
+
+    def ask_filter(self) -> None:
+        """Ask for what to find in the part that is shown, or to narrow the rows by."""
+        section = self.call.section if self.has_detail else None
+        if section is not None:
+            self.post_message(
+                LineWanted(self, "find", f"Find in {section.name}", does="find", text=self.call.find)
+            )
+        else:
+            self.post_message(LineWanted(self, "filter", "Filter calls", does="filter", text=self._filter))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        """Find or filter by what was typed; rows are narrowed while it is typed."""
+        if purpose == "find":
+            if is_final and text and not self.call.find_next(text):
+                self.post_message(StatusMessage(f"“{text}” is not in this part."))
+        else:
+            self._set_filter(text)
+
+    def line_dropped(self, purpose: str) -> None:
+        """Show all rows again after escape."""
+        if purpose == "filter":
+            self._set_filter("")
+
+    def _set_filter(self, text: str) -> None:
+        self._filter = text.strip()
+        if self._shown is not None:
+            self._lay_out(self._shown)
+
+    # --- its own keys ---------------------------------------------------------------------------
+
+    def toggle_failed(self) -> None:
+        """Show only what failed, or all."""
+        self._only_failed = not self._only_failed
+        if self._shown is not None:
+            self._lay_out(self._shown)
+
+    def label_of(self, key_id: str) -> str:
+        """Say what `f` and `/` do now."""
+        if key_id == "tools.failed-only" and self._only_failed:
+            return "all"
+        if key_id == "list.filter" and self.has_detail:
+            return "find"
+        return super().label_of(key_id)
+
+
+def _is_row_final(known: tuple[Call, Action | None, ToolRow], call: Call, action: Action | None) -> bool:
+    """Return whether a row of a call that is over still says the truth; each look reads the calls anew."""
+    before, asked, row = known
+    if row.finished is None or (asked is None) != (action is None):
+        return False
+    same = (before.state, before.finished_at, before.replaced_by)
+    return same == (call.state, call.finished_at, call.replaced_by)
+
+
+def _is_problem_row(row: ToolRow) -> bool:
+    return row.is_failed or row.sign in ("waiting", "stale", "unknown")
+
+
+def _is_redraw_due(rows: Sequence[ToolRow], now: int) -> bool:
+    """Return whether the times of open calls move this second: of old questions only every ten."""
+    is_open = [row for row in rows if row.finished is None]
+    if all(
+        row.started is None and now - row.requested > tools.FRESH_WAIT_SECONDS * 1_000_000 for row in is_open
+    ):
+        return bool(is_open) and now // 1_000_000 % CALM_COUNTDOWN_STEP == 0
+    return True
+
+
+def _session_id_of(view: ToolsModel) -> str | None:
+    return view.session.id if view.session is not None else None

@@ -1,0 +1,262 @@
+"""What surrounds the body of a pane: its title row, column headers, dividers and the rule under the body."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.strip import Strip
+from textual.visual import VisualType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.render import cells
+from workbench.tui.render_context import glyphs, ink
+
+_MIN_TITLE_CELLS = 12
+"""Cells of facts that are worth more than what stands at the right end."""
+
+
+class PaneTitle(Widget):
+    """One row over a pane."""
+
+    DEFAULT_CSS = "PaneTitle { height: 1; width: 1fr; color: $foreground; }"
+
+    @dataclass(eq=False, repr=False)
+    class Pressed(Message):
+        """The title was clicked: the pane wants the focus."""
+
+        title: "PaneTitle"
+
+    def __init__(self, name: str, number: int | None = None, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self._number, self._words = number, name
+        self._facts: Content = Content("")
+        self._right: Content = Content("")
+        self.is_focused = False
+
+    def show(
+        self, facts: Content | None = None, right: Content | None = None, name: str | None = None
+    ) -> None:
+        """Set what is said beside the name and at the right end; None leaves a part as it is."""
+        # Nothing to say is said too: an empty text is no reason to keep the one before.
+        facts = self._facts if facts is None else facts
+        right = self._right if right is None else right
+        is_same = facts.is_same(self._facts) and right.is_same(self._right)
+        if not is_same or (name or self._words) != self._words:
+            self._facts, self._right, self._words = facts, right, name or self._words
+            self.refresh()
+
+    def set_focused(self, is_focused: bool) -> None:
+        """Show whether the keys count here."""
+        if is_focused != self.is_focused:
+            self.is_focused = is_focused
+            self.refresh()
+
+    def render(self) -> Content:
+        """Return the row: name, facts, rule, facts."""
+        rule = "$info" if self.is_focused else "$rule"
+        line = glyphs(self).line("─")
+        right = (
+            Content.assemble(" ", self._right, " ", (line, rule))
+            if self._right.plain.strip()
+            else Content("")
+        )
+        bare = self._left(line, rule, Content("")).cell_length + (3 if self._words else 1)
+        for room in (self.size.width - bare - right.cell_length, self.size.width - bare):
+            if room >= min(_MIN_TITLE_CELLS, self._facts.cell_length):
+                break
+            right = Content("")
+        left = self._left(line, rule, self._cut(max(0, room)))
+        room = self.size.width - left.cell_length - right.cell_length - 1
+        return Content.assemble(left, " ", (line * max(0, room), rule), right).truncate(self.size.width)
+
+    def _cut(self, room: int) -> Content:
+        """Return the facts in so many cells; of a part that is cut to nothing no sign is left."""
+        found, sign = cells.shorten_line(self._facts, room, glyphs(self)), glyphs(self).line("…")
+        head = found.plain.removesuffix(sign)
+        return found[: len(head.rstrip())] if head != found.plain and head.endswith("  ") else found
+
+    def _left(self, line: str, rule: str, facts: Content) -> Content:
+        name = self._words if self._number is None else f"{self._number} {self._words}"
+        style = "bold $background on $info" if self.is_focused else "bold $foreground"
+        if not name:
+            return Content.assemble((line, rule), " ", facts)
+        gap = "" if self.is_focused else " "
+        shown = Content.styled(f" {name} " if self.is_focused else name, style)
+        parts = [Content.styled(line, rule), Content(gap), shown]
+        if facts.plain.strip():
+            # The reversed name ends in a blank of its own: facts stand in the same cells with and without.
+            parts += [Content(" " if self.is_focused else "  "), facts]
+        return Content("").join(parts)
+
+    def on_click(self, event: events.Click) -> None:
+        """Ask for the focus."""
+        event.stop()
+        self.post_message(self.Pressed(self))
+
+
+class ColumnHeader(Widget):
+    """The heads of a list's columns."""
+
+    DEFAULT_CSS = "ColumnHeader { height: 1; width: 1fr; background: $background; }"
+
+    def __init__(self, draw: Callable[[int], Strip], *, key: str | None = None) -> None:
+        """Show what `draw` returns for a width in cells."""
+        super().__init__(id=key)
+        self._draw = draw
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the row."""
+        del y
+        return self._draw(self.size.width).apply_style(self.rich_style)
+
+
+class StableStatic(Static):
+    """Content that changes seldom and is set often."""
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show another content.
+
+        Args:
+            content: What to show.
+            layout: Whether the screen is laid out anew if it is another one.
+        """
+        before = self.content
+        if isinstance(content, Content) and isinstance(before, Content) and content.is_same(before):
+            return
+        super().update(content, layout=layout)
+
+
+_JUNCTIONS = {(False, False): "│", (True, False): "┤", (False, True): "├", (True, True): "┼"}
+
+
+def call_after_layout(widget: Widget, look: Callable[[], None]) -> None:
+    """Have a function called whenever a widget's screen was laid out."""
+
+    def laid_out(_: object) -> None:
+        look()
+
+    # Textual leaves the type of a screen's result open; nothing here depends on it.
+    cast("Any", widget).screen.screen_layout_refresh_signal.subscribe(widget, laid_out)
+
+
+class Divider(Widget):
+    """One column between two panes."""
+
+    DEFAULT_CSS = "Divider { width: 1; height: 1fr; }"
+
+    def __init__(self, *, key: str | None = None, top: str = "") -> None:
+        """Divide two panes.
+
+        Args:
+            key: the id.
+            top: what the first cell is where a title meets it at the left; empty joins it as any other.
+        """
+        super().__init__(id=key)
+        self._top = top
+
+    def on_mount(self) -> None:
+        """Look again whenever something was laid out."""
+        call_after_layout(self, self.look)
+
+    def look(self) -> None:
+        """Note the rows at which titles meet this column."""
+        joints: dict[int, str] = {}
+        column = self.region.x
+        # Not a query: matching selectors against every widget, thrice a layout, took longer than laying out.
+        regions = [title.region for title in self.screen.walk_children(PaneTitle)]
+        titles = [region for region in regions if region.width and column in (region.right, region.x - 1)]
+        for y in range(self.region.y, self.region.bottom):
+            left = any(region.y == y and region.right == column for region in titles)
+            right = any(region.y == y and region.x == column + 1 for region in titles)
+            joints[y - self.region.y] = _JUNCTIONS[left, right]
+        if joints and joints[0] == "┼":
+            joints[0] = "┬"
+        elif joints and joints[0] == "┤" and self._top:
+            joints[0] = self._top
+        if joints != getattr(self, "_joints", None):
+            self._joints = joints
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a cell of the line."""
+        joint = getattr(self, "_joints", {}).get(y, "│")
+        colours = ink(self)
+        return cells.line_strip(
+            Content.styled(glyphs(self).line(joint), colours.of("rule")), 1, colours.on("background")
+        )
+
+
+class Rule(Widget):
+    """The row under the body: a hairline, or for four seconds a sentence in it."""
+
+    DEFAULT_CSS = "Rule { height: 1; width: 1fr; }"
+
+    class Changed(Message):
+        """A sentence came or went."""
+
+    SECONDS = 4.0
+
+    def __init__(self, *, key: str | None = None) -> None:
+        super().__init__(id=key)
+        self._said, self._is_error = "", False
+        self._asked = ""
+        self._count = 0
+        self._columns: set[int] = set()
+
+    def on_mount(self) -> None:
+        """Draw again whenever something was laid out."""
+        call_after_layout(self, self.look)
+
+    def look(self) -> None:
+        """Note the columns at which dividers meet this row."""
+        dividers = (divider.region for divider in self.screen.walk_children(Divider))
+        columns = {region.x for region in dividers if region.width}
+        if columns != self._columns:
+            self._columns = columns
+            self.refresh()
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Show a sentence for four seconds."""
+        self._said, self._is_error = text, is_error
+        self._count += 1
+        count = self._count
+        self.refresh()
+        self.post_message(self.Changed())
+        self.set_timer(self.SECONDS, lambda: self._stop(count))
+
+    def ask(self, text: str) -> None:
+        """Show a question until it is answered; empty takes it away."""
+        self._asked = text
+        self.refresh()
+        self.post_message(self.Changed())
+
+    def _stop(self, count: int) -> None:
+        if count == self._count:
+            self._said = ""
+            self.refresh()
+            self.post_message(self.Changed())
+
+    @property
+    def said(self) -> str:
+        """Return the sentence that is shown."""
+        return self._asked or self._said
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line, its joints, and the sentence."""
+        del y
+        colours, signs = ink(self), glyphs(self)
+        line = "".join(signs.line("┴" if x in self._columns else "─") for x in range(self.size.width))
+        base = colours.on("background")
+        if not self.said:
+            return cells.line_strip(Content.styled(line, colours.of("rule")), self.size.width, base)
+        is_error = self._is_error and not self._asked
+        style = colours.of("failed" if is_error else "waiting", bold=True)
+        said = cells.shorten_line(cells.safe_content(self.said, style), max(0, self.size.width - 4), signs)
+        words = Content.assemble(" ", said, " ")
+        rest = Content.styled(line[min(len(line), 1 + words.cell_length) :], colours.of("rule"))
+        whole = Content.assemble((line[:1], colours.of("rule")), words, rest)
+        return cells.line_strip(whole, self.size.width, base)

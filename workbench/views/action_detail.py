@@ -1,0 +1,428 @@
+"""One action in full: facts, changes file by file, question, parts of its command, warnings."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import ActionOpened, CallFinished
+from workbench.domain.machines import ActionState
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import (
+    MAX_EXTENSIONS,
+    ActionKind,
+    Choice,
+    FilePlan,
+    GateVerdict,
+    Hunk,
+    Json,
+    JsonObject,
+)
+from workbench.text.canonical import dumps
+from workbench.text.display import has_crlf
+from workbench.text.human import duration_text
+from workbench.text.safe import has_hidden_characters, one_line, safe_text
+from workbench.views.approvals import (
+    MAX_TARGET_CELLS,
+    MAX_TITLE_CELLS,
+    HunkSelection,
+    Urgency,
+    seconds_left,
+    urgency_for,
+)
+from workbench.views.status_icons import StatusName, action_status, call_status
+
+ChangeKind = Literal["create", "modify", "delete"]
+
+
+class FileDetail(Struct, frozen=True, kw_only=True):
+    """What an action does to one file, with its hunks numbered over the whole action."""
+
+    path: str
+    """As proposed; not made safe."""
+    change: ChangeKind
+    hunks: tuple[Hunk, ...] = ()
+    added: int = 0
+    removed: int = 0
+    base: tuple[str, ...] = ()
+    """Its lines as they are now, for more context than hunks hold; may be empty."""
+    note: str = ""
+    """Why there are no hunks to see: `binary`, `new and empty`, `deleted`, `only its mode changes`."""
+
+
+class ActionWarning(Struct, frozen=True, kw_only=True):
+    """A mark of the gate or the proposal, with its sentence."""
+
+    word: str
+    sentence: str
+
+
+class CommandPartRow(Struct, frozen=True, kw_only=True):
+    """One simple command of a line."""
+
+    text: str
+    does: str
+    sign: StatusName
+    says: str
+    """What rules say of it: `R7 allows it`, `asks, no rule`, `never by rule`."""
+    is_risky: bool = False
+
+
+class CommandParts(Struct, frozen=True, kw_only=True):
+    """A command taken apart."""
+
+    rows: tuple[CommandPartRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+class ActionDetail(Struct, frozen=True, kw_only=True):
+    """Everything the detail of an action shows but the choice of hunks."""
+
+    id: str
+    digest: str
+    kind: ActionKind
+    verb: str
+    tool: str
+    target: str
+    """One safe line."""
+    sign: StatusName
+    state_word: str
+    session_id: str
+    session_title: str
+    turn_id: str | None = None
+    files: tuple[FileDetail, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
+    added: int = 0
+    removed: int = 0
+    command: str | None = None
+    cwd: str = ""
+    parameters: tuple[tuple[str, str], ...] = ()
+    """Name and raw text of every parameter that neither the diff nor the command shows."""
+    prompt: str | None = None
+    choices: tuple[Choice, ...] = ()
+    chosen: str | None = None
+    subject: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[ActionWarning, ...] = ()
+    decision_sign: StatusName = "waiting"
+    decision_word: str = ""
+    """How it was decided, whatever came of it since: `approved` of one that has failed."""
+    bar: tuple[str, ...] = ()
+    """Up to two lines over the diff: stale, expired, withdrawn, answered elsewhere."""
+    left_seconds: float | None = None
+    urgency: Urgency = "calm"
+    expires_at: int | None = None
+    extensions: int = 0
+    decided_at: int | None = None
+    decided_by: str = ""
+    reason: str | None = None
+    was_taken: HunkSelection | None = None
+    is_undone: bool = False
+    outcome: str = ""
+    """What came of an approved one, one safe line: `ok`, `failed: exit 1`."""
+    output: tuple[str, ...] = ()
+    output_lines: int = 0
+    """Of how many that were kept for the agent; more were printed where the middle was left out."""
+    is_pending: bool = True
+    is_stale: bool = False
+    must_see_all: bool = False
+    """It deletes or carries a warning: all of it must have been drawn before it is approved."""
+    successor: str | None = None
+    why_asked: str = ""
+    """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
+
+    why_no_rule: str = ""
+    """Why no rule can ever cover it, as the gate said; empty where one may."""
+    parts: CommandParts | None = None
+    """Its command taken apart; None until that was done, and where there is none."""
+
+
+def action_detail(
+    action: Action,
+    opened: ActionOpened,
+    hunks: Sequence[Hunk],
+    now: int,
+    *,
+    session: Session | None = None,
+    call: Call | None = None,
+    parameters: JsonObject | None = None,
+    verdict: GateVerdict | None = None,
+    bases: Mapping[str, tuple[str, ...]] | None = None,
+    parts: CommandParts | None = None,
+    is_own_text: bool = False,
+    is_undone: bool = False,
+    finished: CallFinished | None = None,
+) -> ActionDetail:
+    """Return an action in full.
+
+    `hunks` and `parameters` come from `DataSource.exact_hunks` and `exact_parameters`; without parameters the
+    recorded ones are shown. `bases` are the lines of files as they are now, by path; `is_own_text` says that
+    `hunks` are what the user made of the proposal.
+    """
+    sign, word = action_status(action, call, is_undone=is_undone)
+    decision_sign, decision_word = action_status(action)
+    left = seconds_left(action, now)
+    proposed = opened.parameters if parameters is None else parameters
+    files = tuple(
+        replace(file, base=(bases or {}).get(file.path, ())) for file in _file_details(opened, hunks)
+    )
+    command = _command_of(action, proposed)
+    printed = finished.preview.splitlines() if finished is not None and command else []
+    return ActionDetail(
+        id=action.id, digest=action.digest, kind=action.kind, verb=action.verb,
+        tool=one_line(action.tool or "", 64),
+        target=one_line(action.target, MAX_TARGET_CELLS), sign=sign, state_word=word,
+        session_id=action.session_id,
+        session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
+        files=files, hunks=tuple(hunks), command=command,
+        added=sum(file.added for file in files) if is_own_text else action.added,
+        removed=sum(file.removed for file in files) if is_own_text else action.removed,
+        cwd=opened.cwd, parameters=_parameter_texts(proposed, _DIFF_PARAMETERS if files else (), command),
+        prompt=opened.prompt,
+        choices=opened.choices, chosen=action.choice, subject=_subject(opened),
+        bar=_status_sentences(action, is_own_text=is_own_text),
+        warnings=_warnings(action, proposed, hunks),
+        decision_sign=decision_sign, decision_word=decision_word,
+        left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
+        extensions=action.extensions,
+        decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
+        was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
+        outcome="undone" if is_undone else _outcome_line(action, call), is_undone=is_undone,
+        output=tuple(printed[-MAX_OUTPUT_LINES:]), output_lines=len(printed),
+        is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
+        must_see_all=_must_see_all(action, files), successor=action.successor,
+        why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
+    )  # fmt: skip
+
+
+def _why_asked(action: Action, verdict: GateVerdict | None) -> str:
+    if verdict is None or verdict.outcome != "ask":
+        return ""
+    reason = verdict.reason or f"no rule or setting lets {action.tool or action.verb} pass here"
+    spoke = "" if verdict.by in ("", "default") else f" ({verdict.by})"
+    return one_line(f"{reason}{spoke}", 200)
+
+
+def _why_no_rule(verdict: GateVerdict | None) -> str:
+    if verdict is None or not verdict.reason.startswith("no rule can cover it"):
+        return ""
+    return one_line(verdict.reason, 120)
+
+
+def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject", "extend", "edit"]) -> str:
+    """Return why an answer is not possible now, else empty; approving a stale action asks for a new diff."""
+    if not detail.is_pending:
+        return f"it is {detail.state_word}"
+    if verdict == "extend":
+        if detail.expires_at is None:
+            return "it does not expire"
+        is_spent = detail.extensions >= MAX_EXTENSIONS
+        return f"it was extended {detail.extensions} times, that is all" if is_spent else ""
+    if verdict == "edit":
+        if detail.is_stale:
+            return "the file changed; make the new diff first"
+        can_edit = any(file.change != "delete" and file.note != "binary" for file in detail.files)
+        return "" if can_edit else "only the text of a file can be edited"
+    return ""
+
+
+MAX_OUTPUT_LINES = 8
+_DIFF_PARAMETERS = ("content", "old_string", "new_string")
+_WARNING_SENTENCES: Mapping[str, str] = {
+    "scrubbed": "It holds what looks like a secret; the record leaves that out.",
+    "padding": "It holds rows of blanks or empty lines with text behind them.",
+    "long": "It holds a very long line.",
+    "runs net": "It runs what it loads from the network.",
+    "runs by itself": "Other programs run or obey this file without being asked to.",
+    "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
+    "until the trust question is answered.",
+    "binary": "It changes a binary file; its bytes are not shown.",
+    "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
+    "deletes": "It deletes a file.",
+    "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
+    "failed step": "A step of this run failed, and the run goes on.",
+}
+
+
+def _warnings(action: Action, parameters: JsonObject, hunks: Sequence[Hunk]) -> tuple[ActionWarning, ...]:
+    words = [warning for warning in action.warnings if warning != "stale"]
+    sentences = dict(_WARNING_SENTENCES)
+    command = _command_of(action, parameters)
+    if "hidden" not in words and command is not None and has_hidden_characters(command):
+        words.insert(0, "hidden")
+    if "hidden" in words:
+        hidden = hidden_text_sentence(_texts_to_check(parameters, hunks))
+        sentences["hidden"] = f"{hidden} No rule and no batch can approve this. a asks once more."
+    return tuple(
+        ActionWarning(word=one_line(word, 40), sentence=sentences.get(word, "Look twice.")) for word in words
+    )
+
+
+def _texts_to_check(parameters: JsonObject, hunks: Sequence[Hunk]) -> Iterator[str]:
+    for value in parameters.values():
+        yield value if isinstance(value, str) else json_text(value)
+    added = [line for hunk in hunks for sign, line in hunk.lines if sign == "+"]
+    is_crlf = all(line.endswith("\r") for line in added)
+    yield from (line.removesuffix("\r") if is_crlf else line for line in added)
+
+
+def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:
+    has_risk = any(warning != "stale" for warning in action.warnings)
+    return has_risk or any(file.change == "delete" for file in files)
+
+
+def _file_details(opened: ActionOpened, hunks: Sequence[Hunk]) -> tuple[FileDetail, ...]:
+    by_path: dict[str, list[Hunk]] = {}
+    for hunk in hunks:
+        by_path.setdefault(hunk.path, []).append(hunk)
+    details = [
+        _planned_file(plan, by_path.pop(plan.path, []), is_binary="binary" in opened.warnings)
+        for plan in opened.files
+    ]
+    return (*details, *(_file_detail(path, "modify", rest, "") for path, rest in by_path.items()))
+
+
+def _planned_file(plan: FilePlan, hunks: Sequence[Hunk], *, is_binary: bool) -> FileDetail:
+    change = "create" if plan.base is None else "delete" if plan.after is None else "modify"
+    if hunks:
+        note = ""
+    elif plan.base is not None and plan.base == plan.after:
+        note = "only its mode changes"
+    elif is_binary:
+        note = "binary"
+    else:
+        note = {"create": "new and empty", "delete": "deleted, it was empty"}.get(change, "no lines to show")
+    return _file_detail(plan.path, change, hunks, note)
+
+
+def _file_detail(path: str, change: ChangeKind, hunks: Sequence[Hunk], note: str) -> FileDetail:
+    signs = [sign for hunk in hunks for sign, _ in hunk.lines]
+    return FileDetail(
+        path=path, change=change, hunks=tuple(hunks), added=signs.count("+"), removed=signs.count("-"),
+        note=note
+    )  # fmt: skip
+
+
+def _command_of(action: Action, parameters: JsonObject) -> str | None:
+    command = parameters.get("command") if action.verb == "run" else None
+    return command if isinstance(command, str) else None
+
+
+def _parameter_texts(
+    parameters: JsonObject, hidden: Sequence[str], command: str | None
+) -> tuple[tuple[str, str], ...]:
+    shown = {name: value for name, value in parameters.items() if name not in hidden}
+    if command is not None:
+        shown.pop("command", None)
+    seconds = shown.get("timeout_seconds")
+    if command is not None and isinstance(seconds, int | float) and not isinstance(seconds, bool):
+        # In the words of the rest of the screen, in the place where it was.
+        named = {"limit" if name == "timeout_seconds" else name: value for name, value in shown.items()}
+        shown = {**named, "limit": f"{seconds:g} s" if seconds < 100 else duration_text(float(seconds))}
+    return _named_texts(shown)
+
+
+def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
+    """Return what a row is about; of a trust question its words say all that a human can judge."""
+    return () if opened.action_kind == "trust" else _named_texts(opened.subject)
+
+
+def _named_texts(values: JsonObject) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name, value if isinstance(value, str) else json_text(value)) for name, value in values.items()
+    )
+
+
+def _status_sentences(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
+    if action.state == "pending":
+        return _STALE_SENTENCES if action.stale_paths else ()
+    if action.edited and not is_own_text:
+        by = decider_name(action.decided_by)
+        own = "a text of their own" if by != "you" else "your own text"
+        return (f"By {by}{decision_route_text(action.decided_by)}, with {own}.",
+                "Below is what was proposed, not what was written.")  # fmt: skip
+    why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
+    why += SEEN_SENTENCES.get(action.seen, "") if action.state == "approved" else ""
+    by = decider_name(action.decided_by) + decision_route_text(action.decided_by)
+    sentences: Mapping[ActionState, str] = {
+        "approved": f"By {by}{why}",
+        "rejected": f"By {by}{why}",
+        "expired": "Nobody answered in time. Nothing was done.",
+        "cancelled": f"The question was withdrawn{why}",
+        "superseded": "Another one stands in for it.",
+    }
+    return (sentences[action.state],)
+
+
+SEEN_SENTENCES: Mapping[str | None, str] = {
+    "part": " Not all of it was on the screen.",
+    "by_id": " Named by its id.",
+}
+
+
+def decider_name(decided_by: str) -> str:
+    """Return who decided, in words for people: which process it was they need not know."""
+    name = decided_by.partition(" (")[0]
+    return "you" if name == "user" else one_line(name or "nobody", 80)
+
+
+def decision_route_text(decided_by: str) -> str:
+    """Return what a human decided with, behind a comma, where it was no screen."""
+    return ", with workbench approvals" if decided_by.startswith("user (cli") else ""
+
+
+_STALE_SENTENCES = (
+    "The file was changed by something else. What you see was made for the old text.",
+    "a makes the new diff and shows it; nothing is written until you approve that one.",
+)
+
+
+def _outcome_line(action: Action, call: Call | None) -> str:
+    if call is None or action.state != "approved":
+        return ""
+    _, word = call_status(call, action)
+    why = call.error or (f"exit {call.exit_code}" if call.exit_code else "")
+    return one_line(f"{word}: {why}" if why and call.state != "succeeded" else word, 200)
+
+
+_HIDDEN_MARK: Final = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
+_OVERRIDE: Final = "\u202e"
+_OVERRIDDEN: Final = re.compile(f"([\\w.-]*){_OVERRIDE}([^\\s\"'\u202c]+)")
+_MAX_NAMED_KINDS: Final = 3
+
+
+def hidden_text_sentence(texts: Iterable[str]) -> str:
+    """Return what texts hide; without any such character, that they hide something."""
+    # What only ends all of its lines alike hides nothing by that.
+    text = "\n".join(part.replace("\r\n", "\n") if has_crlf(part) else part for part in texts)
+    counts = Counter(_HIDDEN_MARK.findall(safe_text(text)))
+    if not counts:
+        return "It holds characters that cannot be seen. They are shown as ⟨U+…⟩."
+    named = [f"{count} {_character_name(code)}" for code, count in counts.most_common(_MAX_NAMED_KINDS)]
+    more = len(counts) - _MAX_NAMED_KINDS
+    marks = ", ".join(f"⟨U+{code}⟩" for code, _ in counts.most_common(_MAX_NAMED_KINDS))
+    named += [f"{more} other kinds"] if more > 0 else []
+    return f"{', '.join(named)}. Shown as {marks}{_as_printed(text)}."
+
+
+def _character_name(code: str) -> str:
+    return unicodedata.name(chr(int(code, 16)), f"control character {code}").lower()
+
+
+def _as_printed(text: str) -> str:
+    """Return what a terminal makes of the first word that turns the direction around."""
+    match = _OVERRIDDEN.search(text)
+    if match is None:
+        return ""
+    return f"; without that a terminal prints “{one_line(match[1] + match[2][::-1], 60)}”"
+
+
+def json_text(value: Json) -> str:
+    """Return a value as JSON; what is no JSON is written as Python writes it."""
+    try:
+        return dumps(value)
+    except (ValueError, TypeError):
+        return repr(value)

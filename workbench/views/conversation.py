@@ -1,0 +1,508 @@
+"""A conversation as blocks: the fold of a session's events, search in it, the last event of a block.
+
+`reply.completed` replaces what was streamed of its turn and round, `call.finished` the streamed output.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain import events as e
+from workbench.domain.events import Event, RunChanged, RunRequested, RunStarted, StepChanged
+from workbench.domain.fold import MemoryTables, apply_event
+from workbench.domain.rows import Action, Call
+from workbench.domain.values import Body, Json
+from workbench.text.safe import one_line
+from workbench.views.approvals import hunk_sizes
+from workbench.views.conversation_blocks import (
+    Block,
+    BlockOrder,
+    CallBlock,
+    CallGroupBlock,
+    ErrorBlock,
+    NoticeBlock,
+    NoticeKind,
+    OutputBlock,
+    OutputBuffer,
+    PromptBlock,
+    ReplyBuffer,
+    TextBlock,
+    ThoughtBlock,
+    TranscriptFacts,
+)
+from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, notice_of
+from workbench.views.status_icons import call_status
+from workbench.views.tools import call_summary, call_target
+
+_RoundKey = tuple[str | None, int]
+
+
+class Transcript:
+    """The blocks of one session. Feed it events in order; it says which blocks changed."""
+
+    def __init__(self, session_id: str, turns_before: int = 0) -> None:
+        """Begin a fold; `turns_before` is how many turns came before the first event."""
+        self.session_id = session_id
+        self._turns_before = turns_before
+        self._blocks = BlockOrder()
+        self._rows = MemoryTables()
+        self._turn: str | None = None
+        self._turns: set[str | None] = set()
+        self._rounds: dict[str | None, int] = {}
+        self._replies: dict[_RoundKey, ReplyBuffer] = {}
+        self._whole: set[_RoundKey] = set()
+        self._outputs: dict[str, OutputBuffer] = {}
+        self._hunks: dict[str, tuple[int, ...]] = {}
+        self._run = RunStepLog()
+        self._open: set[str] = set()
+        self._model = ""
+        self._position = 0
+        self._handlers: Mapping[type[Body], Callable[[Event], None]] = {
+            e.PromptSubmitted: self._prompt,
+            e.TurnStarted: self._turn_started,
+            e.TurnEnded: self._turn_ended,
+            e.TextStreamed: self._text_streamed,
+            e.ThinkingStreamed: self._thinking_streamed,
+            e.ReplyCompleted: self._reply_completed,
+            e.ActionOpened: self._action_opened,
+            e.OutputStreamed: self._output_streamed,
+            e.CallExecuting: self._went_on,
+            e.CallFinished: self._call_finished,
+            e.ErrorRaised: self._error,
+            e.SessionStatusChanged: self._said,
+            e.ContinueRequested: self._said,
+            e.MarkAdded: self._said,
+            e.SessionChanged: self._said,
+            e.WorkspaceTrusted: self._said,
+            e.Unknown: self._said,
+            RunRequested: self._of_run,
+            RunStarted: self._of_run,
+            RunChanged: self._of_run,
+            StepChanged: self._of_run,
+        }
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Return the blocks in reading order."""
+        return self._blocks.all()
+
+    @property
+    def facts(self) -> TranscriptFacts:
+        """Return what the title says."""
+        calls = self._rows.calls.values()
+        return TranscriptFacts(
+            turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
+            waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
+            queued=self._blocks.queued, model=self._model, position=self._position,
+        )  # fmt: skip
+
+    @property
+    def is_streaming(self) -> bool:
+        """Return whether a reply or an output is still being written."""
+        return bool(self._outputs) or bool(self._blocks.open_texts())
+
+    def block(self, block_id: str) -> Block | None:
+        """Return one block as it stands."""
+        return self._blocks.get(block_id)
+
+    def apply(self, event: Event) -> set[str]:
+        """Fold one event; return the ids of blocks that were added, changed or removed."""
+        if event.session_id != self.session_id:
+            return set()
+        self._position = max(self._position, event.position)
+        self._blocks.begin()
+        rows = apply_event(event, self._rows)
+        for row in rows:
+            self._rows.put(row)
+        handler = self._handlers.get(type(event.body))
+        if handler is not None:
+            handler(event)
+        for row in rows:
+            if isinstance(row, Call):
+                self._show_call(row, event)
+            elif isinstance(row, Action) and row.call_id in self._rows.calls:
+                self._show_call(self._rows.calls[row.call_id], event)
+        return self._blocks.changed()
+
+    def apply_all(self, events: Iterable[Event]) -> set[str]:
+        """Fold events in order; return the ids of all blocks that changed."""
+        return set[str]().union(*(self.apply(event) for event in events))
+
+    def close(self) -> None:
+        """End this part of a session: nothing in it streams any more or waits for a key."""
+        self._close_open()
+        self._blocks.retire_keys()
+
+    def toggle(self, block_id: str) -> set[str]:
+        """Fold or open a thought, or the output of a call line; return the ids that changed."""
+        block = self._blocks.get(block_id)
+        if isinstance(block, CallBlock | OutputBlock):
+            keys = (_call_key(block.call_id), _output_key(block.call_id))
+        elif isinstance(block, ThoughtBlock):
+            keys = (block_id,)
+        else:
+            return set()
+        self._open ^= set(keys)
+        self._blocks.begin()
+        for key in keys:
+            target = self._blocks.get(key)
+            if isinstance(target, ThoughtBlock | CallBlock | OutputBlock):
+                self._blocks.put(replace(target, is_folded=key not in self._open))
+        return self._blocks.changed()
+
+    # --- prompts and turns --------------------------------------------------------------------------
+
+    def _prompt(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.PromptSubmitted)
+        self._blocks.retire_keys()
+        prompt = PromptBlock(
+            id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
+        )
+        self._blocks.append(prompt)
+
+    def _turn_started(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.TurnStarted)
+        self._drop_streamed((event.turn_id, body.round))
+        self._close_open()
+        self._blocks.retire_keys()
+        if event.turn_id != self._turn:
+            self._blocks.take_queued()
+        self._turn = event.turn_id
+        self._turns.add(event.turn_id)
+        self._rounds[event.turn_id] = body.round
+        self._model = body.model
+
+    def _turn_ended(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.TurnEnded)
+        self._close_open()
+        self._turn = None
+        if body.outcome == "interrupted":
+            self._notice(event, "stopped", "You stopped the agent.", PAUSE_KEYS)
+        elif body.outcome == "limit":
+            self._notice(event, "limit", body.detail or "The turn reached its limit.", PAUSE_KEYS)
+
+    def _close_open(self) -> None:
+        """Keep what came of a reply that will not be finished."""
+        for block in self._blocks.open_texts():
+            if isinstance(block, TextBlock):
+                self._blocks.put(replace(block, is_open=False, was_cut=True))
+            else:
+                self._blocks.put(replace(block, is_open=False))
+
+    # --- replies ------------------------------------------------------------------------------------
+
+    def _text_streamed(self, event: Event) -> None:
+        body, key = event.body, self._round(event)
+        assert isinstance(body, e.TextStreamed)
+        if key in self._whole:
+            return
+        reply = self._replies.setdefault(key, ReplyBuffer())
+        reply.end_thought(event.at)
+        text = reply.add_text(body.block, body.offset, body.text)
+        self._end_thought(key, reply)
+        before = self._blocks.get(_block_key("text", key))
+        began = before.at if before else event.at
+        self._blocks.put(TextBlock(id=_block_key("text", key), at=began, text=text, is_open=True))
+
+    def _thinking_streamed(self, event: Event) -> None:
+        body, key = event.body, self._round(event)
+        assert isinstance(body, e.ThinkingStreamed)
+        if key in self._whole:
+            return
+        reply = self._replies.setdefault(key, ReplyBuffer())
+        text = reply.add_thinking(body.block, body.offset, body.text, event.at)
+        before = self._blocks.get(_block_key("thought", key))
+        thought = self._thought(key, before.at if before else event.at, text, reply.thought_seconds)
+        self._blocks.put(replace(thought, is_open=True), before=_block_key("text", key))
+
+    def _end_thought(self, key: _RoundKey, reply: ReplyBuffer) -> None:
+        thought = self._blocks.get(_block_key("thought", key))
+        if isinstance(thought, ThoughtBlock) and thought.is_open:
+            self._blocks.put(replace(thought, is_open=False, seconds=reply.thought_seconds))
+
+    def _reply_completed(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ReplyCompleted)
+        key = (event.turn_id, body.round)
+        reply = self._replies.get(key, ReplyBuffer())
+        reply.end_thought(event.at)
+        self._drop_streamed(key)
+        self._whole.add(key)
+        if body.thinking:
+            self._blocks.put(self._thought(key, event.at, body.thinking, reply.thought_seconds))
+        if body.text:
+            self._blocks.put(TextBlock(id=_block_key("text", key), at=event.at, text=body.text))
+
+    def _thought(self, key: _RoundKey, at: int, text: str, seconds: float | None) -> ThoughtBlock:
+        name = _block_key("thought", key)
+        return ThoughtBlock(id=name, at=at, text=text, seconds=seconds, is_folded=name not in self._open)
+
+    def _drop_streamed(self, key: _RoundKey) -> None:
+        if key in self._whole:
+            return
+        self._replies.pop(key, None)
+        self._blocks.remove(_block_key("text", key))
+        self._blocks.remove(_block_key("thought", key))
+
+    def _round(self, event: Event) -> _RoundKey:
+        return event.turn_id, self._rounds.get(event.turn_id, 1)
+
+    # --- calls --------------------------------------------------------------------------------------
+
+    def _action_opened(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ActionOpened)
+        self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
+
+    def _output_streamed(self, event: Event) -> None:
+        body, call_id = event.body, event.call_id or ""
+        assert isinstance(body, e.OutputStreamed)
+        call = self._rows.calls.get(call_id)
+        if call is None or call.state != "executing":
+            return
+        text = self._outputs.setdefault(call_id, OutputBuffer()).add(body.offset, body.text)
+        self._put_output(call, event.at, text, len(text), is_open=True)
+        self._show_call(call, event)
+
+    def _call_finished(self, event: Event) -> None:
+        body, call_id = event.body, event.call_id or ""
+        assert isinstance(body, e.CallFinished)
+        call = self._rows.calls.get(call_id)
+        self._outputs.pop(call_id, None)
+        if call is None or call.finished_at != event.at:
+            return
+        self._blocks.remove(_output_key(call_id))
+        if body.preview and body.output_bytes:
+            self._put_output(call, event.at, body.preview, body.output_bytes, is_open=False)
+
+    def _put_output(self, call: Call, at: int, text: str, total: int, *, is_open: bool) -> None:
+        key = _output_key(call.id)
+        output = OutputBlock(
+            id=key, at=at, call_id=call.id, text=text, total_bytes=total, is_open=is_open,
+            is_folded=key not in self._open,
+        )  # fmt: skip
+        self._blocks.put(output, behind=_call_key(call.id))
+
+    def _show_call(self, call: Call, event: Event) -> None:
+        action = self._rows.actions.get(call.action_id or "")
+        words = call_summary(call, action, self._hunks.get(call.action_id or "", ()))
+        key = _call_key(call.id)
+        line = CallBlock(
+            id=key, at=call.requested_at, call_id=call.id, action_id=call.action_id,
+            sign=call_status(call, action)[0], tool=one_line(call.tool, 64), target=call_target(call),
+            right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
+            note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
+            is_folded=key not in self._open, ran_ms=call.duration_ms or 0,
+        )  # fmt: skip
+        body = event.body
+        replaced = body.replaces if isinstance(body, e.CallProposed) else None
+        self._blocks.put(line, behind=_call_key(replaced) if replaced else None)
+
+    # --- pipeline runs ------------------------------------------------------------------------------
+
+    def _of_run(self, event: Event) -> None:
+        for block in self._run.blocks(event):
+            self._blocks.put(block)
+
+    # --- errors and notices ---------------------------------------------------------------------------
+
+    def _error(self, event: Event) -> None:
+        body = event.body
+        assert isinstance(body, e.ErrorRaised)
+        if event.turn_id == self._turn:
+            self._drop_streamed(self._round(event))
+        keys = ERROR_KEYS if event.turn_id is not None else ()
+        self._blocks.retire_keys()
+        block = ErrorBlock(
+            id=f"error:{event.id}", at=event.at, code=body.code, message=body.message, details=body.details,
+            remedy=body.remedy, keys=keys,
+        )  # fmt: skip
+        self._blocks.put(block)
+
+    def _went_on(self, event: Event) -> None:
+        del event
+        self._blocks.retire_keys()
+
+    def _said(self, event: Event) -> None:
+        last = self._blocks.last()
+        notice = notice_of(
+            event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",
+            window_seconds=self._expired_window(),
+        )  # fmt: skip
+        if notice is not None:
+            self._notice(event, *notice)
+
+    def _expired_window(self) -> float | None:
+        expired = [
+            question
+            for question in self._rows.actions.values()
+            if question.state == "expired" and question.expires_at
+        ]
+        newest = max(expired, key=lambda action: action.expires_at or 0, default=None)
+        return None if newest is None else ((newest.expires_at or 0) - newest.created_at) / 1_000_000
+
+    def _notice(self, event: Event, kind: NoticeKind, text: str, keys: tuple[tuple[str, str], ...]) -> None:
+        if kind not in ("changed", "mark"):
+            self._blocks.retire_keys()
+        self._blocks.put(NoticeBlock(id=f"notice:{event.id}", at=event.at, kind=kind, text=text, keys=keys))
+
+
+def _block_key(kind: str, key: _RoundKey) -> str:
+    return f"{kind}:{key[0]}:{key[1]}"
+
+
+def _call_key(call_id: str) -> str:
+    return f"call:{call_id}"
+
+
+def _output_key(call_id: str) -> str:
+    return f"output:{call_id}"
+
+
+MAX_SEARCH_CHARS: Final = 200
+
+
+class BlockHit(Struct, frozen=True, kw_only=True):
+    """A block that holds the words."""
+
+    number: int
+    at: int
+    block_id: str
+
+
+def block_hits(event: Event, wanted: str) -> list[BlockHit]:
+    """Return the blocks of one event that hold some words, whatever their case."""
+    folded = wanted.casefold()
+    return [
+        BlockHit(number=event.sequence_number, at=event.at, block_id=block_id)
+        for block_id, text in _searchable_texts(event)
+        if folded in text.casefold()
+    ]
+
+
+def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
+    match event.body:
+        case e.PromptSubmitted(text=text):
+            yield f"prompt:{event.id}", text
+        case e.ReplyCompleted():
+            yield from _reply_texts(event, event.body)
+        case e.CallProposed(tool=tool, target=target):
+            yield f"call:{event.call_id}", f"{tool} {target}"
+        case e.CallFinished(preview=preview):
+            yield f"output:{event.call_id}", preview
+        case e.ActionRejected(reason=reason) | e.ActionApproved(reason=reason):
+            yield f"call:{event.call_id}", reason or ""
+        case e.ErrorRaised(message=message, details=details, remedy=remedy):
+            yield f"error:{event.id}", f"{message}\n{details}\n{remedy}"
+        case e.MarkAdded(label=label):
+            yield f"notice:{event.id}", label
+        case _:
+            pass
+
+
+def _reply_texts(event: Event, body: e.ReplyCompleted) -> Iterator[tuple[str, str]]:
+    key = f"{event.turn_id}:{body.round}"
+    yield f"thought:{key}", body.thinking
+    yield f"text:{key}", body.text
+    for call in body.calls:
+        yield f"call:{call.call_id}", f"{call.tool} {_first_argument_text(call.arguments.values())}"
+
+
+def _first_argument_text(values: Iterable[Json]) -> str:
+    return next((value for value in values if isinstance(value, str)), "")
+
+
+class ConversationSearch:
+    """The hits of one search, as far as they are known, and the one the reader is at."""
+
+    def __init__(self, text: str = "", place: int = 0) -> None:
+        """Begin a search; `place` is the time of the last event on the screen, in microseconds."""
+        self.text = text[:MAX_SEARCH_CHARS]
+        self.is_whole = False
+        """Whether every event was looked at."""
+        self.current: BlockHit | None = None
+        self.place = place
+        self._by_block: dict[str, BlockHit] = {}
+        self._hits: list[BlockHit] = []
+        self._order: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def add(self, hits: Iterable[BlockHit], *, is_whole: bool = False) -> None:
+        """Take hits in; a block counts once, by its earliest event."""
+        self.is_whole = self.is_whole or is_whole
+        for hit in hits:
+            known = self._by_block.get(hit.block_id)
+            if known is None or hit.number < known.number:
+                self._by_block[hit.block_id] = hit
+        self._hits = sorted(self._by_block.values(), key=lambda hit: hit.number)
+        self._order = {hit.block_id: index for index, hit in enumerate(self._hits)}
+
+    def first(self) -> BlockHit | None:
+        """Return the last hit at or above the reader's place, else the first below; None until known."""
+        above = [hit for hit in self._hits if hit.at <= self.place]
+        if above:
+            return above[-1]
+        return self._hits[0] if self._hits and self.is_whole else None
+
+    def next(self, step: int) -> BlockHit | None:
+        """Return the next (1) or previous (-1) hit; None at the end."""
+        if self.current is None:
+            return self.first()
+        index = self._order[self.current.block_id] + step
+        return self._hits[index] if 0 <= index < len(self._hits) else None
+
+    @property
+    def number(self) -> int:
+        """Return which hit the reader is at, from 1; 0 for none."""
+        return 0 if self.current is None else self._order[self.current.block_id] + 1
+
+    @property
+    def words(self) -> str:
+        """Return how many there are: `3 of 17`, with a plus while more may come."""
+        if not self._hits:
+            return "nothing" if self.is_whole else "looking"
+        total = f"{len(self._hits):,}{'' if self.is_whole else '+'}"
+        return f"{self.number:,} of {total}" if self.current else total
+
+
+_TURN_END_EVENTS: Final = (e.TurnEnded, e.SessionStatusChanged, e.LeaseTaken, e.LeaseReleased)
+
+
+def last_block_id(block: Block) -> str:
+    """Return the block whose moment is meant: of calls that are folded together the last."""
+    return f"call:{block.call_ids[-1]}" if isinstance(block, CallGroupBlock) else block.id
+
+
+def last_event_of_block(pieces: Iterable[Sequence[Event]], block_id: str) -> Event | None:
+    """Return the last event of a block, or the end of its turn; None if there is none or it still streams.
+
+    `pieces` are lasting events of the session, the newest piece first.
+    """
+    ended: Event | None = None
+    for events in pieces:
+        for event in reversed(events):
+            if _belongs_to_block(event, block_id):
+                return ended or event
+            if isinstance(event.body, e.TurnEnded):
+                ended = event
+            elif not isinstance(event.body, _TURN_END_EVENTS):
+                ended = None
+    return None
+
+
+def _belongs_to_block(event: Event, block_id: str) -> bool:
+    kind, _, name = block_id.partition(":")
+    match kind:
+        case "call" | "output":
+            return event.call_id == name
+        case "text" | "thought":
+            return isinstance(event.body, e.ReplyCompleted) and name == f"{event.turn_id}:{event.body.round}"
+        case _:
+            return event.id == name

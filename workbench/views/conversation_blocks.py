@@ -1,0 +1,408 @@
+"""Blocks of a conversation, their order, buffers of streamed text, calls grouped in compact mode.
+
+Texts are raw unless a field says that it is one safe line.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from workbench.views.status_icons import StatusName
+
+NoticeKind = Literal[
+    "paused", "stopped", "continued", "limit", "expired", "mark", "trust", "ended", "changed", "unknown"
+]
+
+
+class PromptBlock(Struct, frozen=True, kw_only=True):
+    """What a human said."""
+
+    id: str
+    at: int
+    text: str
+    is_queued: bool = False
+    """The agent still works on an earlier one; queued prompts stand below everything else."""
+
+
+class TextBlock(Struct, frozen=True, kw_only=True):
+    """What the agent said in one round."""
+
+    id: str
+    at: int
+    text: str
+    """Raw markdown."""
+    is_open: bool = False
+    """Still streaming: drawn as plain wrapped lines."""
+    was_cut: bool = False
+    """The turn ended before the reply did; what came is kept."""
+
+
+class ThoughtBlock(Struct, frozen=True, kw_only=True):
+    """What the model thought in one round."""
+
+    id: str
+    at: int
+    text: str
+    seconds: float | None = None
+    """How long it thought, where deltas tell."""
+    is_open: bool = False
+    is_folded: bool = True
+
+
+class CallBlock(Struct, frozen=True, kw_only=True):
+    """One tool call: `✓ read_file  src/shop/app.py  § 12 ms`."""
+
+    id: str
+    at: int
+    call_id: str
+    action_id: str | None
+    sign: StatusName
+    tool: str
+    target: str
+    right: str = ""
+    right_meaning: StatusName | None = None
+    """Whose colour the right words have; None is muted."""
+    is_by_rule: bool = False
+    """A rule let it pass: `§` stands before the right words."""
+    note: str = ""
+    """A human's words under the line, without quotes: `you left hunk 2: keep the order`."""
+    note_quote: str = ""
+    has_output: bool = False
+    is_folded: bool = True
+    ran_ms: int = 0
+
+
+class CallGroupBlock(Struct, frozen=True, kw_only=True):
+    """Calls that went well, one below the other: `✓ 6 calls  0.4 s`."""
+
+    id: str
+    at: int
+    call_ids: tuple[str, ...]
+    seconds: float = 0.0
+    is_folded: bool = True
+
+
+class StepBlock(Struct, frozen=True, kw_only=True):
+    """One step of a pipeline run, or how the run ended: `✓ tests  command  3 of 3 items  1:12`."""
+
+    id: str
+    at: int
+    step: str
+    name: str
+    what: str
+    sign: StatusName
+    right: str = ""
+    right_meaning: StatusName | None = None
+    items: str = ""
+    note: str = ""
+
+    def with_items(self, words: str) -> "StepBlock":
+        """Return the line with another count of its items."""
+        return replace(self, items=words)
+
+
+class OutputBlock(Struct, frozen=True, kw_only=True):
+    """What a command wrote; it has no rows while folded."""
+
+    id: str
+    at: int
+    call_id: str
+    text: str
+    total_bytes: int = 0
+    is_open: bool = False
+    is_folded: bool = True
+
+
+class ErrorBlock(Struct, frozen=True, kw_only=True):
+    """What did not happen, why, and what to do."""
+
+    id: str
+    at: int
+    code: str
+    message: str
+    details: str = ""
+    remedy: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+class NoticeBlock(Struct, frozen=True, kw_only=True):
+    """A sentence about the session itself."""
+
+    id: str
+    at: int
+    kind: NoticeKind
+    text: str
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+Block = (
+    PromptBlock
+    | TextBlock
+    | ThoughtBlock
+    | CallBlock
+    | CallGroupBlock
+    | StepBlock
+    | OutputBlock
+    | ErrorBlock
+    | NoticeBlock
+)
+
+
+class TranscriptFacts(Struct, frozen=True, kw_only=True):
+    """What the pane's title says of the session."""
+
+    turns: int = 0
+    is_working: bool = False
+    waiting: int = 0
+    queued: int = 0
+    model: str = ""
+    position: int = 0
+    """Of the last event folded; where reading goes on."""
+
+
+class BlockOrder:
+    """An ordered set of blocks that remembers what changed."""
+
+    def __init__(self) -> None:
+        self._order: list[str] = []
+        self._blocks: dict[str, Block] = {}
+        self._changed: set[str] = set()
+        self._open: set[str] = set()
+        self._keyed: set[str] = set()
+        self.queued = 0
+        """How many prompts stand at the end, not yet begun."""
+
+    def begin(self) -> None:
+        """Forget what changed."""
+        self._changed = set()
+
+    def changed(self) -> set[str]:
+        """Return the ids that came, changed or went since `begin`."""
+        return set(self._changed)
+
+    def all(self) -> tuple[Block, ...]:
+        """Return the blocks in order."""
+        return tuple(self._blocks[key] for key in self._order)
+
+    def get(self, key: str) -> Block | None:
+        """Return a block."""
+        return self._blocks.get(key)
+
+    def last(self) -> Block | None:
+        """Return the last block that is no queued prompt."""
+        end = len(self._order) - self.queued
+        return self._blocks[self._order[end - 1]] if end else None
+
+    def append(self, prompt: PromptBlock) -> None:
+        """Add a prompt behind everything."""
+        if prompt.id in self._blocks:
+            return
+        self._order.append(prompt.id)
+        self._set(prompt)
+        self.queued += prompt.is_queued
+
+    def put(self, block: Block, *, behind: str | None = None, before: str | None = None) -> None:
+        """Set a block; a new one stands behind or before another, else above the queued prompts."""
+        if block.id not in self._blocks:
+            self._order.insert(self._place(behind, before), block.id)
+        elif self._blocks[block.id] == block:
+            return
+        self._set(block)
+
+    def remove(self, key: str) -> None:
+        """Take a block out."""
+        if self._blocks.pop(key, None) is not None:
+            self._order.remove(key)
+            self._changed.add(key)
+            self._open.discard(key)
+            self._keyed.discard(key)
+
+    def take_queued(self) -> None:
+        """The agent has begun on the prompts that waited."""
+        for key in self._order[len(self._order) - self.queued :]:
+            prompt = self._blocks[key]
+            if isinstance(prompt, PromptBlock):
+                self._set(replace(prompt, is_queued=False))
+        self.queued = 0
+
+    def open_texts(self) -> list[TextBlock | ThoughtBlock]:
+        """Return the blocks that still stream."""
+        blocks = [self._blocks[key] for key in sorted(self._open)]
+        return [block for block in blocks if isinstance(block, TextBlock | ThoughtBlock)]
+
+    def retire_keys(self) -> None:
+        """Take the keys off errors and notices: something came after them."""
+        for key in sorted(self._keyed):
+            block = self._blocks[key]
+            if isinstance(block, ErrorBlock | NoticeBlock):
+                self._set(replace(block, keys=()))
+
+    def _set(self, block: Block) -> None:
+        self._blocks[block.id] = block
+        self._changed.add(block.id)
+        is_open = isinstance(block, TextBlock | ThoughtBlock) and block.is_open
+        has_keys = isinstance(block, ErrorBlock | NoticeBlock) and bool(block.keys)
+        for known, holds in ((self._open, is_open), (self._keyed, has_keys)):
+            if holds:
+                known.add(block.id)
+            else:
+                known.discard(block.id)
+
+    def _place(self, behind: str | None, before: str | None) -> int:
+        if behind is not None and behind in self._blocks:
+            return self._order.index(behind) + 1
+        if before is not None and before in self._blocks:
+            return self._order.index(before)
+        return len(self._order) - self.queued
+
+
+MISSING_PIECE: Final = "…"
+MAX_BUFFER_CHARS: Final = 200_000
+"""Characters of an output that are kept while it streams; the whole is in the journal."""
+
+
+def insert_piece(text: str, offset: int, piece: str) -> str:
+    """Return a text with a piece put where it belongs."""
+    if offset > len(text):
+        return text + MISSING_PIECE + piece
+    return text[:offset] + piece + text[offset + len(piece) :]
+
+
+class ReplyBuffer(Struct):
+    """What was streamed of one round: blocks by number, text and thinking apart."""
+
+    text: dict[int, str] = field(default_factory=dict[int, str])
+    thinking: dict[int, str] = field(default_factory=dict[int, str])
+    thought_from: int | None = None
+    thought_to: int | None = None
+
+    def add_text(self, block: int, offset: int, piece: str) -> str:
+        """Add a piece of the reply and return all of it."""
+        self.text[block] = insert_piece(self.text.get(block, ""), offset, piece)
+        return _in_block_order(self.text)
+
+    def add_thinking(self, block: int, offset: int, piece: str, at: int) -> str:
+        """Add a piece of thinking and return all of it."""
+        self.thought_from = at if self.thought_from is None else min(self.thought_from, at)
+        self.thought_to = at
+        self.thinking[block] = insert_piece(self.thinking.get(block, ""), offset, piece)
+        return _in_block_order(self.thinking)
+
+    def end_thought(self, at: int) -> None:
+        """Note that something else began: the thought lasted until then."""
+        if self.thought_to is not None and not self.text:
+            self.thought_to = max(self.thought_to, at)
+
+    @property
+    def thought_seconds(self) -> float | None:
+        """Return how long it thought, None if no delta told."""
+        if self.thought_from is None or self.thought_to is None:
+            return None
+        return max(0, self.thought_to - self.thought_from) / 1_000_000
+
+
+class OutputBuffer(Struct):
+    """What a command wrote so far; only the last part of a long output is kept."""
+
+    text: str = ""
+    dropped: int = 0
+
+    def add(self, offset: int, piece: str) -> str:
+        """Add a piece and return what is kept."""
+        self.text = insert_piece(self.text, max(0, offset - self.dropped), piece)
+        if len(self.text) > MAX_BUFFER_CHARS:
+            surplus = len(self.text) - MAX_BUFFER_CHARS // 2
+            self.dropped += surplus
+            self.text = self.text[surplus:]
+        return self.text
+
+
+def _in_block_order(blocks: dict[int, str]) -> str:
+    return "".join(blocks[number] for number in sorted(blocks))
+
+
+MIN_GROUPED_CALLS = 2
+"""Calls that make a run: one alone takes one line as well."""
+
+
+class CompactView:
+    """The runs of one conversation, and which of them are open."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+        self._runs: dict[str, CallGroupBlock] = {}
+
+    def toggle(self, run_id: str) -> None:
+        """Open or fold a run; nothing for any other block."""
+        if run_id in self._runs:
+            self._open ^= {run_id}
+
+    def open_for(self, block_id: str) -> bool:
+        """Open the run that hides a block; False if none does."""
+        call_id = block_id.partition(":")[2]
+        for run in self._runs.values():
+            if run.is_folded and call_id in run.call_ids:
+                self._open.add(run.id)
+                return True
+        return False
+
+    def fold(
+        self, blocks: Sequence[Block], changed: Collection[str] | None
+    ) -> tuple[Sequence[Block], Collection[str] | None]:
+        """Return the blocks with calls grouped, and the ids that differ; `changed` None is all."""
+        if changed is None:
+            self._open.clear()
+            self._runs.clear()
+        before, self._runs = self._runs, {}
+        shown = tuple(self._shown(blocks, before))
+        if changed is None:
+            return shown, None
+        different = set(changed)
+        for key in before.keys() | self._runs.keys():
+            if before.get(key) is not self._runs.get(key):
+                different |= _hidden_block_ids(before.get(key)) | _hidden_block_ids(self._runs.get(key))
+        return shown, different
+
+    def _shown(self, blocks: Sequence[Block], before: dict[str, CallGroupBlock]) -> Iterator[Block]:
+        for turn in _blocks_by_turn(blocks):
+            calls = [block for block in turn if isinstance(block, CallBlock) and _can_be_grouped(block)]
+            if len(calls) < MIN_GROUPED_CALLS:
+                yield from turn
+                continue
+            group = self._run(calls)
+            known = before.get(group.id)
+            run = known if known is not None and known == group else group
+            self._runs[run.id] = run
+            hidden = _hidden_block_ids(run) if run.is_folded else ()
+            for block in turn:
+                if block is calls[0]:
+                    yield run
+                if block.id not in hidden:
+                    yield block
+
+    def _run(self, calls: Sequence[CallBlock]) -> CallGroupBlock:
+        key = f"run:{calls[0].call_id}"
+        return CallGroupBlock(
+            id=key, at=calls[-1].at, call_ids=tuple(call.call_id for call in calls),
+            seconds=sum(call.ran_ms for call in calls) / 1000, is_folded=key not in self._open,
+        )  # fmt: skip
+
+
+def _blocks_by_turn(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
+    begins = [index for index, block in enumerate(blocks) if isinstance(block, PromptBlock)]
+    for first, after in pairwise([0, *begins, len(blocks)]):
+        yield blocks[first:after]
+
+
+def _can_be_grouped(call: CallBlock) -> bool:
+    return call.sign == "ok" and not call.note
+
+
+def _hidden_block_ids(run: CallGroupBlock | None) -> set[str]:
+    if run is None:
+        return set()
+    calls = {f"call:{key}" for key in run.call_ids} | {f"output:{key}" for key in run.call_ids}
+    return {run.id} | calls

@@ -1,0 +1,121 @@
+"""The protocol through which the screen reads rows and events, live or replayed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from workbench.domain.events import ActionOpened, Event
+from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.values import Hunk, JsonObject, StepPlan
+
+
+class SealedContentGone(Exception):
+    """Sealed bytes were deleted or are damaged."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class DataSource(Protocol):
+    """Rows and events as they stand at a moment."""
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether answers count here; False in a replay."""
+        ...
+
+    def now(self) -> int:
+        """Return the moment that is shown, in microseconds."""
+        ...
+
+    def position(self) -> int:
+        """Return the position of the newest event that the answers below include."""
+        ...
+
+    def sessions(self, limit: int) -> Sequence[Session]:
+        """Return sessions, newest activity first."""
+        ...
+
+    def session(self, session_id: str) -> Session | None:
+        """Return one session."""
+        ...
+
+    def actions(self, limit_decided: int) -> Sequence[Action]:
+        """Return all pending actions and the newest decided ones."""
+        ...
+
+    def action(self, action_id: str) -> Action | None:
+        """Return one action."""
+        ...
+
+    def calls(self, session_id: str) -> Sequence[Call]:
+        """Return the calls of a session in their order."""
+        ...
+
+    def call(self, call_id: str) -> Call | None:
+        """Return one call."""
+        ...
+
+    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+        """Return events of a session by position, from the first behind `after`."""
+        ...
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        """Return the events of one call, in order."""
+        ...
+
+    def runs(self, limit: int) -> Sequence[PipelineState]:
+        """Return pipeline runs, the newest first."""
+        ...
+
+    def run(self, run_id: str) -> PipelineState | None:
+        """Return one pipeline run."""
+        ...
+
+    def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
+        """Return what a run was last started with; empty while it is queued."""
+        ...
+
+    def run_steps(self, run_id: str) -> Sequence[StepState]:
+        """Return the steps of a run and the items of its matrices."""
+        ...
+
+    def run_step(self, run_id: str, step_id: str) -> StepState | None:
+        """Return one step of a run, or one item of a matrix."""
+        ...
+
+    def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
+        """Return the ids of the items of a matrix step; empty as long as they are not known."""
+        ...
+
+    def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
+        """Return the events of one step of a run and of its items, in order."""
+        ...
+
+    def text_of(self, ref: str) -> str | None:
+        """Return a recorded blob as text; None if it is not kept."""
+        ...
+
+    def opened(self, action: Action) -> ActionOpened | None:
+        """Return the proposal as it was recorded; None when its session was deleted."""
+        ...
+
+    def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
+        """Return the hunks: of a live pending action from its sealed bytes, else as recorded.
+
+        Raises:
+            SealedContentGone: The bytes of a pending action are gone.
+        """
+        ...
+
+    def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
+        """Return the present lines of the files that a live pending action would change, by path."""
+        ...
+
+    def exact_parameters(self, action: Action) -> JsonObject:
+        """Return the parameters: of a live pending action as the agent wrote them, else as recorded.
+
+        Raises:
+            SealedContentGone: The sealed parameters of a pending action are gone.
+        """
+        ...

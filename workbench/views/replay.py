@@ -1,0 +1,443 @@
+"""Replay of a recording: the player, two recordings in step, the bar's facts, snapshots of rows.
+
+Snapshots keep only the rows that their stretch changed, so that going back costs no more than forward.
+"""
+
+import math
+import re
+import threading
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.events import Event
+from workbench.domain.fold import MemoryTables, apply_event
+from workbench.text.human import countdown_text, duration_text
+from workbench.views.status_icons import IconName
+from workbench.views.timeline import MarkKind, Timeline, TimelineMark
+
+SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, math.inf)
+"""Times as fast as it was; the last is as fast as it can be shown."""
+EVENTS_PER_TICK: Final = 200
+_SECOND: Final = 1_000_000
+
+
+class Player:
+    """Where a replay is. It begins paused, with the first event shown, where there is one."""
+
+    def __init__(self, reel: Timeline, speed: float = 1.0) -> None:
+        self.reel, self.speed = reel, speed
+        self.index = self.first
+        self.is_playing = self.is_following = False
+        self.played = 0.0
+        """In played time, microseconds from the start."""
+
+    @property
+    def first(self) -> int:
+        """Return the earliest moment: the first event, 0 in a recording without any."""
+        return min(1, len(self.reel))
+
+    @property
+    def is_at_end(self) -> bool:
+        """Return whether every event is shown."""
+        return self.index >= len(self.reel)
+
+    @property
+    def now(self) -> int:
+        """Return the recorded time, microseconds since the epoch; between two events it goes on."""
+        return (
+            self.reel.recorded_at(self.played) if self.index < len(self.reel) else self.reel.time(self.index)
+        )
+
+    @property
+    def elapsed(self) -> int:
+        """Return the recorded time since the first event, microseconds."""
+        return max(0, self.now - self.reel.time(0))
+
+    # --- time goes on ---------------------------------------------------------------------------
+
+    def passes_read_part(self, seconds: float) -> bool:
+        """Return whether so much more time leads past what has been read."""
+        if self.reel.is_whole or not self.is_playing:
+            return False
+        return self.played + max(0.0, seconds) * _SECOND * self.speed >= self.reel.length
+
+    def completed(self) -> None:
+        """Note that all of the recording is read: its times may have changed."""
+        if self.reel.index_played(self.played) != self.index:
+            self._move_to(self.index)
+
+    def tick(self, seconds: float) -> int:
+        """Let time pass and return the moment; at the end it is paused."""
+        if self.is_playing:
+            if math.isinf(self.speed):
+                self._move_to(min(self.index + EVENTS_PER_TICK, len(self.reel)))
+            else:
+                self.played = min(self.played + max(0.0, seconds) * _SECOND * self.speed, self.reel.length)
+                # A jump stands just after its event, which others of the same time may follow.
+                self.index = max(self.index, self.reel.index_played(self.played))
+            self.is_playing = not self.is_at_end
+        return self.index
+
+    def toggle(self) -> None:
+        """Play or pause; at the end from the beginning again."""
+        if not self.is_playing and self.is_at_end:
+            self.seek(self.first)
+        self.is_playing = not self.is_playing and not self.is_at_end
+        self.is_following = False
+
+    def faster(self, step: int) -> None:
+        """Take the next higher (1) or lower (-1) speed, if there is one."""
+        index = SPEEDS.index(self.speed) + step
+        self.speed = SPEEDS[max(0, min(index, len(SPEEDS) - 1))]
+
+    # --- going somewhere --------------------------------------------------------------------------
+
+    def _move_to(self, index: int) -> None:
+        self.index = max(self.first, min(index, len(self.reel)))
+        self.played = float(self.reel.played(self.index))
+
+    def seek(self, index: int) -> int:
+        """Go to a moment and return it; what follows a growing session stops."""
+        self.is_following = False
+        self._move_to(index)
+        self.is_playing = self.is_playing and not self.is_at_end
+        return self.index
+
+    def skip(self, seconds: float) -> int:
+        """Go on, or back, by played seconds."""
+        self.is_following = False
+        self.played = max(0.0, min(self.played + seconds * _SECOND, float(self.reel.length)))
+        self.index = max(self.first, self.reel.index_played(self.played)) if len(self.reel) else 0
+        self.is_playing = self.is_playing and not self.is_at_end
+        return self.index
+
+    def step(self, events: int) -> int:
+        """Go on, or back, by events, and pause there."""
+        self.is_playing = False
+        return self.seek(self.index + events)
+
+    def jump(self, kind: MarkKind | None, step: int) -> TimelineMark | None:
+        """Go to the next (1) or previous (-1) mark of a kind, or of any; None when there is none."""
+        mark = self.reel.jump(self.index, kind, step)
+        if mark is not None:
+            self.seek(mark.index)
+        return mark
+
+    def follow(self) -> int:
+        """Go to the end and stay there while the recording grows."""
+        self._move_to(len(self.reel))
+        self.is_playing, self.is_following = False, True
+        return self.index
+
+    def grown(self) -> int:
+        """Note that events came; return the moment, which moves only if the end is followed."""
+        if self.is_following:
+            self._move_to(len(self.reel))
+        return self.index
+
+
+# --- moments as people write them -----------------------------------------------------------------
+
+_CLOCK_PATTERN: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
+_SHARE_PATTERN: Final = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s?%")
+_NUMBER_PATTERN: Final = re.compile(r"#?(\d{1,12})")
+
+
+def parse_replay_moment(text: str, reel: Timeline) -> int | None:
+    """Return the moment of `12:01:31` (local time), `35 %` of played time, or `#412`; else None."""
+    words = text.strip()
+    if match := _CLOCK_PATTERN.fullmatch(words):
+        return _moment_at_clock(reel, int(match[1]), int(match[2]), int(match[3] or 0))
+    if match := _SHARE_PATTERN.fullmatch(words):
+        share = float(match[1]) / 100
+        return None if share > 1 else reel.index_played(reel.length * share)
+    if match := _NUMBER_PATTERN.fullmatch(words):
+        number = int(match[1])
+        return number if number <= len(reel) else None
+    return None
+
+
+def _moment_at_clock(reel: Timeline, hours: int, minutes: int, seconds: int) -> int | None:
+    if not len(reel) or hours > 23 or minutes > 59 or seconds > 59:
+        return None
+    begun = datetime.fromtimestamp(reel.time(0) // _SECOND)
+    then = begun.replace(hour=hours, minute=minutes, second=seconds)
+    if then < begun:
+        then += timedelta(days=1)
+    # The whole second counts: what happened in it is shown.
+    moment = int(then.timestamp()) * _SECOND + _SECOND - 1
+    return reel.index_at(moment) if moment - reel.time(0) <= reel.recorded + _SECOND else None
+
+
+_PROMPT_MARK: Final = "prompt"
+
+
+class SyncedReplay:
+    """A player, and a second recording that follows it."""
+
+    def __init__(self, player: Player, other: Timeline) -> None:
+        self.player, self.other = player, other
+        self._ahead = 0.0
+        """Played microseconds that the second one is ahead."""
+
+    @property
+    def index(self) -> int:
+        """Return the moment of the second recording."""
+        if not len(self.other):
+            return 0
+        return max(1, self.other.index_played(self.played))
+
+    @property
+    def played(self) -> float:
+        """Return the played time of the second recording, microseconds from its start."""
+        return min(max(0.0, self.player.played + self._ahead), float(self.other.length))
+
+    def to_prompt(self, step: int) -> bool:
+        """Go to the next (1) or previous (-1) prompt, the other recording too; False where there is none."""
+        mark = self.player.jump(_PROMPT_MARK, step)
+        if mark is None:
+            return False
+        number = sum(
+            earlier.jump == _PROMPT_MARK and earlier.index <= mark.index for earlier in self.player.reel.marks
+        )
+        there = [earlier for earlier in self.other.marks if earlier.jump == _PROMPT_MARK][number - 1 : number]
+        if there:
+            self._ahead = self.other.played(there[0].index) - self.player.played
+        return True
+
+
+_GAP_REACH: Final = 1
+"""Cells on each side of a gap's middle that are drawn as gap."""
+
+
+class ReplayStatus(Struct, frozen=True, kw_only=True):
+    """What the bar shows at a moment. Texts are one safe line each."""
+
+    speed: str
+    is_playing: bool
+    is_live: bool
+    share: float
+    elapsed: str
+    length: str
+    event: str
+    next_sign: IconName | None
+    next_words: str
+    next_in: str
+    saved: str
+
+
+def replay_status(player: Player, next_words: str = "") -> ReplayStatus:
+    """Return what the bar says; `next_words` is what `words` made of the next mark."""
+    reel, mark = player.reel, player.reel.jump(player.index, None, 1)
+    away = (reel.played(mark.index) - player.played) / _SECOND if mark else 0.0
+    return ReplayStatus(
+        speed="max" if math.isinf(player.speed) else f"{player.speed:g}",
+        is_playing=player.is_playing,
+        is_live=player.is_following and player.is_at_end,
+        share=_played_share(player),
+        elapsed=_time_text(player.elapsed),
+        length=_time_text(reel.recorded),
+        event=f"event {player.index:,} of {reel.count:,}" if len(reel) else "no events",
+        next_sign=mark.sign if mark else None,
+        next_words=next_words if mark else "",
+        next_in=duration_text(round(max(0.0, away))) if away >= 0.5 else "now",
+        saved=_saved_text(reel),
+    )
+
+
+def _played_share(player: Player) -> float:
+    reel = player.reel
+    if not reel.is_whole:
+        return min(1.0, player.played / reel.recorded) if reel.recorded else 0.0
+    return min(1.0, player.played / reel.length) if reel.length else float(player.is_at_end)
+
+
+def _time_text(micros: int) -> str:
+    return countdown_text(micros // _SECOND)
+
+
+def _saved_text(reel: Timeline) -> str:
+    if not reel.is_whole:
+        return "its marks are being read"
+    if reel.is_steady:
+        return "no times recorded: a second an event"
+    said = [back] if (back := times_went_back_text(reel)) else []
+    if reel.gaps:
+        gaps = "1 idle gap" if len(reel.gaps) == 1 else f"{len(reel.gaps)} idle gaps"
+        said.append(f"{gaps} shortened, {_time_text(reel.saved)} saved")
+    return ", ".join(said)
+
+
+def times_went_back_text(reel: Timeline) -> str:
+    """Return how many recorded times were before the one before them; empty where none was."""
+    if not reel.went_back:
+        return ""
+    return "1 time went back" if reel.went_back == 1 else f"{reel.went_back:,} times went back"
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def bar_cell(played: float, reel: Timeline, width: int) -> int:
+    """Return the cell of a bar of `width` cells at which a played time is."""
+    share = played / reel.length if reel.length else 0.0
+    return min(width - 1, max(0, round(share * (width - 1))))
+
+
+def mark_cells(reel: Timeline, width: int) -> dict[int, IconName]:
+    """Return which sign stands on which cell; of several on one cell the most important."""
+    icons: dict[int, IconName] = {}
+    if not reel.is_whole:
+        return icons
+    moments, before = range(1, len(reel) + 1), 0
+    for cell in range(width):
+        # Cells go up with the moments, so that each has a stretch of them.
+        until = bisect_left(
+            moments, cell + 1, lo=before, key=lambda played: _moment_cell(reel, played, width)
+        )
+        sign = reel.marks.best(before, until)
+        if sign is not None:
+            icons[cell] = sign
+        before = until
+    return icons
+
+
+def _moment_cell(reel: Timeline, index: int, width: int) -> int:
+    return bar_cell(reel.played(index), reel, width)
+
+
+def gap_cells(reel: Timeline, width: int) -> frozenset[int]:
+    """Return the cells at which time was shortened."""
+    if not reel.is_whole:
+        return frozenset()
+    middles = {bar_cell(reel.played(gap.index + 1), reel, width) for gap in reel.gaps}
+    reach = _GAP_REACH if len(middles) * 8 < width else 0
+    return frozenset(
+        cell for middle in middles for cell in range(middle - reach, middle + reach + 1) if 0 <= cell < width
+    )
+
+
+SNAPSHOT_EVENTS: Final = 500
+"""Lasting events between two snapshots: what a seek folds, at most."""
+ReadEvents = Callable[[int, int | None, int], Sequence[Event]]
+StoredSnapshot = tuple[int, Callable[[], MemoryTables]]
+"""A position and what reads the rows that changed in the stretch up to it."""
+
+
+class RowSnapshots:
+    """Rows of one recording at any position. One thread may build ahead while another asks."""
+
+    def __init__(
+        self,
+        first: MemoryTables,
+        begins: int,
+        read: ReadEvents,
+        *,
+        stored: Sequence[StoredSnapshot] = (),
+        keep: Callable[[int, int, MemoryTables], None] | None = None,
+    ) -> None:
+        """Start from the rows as they stood at position `begins`.
+
+        `read` returns lasting events; `stored` are snapshots from earlier, read when needed; `keep` is given
+        each new snapshot with the positions before and after its stretch.
+        """
+        self._first, self._read, self._keep = first, read, keep
+        self._edges = [begins, *(edge for edge, _ in stored)]
+        self._deltas: list[MemoryTables | Callable[[], MemoryTables]] = [rows for _, rows in stored]
+        self._newest: MemoryTables | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def built(self) -> int:
+        """Return the position up to which there are snapshots."""
+        return self._edges[-1]
+
+    def build(self) -> bool:
+        """Read or make the next snapshot; False when fewer events than a stretch are left."""
+        with self._lock:
+            number = next(
+                (n for n, delta in enumerate(self._deltas) if not isinstance(delta, MemoryTables)), None
+            )
+            if number is None:
+                return self._extend(self._read(self._edges[-1], None, SNAPSHOT_EVENTS))
+            try:
+                self._delta(number)
+            except ValueError:
+                self._drop_stored()
+            return True
+
+    def _extend(self, events: Sequence[Event]) -> bool:
+        if len(events) < SNAPSHOT_EVENTS:
+            return False
+        newest = self._newest or self._merged(len(self._deltas))
+        delta = MemoryTables()
+        _fold_events(events, newest, delta)
+        self._newest = newest
+        self._deltas.append(delta)
+        self._edges.append(events[-1].position)
+        if self._keep is not None:
+            self._keep(self._edges[-2], self._edges[-1], delta)
+        return True
+
+    def at(self, position: int) -> MemoryTables:
+        """Return the rows as they stood at a position; the caller owns them."""
+        with self._lock:
+            try:
+                return self._at(position)
+            except ValueError:
+                self._drop_stored()
+                return self._at(position)
+
+    def _at(self, position: int) -> MemoryTables:
+        while self._edges[-1] < position:
+            events = self._read(self._edges[-1], position, SNAPSHOT_EVENTS)
+            if not self._extend(events):
+                return self._merged(len(self._deltas)).fold(events)
+        nearest = max(0, bisect_right(self._edges, position) - 1)
+        # What is left is less than a stretch: all before is in checkpoints.
+        return self._merged(nearest).fold(self._read(self._edges[nearest], position, SNAPSHOT_EVENTS))
+
+    def _merged(self, count: int) -> MemoryTables:
+        """Return the rows after so many snapshots.
+
+        Raises:
+            ValueError: A stored one does not hold what it should.
+        """
+        rows = _copy_rows(self._first)
+        for number in range(count):
+            _merge_rows(rows, self._delta(number))
+        return rows
+
+    def _delta(self, number: int) -> MemoryTables:
+        delta = self._deltas[number]
+        if not isinstance(delta, MemoryTables):
+            delta = self._deltas[number] = delta()
+        return delta
+
+    def _drop_stored(self) -> None:
+        whole = next((n for n, delta in enumerate(self._deltas) if not isinstance(delta, MemoryTables)), 0)
+        del self._deltas[whole:], self._edges[whole + 1 :]
+        self._newest = None
+
+
+def _fold_events(events: Sequence[Event], rows: MemoryTables, delta: MemoryTables) -> None:
+    for event in events:
+        for row in apply_event(event, rows):
+            rows.put(row)
+            delta.put(row)
+
+
+_TABLE_NAMES: Final = MemoryTables.__struct_fields__
+
+
+def _copy_rows(rows: MemoryTables) -> MemoryTables:
+    return MemoryTables(**{part: dict(getattr(rows, part)) for part in _TABLE_NAMES})
+
+
+def _merge_rows(rows: MemoryTables, delta: MemoryTables) -> None:
+    for part in _TABLE_NAMES:
+        getattr(rows, part).update(getattr(delta, part))

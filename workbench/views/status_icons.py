@@ -1,0 +1,190 @@
+"""The status vocabulary of screen, graph and command line: the icon and word of every status.
+
+An icon never stands without its word. `render.theme` and `cli.console` pick the Unicode or ASCII character.
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.domain.machines import (
+    COMPLETED_STEP_STATES,
+    ActionState,
+    CallState,
+    RunStatus,
+    StepStateName,
+)
+from workbench.domain.rows import Action, Call, Session
+
+StatusName = Literal[
+    "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
+    "cancelled", "unknown", "risk",
+]  # fmt: skip
+"""What a row means; the key of its icon and of its colour."""
+GlyphName = Literal[
+    "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "times", "prompt", "gap",
+    "typing", "caret", "paused", "new",
+]  # fmt: skip
+"""Glyphs that are no state of a row."""
+IconName = StatusName | GlyphName
+Status = tuple[StatusName, str]
+"""An icon and the word beside it."""
+StepStatus = Literal[
+    "pending", "ready", "running", "waiting", "retrying", "completed", "completed_empty", "warned", "failed",
+    "skipped", "cancelled",
+]  # fmt: skip
+"""`ready` is pending with nothing left to wait for, `warned` failed, and its run goes on."""
+
+
+class Icon(Struct, frozen=True, kw_only=True):
+    """One cell wide in Unicode and in ASCII, and the word that says the same."""
+
+    unicode: str
+    ascii: str
+    word: str
+
+
+def _icon(unicode: str, ascii_: str, word: str) -> Icon:
+    return Icon(unicode=unicode, ascii=ascii_, word=word)
+
+
+ICONS: Final[Mapping[IconName, Icon]] = {
+    "waiting": _icon("◆", "*", "waiting"),
+    "running": _icon("●", "@", "running"),
+    "todo": _icon("○", ".", "todo"),
+    "ok": _icon("✓", "v", "ok"),
+    "failed": _icon("✗", "x", "failed"),
+    "partly": _icon("◑", "/", "partly"),
+    "rejected": _icon("⊘", "0", "rejected"),
+    "expired": _icon("◌", "~", "expired"),
+    "stale": _icon("≠", "%", "stale"),
+    "rule": _icon("§", "S", "by rule"),
+    "cancelled": _icon("–", "_", "cancelled"),
+    "unknown": _icon("?", "?", "unknown"),
+    "risk": _icon("!", "!", "risk"),
+    "taken": _icon("■", "#", "taken"),
+    "left": _icon("□", "o", "left"),
+    "cursor": _icon("▌", "|", ""),
+    "ran": _icon("━", "=", "ran"),
+    "waited": _icon("╌", "-", "waited"),
+    "tick": _icon("▏", "'", "under a cell"),
+    "folded": _icon("▸", "+", "folded"),
+    "open": _icon("▾", "-", "open"),
+    "retries": _icon("↺", "r", "retries"),
+    "times": _icon("×", "x", "times"),
+    "prompt": _icon("›", ">", "prompt"),
+    "gap": _icon("╱", ":", "gap"),
+    "typing": _icon("▍", "|", ""),
+    "caret": _icon("↑", "^", "earlier"),
+    "paused": _icon("‖", '"', "paused"),
+    "new": _icon("↓", "v", "new"),
+}
+"""Every glyph is one cell wide and has no emoji form."""
+COUNTDOWN_BARS: Final = "▁▂▃▄▅▆▇"
+"""The last five minutes, emptiest first, 300 / 8 = 37.5 s a step; ASCII has none."""
+ASCII_EQUIVALENTS: Final[Mapping[str, str]] = {
+    "─": "-", "│": "|", "╭": "+", "╮": "+", "╰": "+", "╯": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+",
+    "┼": "+", "…": "..", "−": "-", "→": "->", "“": '"', "”": '"', "’": "'", "‖": '"', "›": ">", "·": ".",
+    "↓": "v", "↑": "^", "•": "-",
+}  # fmt: skip
+"""Lines and punctuation of our own texts in ASCII; the widths of `…` and `→` change."""
+
+
+ACTION_STATUSES: Final[Mapping[ActionState, Status]] = {
+    "pending": ("waiting", "waiting"),
+    "approved": ("ok", "approved"),
+    "rejected": ("rejected", "rejected"),
+    "expired": ("expired", "expired"),
+    "cancelled": ("cancelled", "withdrawn"),
+    "superseded": ("cancelled", "replaced"),
+}
+_TRUST_STATUSES: Final[Mapping[ActionState, Status]] = {
+    "approved": ("ok", "trusted"),
+    "rejected": ("rejected", "not now"),
+}
+CALL_STATUSES: Final[Mapping[CallState, Status]] = {
+    "pending": ("waiting", "waiting"),
+    "approved": ("todo", "approved"),
+    "executing": ("running", "running"),
+    "succeeded": ("ok", "ok"),
+    "failed": ("failed", "failed"),
+    "interrupted": ("unknown", "outcome unknown"),
+    "rejected": ("rejected", "rejected"),
+    "expired": ("expired", "expired"),
+    "cancelled": ("cancelled", "cancelled"),
+}
+SESSION_STATUSES: Final[Mapping[str, Status]] = {
+    "created": ("todo", "new"),
+    "initializing": ("running", "starting"),
+    "ready": ("ok", "ready"),
+    "processing": ("running", "running"),
+    "paused": ("cancelled", "paused"),
+    "completed": ("ok", "done"),
+    "failed": ("failed", "failed"),
+    "terminated": ("cancelled", "ended"),
+}
+RUN_STATUSES: Final[Mapping[RunStatus, Status]] = {
+    "queued": ("todo", "queued"),
+    "running": ("running", "running"),
+    "waiting": ("waiting", "waiting"),
+    "completed": ("ok", "completed"),
+    "failed": ("failed", "failed"),
+    "cancelled": ("cancelled", "cancelled"),
+}
+STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
+    "pending": ("todo", "pending"),
+    "ready": ("todo", "ready"),
+    "running": ("running", "running"),
+    "waiting": ("waiting", "waiting"),
+    "retrying": ("running", "retrying"),
+    "completed": ("ok", "completed"),
+    "completed_empty": ("ok", "completed, empty"),
+    "warned": ("failed", "failed, goes on"),
+    "failed": ("failed", "failed"),
+    "skipped": ("cancelled", "skipped"),
+    "cancelled": ("cancelled", "cancelled"),
+}
+_STALE: Final[Status] = ("stale", "stale")
+_CALLS_AFTER_APPROVAL: Final = frozenset({"failed", "interrupted", "cancelled", "executing"})
+
+
+def action_status(action: Action, call: Call | None = None, *, is_undone: bool = False) -> Status:
+    """Return the status of an action, or of its call if that has begun or failed since the approval."""
+    if is_undone:
+        return "cancelled", "undone"
+    if action.state == "pending" and action.stale_paths:
+        return _STALE
+    if action.kind == "trust" and action.state in _TRUST_STATUSES:
+        return _TRUST_STATUSES[action.state]
+    if action.state == "approved":
+        if call is not None and call.state in _CALLS_AFTER_APPROVAL:
+            return CALL_STATUSES[call.state]
+        if action.selection is not None:
+            return "partly", "partly"
+        if action.edited:
+            return "ok", "edited"
+    return ACTION_STATUSES[action.state]
+
+
+def call_status(call: Call, action: Action | None = None) -> Status:
+    """Return the status of a call; its action, where known, tells a partly approved one from a whole one."""
+    if call.state == "succeeded" and action is not None and action.selection is not None:
+        return "partly", "partly"
+    if call.state == "pending" and call.action_id is None:
+        return "todo", "todo"
+    if call.state == "pending" and action is not None and action.stale_paths:
+        return _STALE
+    if call.state == "rejected" and call.action_id is None:
+        return "failed", "not allowed"
+    return CALL_STATUSES[call.state]
+
+
+def session_status(session: Session, waiting: int = 0) -> Status:
+    """Return the status of a session; whatever waits for a human comes first."""
+    return ("waiting", "waiting") if waiting else SESSION_STATUSES[session.status]
+
+
+def step_status_name(state: StepStateName, *, is_warned: bool) -> StepStatus:
+    """Return the status of a step by its recorded state; a tolerated failure is `warned`."""
+    return "warned" if is_warned and state in COMPLETED_STEP_STATES else state
