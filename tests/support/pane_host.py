@@ -27,6 +27,26 @@ HOSTILE = (
 )  # fmt: skip
 
 
+class Said:
+    """A message that was posted, equal to another one of its kind with the same content."""
+
+    def __init__(self, message):
+        self.message = message
+
+    def __getattr__(self, name):
+        return getattr(self.message, name)
+
+    def __eq__(self, other):
+        return type(self.message) is type(other) and content(self.message) == content(other)
+
+    def __repr__(self):
+        return f"{type(self.message).__name__}({content(self.message)})"
+
+
+def content(message):
+    return {name: value for name, value in vars(message).items() if name[0] != "_" and name != "time"}
+
+
 class Host(App):
     """One pane and nothing else."""
 
@@ -66,7 +86,7 @@ class Host(App):
             self.heard.append(message)
 
     def said(self, kind):
-        return [message for message in self.heard if isinstance(message, kind)]
+        return [Said(message) for message in self.heard if isinstance(message, kind)]
 
     def run(self, size=(58, 30)):
         return self.run_test(size=size, message_hook=self.hear)
