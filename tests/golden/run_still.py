@@ -8,8 +8,9 @@ import asyncio
 import contextlib
 import uuid
 from collections import deque
-from dataclasses import replace
 from unittest import mock
+
+from msgspec.structs import replace
 
 from tests.golden.still import StillLines
 from workbench.effects.command_execution import Command, prepare_command
