@@ -20,6 +20,7 @@ from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_of
 from workbench.host.steps import run_requests
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -46,11 +47,13 @@ def run_steps(root: Path) -> float:
     workspace = str(project.resolve())
     workspace_trust.grant_trust(journal, workspace, False, USER)
     run = run_requests.request_run(journal, workspace, run_requests.RunRequest(name="bench.yaml"), USER)
-    kit = open_driver_context(home, journal, workspace, provider=provider_of)
+    context = open_driver_context(
+        home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+    )
     driver = DriverIdentity(host_id="bench", pid=os.getpid(), driver="run")
     with DriverLock(journal, driver):
         begun = time.perf_counter()
-        row = asyncio.run(drive_run(RunDriverOptions(kit=kit, driver=driver), run))
+        row = asyncio.run(drive_run(RunDriverOptions(context=context, driver=driver), run))
         taken = time.perf_counter() - begun
     journal.close()
     assert row.status == "completed", row.error_message

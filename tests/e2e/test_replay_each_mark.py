@@ -81,32 +81,32 @@ def run_recorded(shop, terminals):
     ship = shop.start("pipeline", "run", "ship", "--on-approval", "wait")
     gate = waiting(shop, "gate")
     (session,) = [one["id"] for one in shop.json("sessions", "list", "--all") if one["kind"] == "pipeline"]
-    with Witness(shop, session, terminals) as witness:
-        witness.look(WAITS, "Ship it?")
+    with Witness(shop, session, terminals) as consumer:
+        consumer.look(WAITS, "Ship it?")
         shop.call("approvals", "answer", gate["id"], "--choice", "y")
         ship.communicate(timeout=60)
-        witness.look(RESTS, "4 of 4 steps")
-    return session, witness.seen
+        consumer.look(RESTS, "4 of 4 steps")
+    return session, consumer.seen
 
 
 def talk_recorded(shop, terminals):
     """Record a session in which one is approved, one rejected, and that goes on after its run has ended."""
     talk = shop.run("--on-approval", "wait")
     (write, run) = shop.waiting(2)
-    with Witness(shop, write["session_id"], terminals) as witness:
-        witness.look("2 Approvals  ◆ 2")
+    with Witness(shop, write["session_id"], terminals) as consumer:
+        consumer.look("2 Approvals  ◆ 2")
         shop.call("approvals", "approve", write["id"])
-        witness.look(WAITS, "✓ create_file")
+        consumer.look(WAITS, "✓ create_file")
         shop.call("approvals", "reject", run["id"], "--reason", "not here")
         talk.communicate(timeout=60)
-        witness.look(RESTS, "you said no", "So be it.")
+        consumer.look(RESTS, "you said no", "So be it.")
         more = shop.start("run", "-p", "go on", "--session", write["session_id"], "--on-approval", "wait")
         (other,) = shop.waiting(1)
-        witness.look(WAITS, "I go another way.", "◆ create_file")
+        consumer.look(WAITS, "I go another way.", "◆ create_file")
         shop.call("approvals", "approve", other["id"])
         more.communicate(timeout=60)
-        witness.look(RESTS, "The other way is written.")
-    return write["session_id"], witness.seen
+        consumer.look(RESTS, "The other way is written.")
+    return write["session_id"], consumer.seen
 
 
 def waiting(shop, kind, *where):

@@ -15,6 +15,7 @@ from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.steps import run_requests
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.decisions import decide_action
 from workbench.journal.session_queries import pending_action_ids
@@ -62,11 +63,12 @@ class RunScene(Scene):
         return decide_action(self.journal, said, action.digest, self.user)
 
     async def _driving(self, driver, turns):
-        kit = open_driver_context(
+        context = open_driver_context(
             self.home,
             self.journal,
             str(self.workspace),
             provider=provider_maker_with_sleep(self._sleep),
+            pipelines=SessionPipelineStarter,
             sleep=self._sleep,
         )
 
@@ -77,12 +79,12 @@ class RunScene(Scene):
             return turns.wish in (END, GONE)
 
         try:
-            kit = replace(kit, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
+            context = replace(context, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
             with run_stillness(self.clock):
-                driving = RunDriverOptions(kit=kit, driver=driver, until=until)
+                driving = RunDriverOptions(context=context, driver=driver, until=until)
                 await asyncio.wait_for(drive_run(driving, self.session_id), 60)
         finally:
-            kit.root.close()
+            context.root.close()
         if turns.wish not in (END, GONE):
             turns.wish = next(self._human, END)
 

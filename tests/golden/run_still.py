@@ -12,8 +12,10 @@ from unittest import mock
 
 from msgspec.structs import replace
 
-from tests.golden.still import StillLines
+from tests.golden.still import StillLines, stopped_clock
 from workbench.effects.command_execution import Command, prepare_command
+from workbench.host import command_output
+from workbench.host.command_output import CommandOutput
 from workbench.host.steps import run_driver, step_executor
 from workbench.pipelines.coordinator import Coordinator
 
@@ -100,11 +102,11 @@ class StillCoordinator(Coordinator):
             self.turnstile.end()
 
 
-class StillLive(step_executor._LiveStepOutput):
+class StillOutput(CommandOutput):
     """Streams an output when it is whole, however it came through the pipe."""
 
-    def __init__(self, on_event):
-        super().__init__(on_event)
+    def __init__(self, write):
+        super().__init__(write)
         self._whole = b""
 
     def feed(self, data):
@@ -132,10 +134,6 @@ async def _inline(work, *words, **more):
     return work(*words, **more)
 
 
-async def _never(*_):
-    """Stand in for the ticking of a driver."""
-
-
 @contextlib.contextmanager
 def run_stillness(clock):
     """Within it runs of this process go on without chance."""
@@ -149,11 +147,11 @@ def run_stillness(clock):
     with contextlib.ExitStack() as stack:
         for owner, name, still in (
             (asyncio, "to_thread", _inline),
-            (run_driver, "_run_clock", _never),
+            (run_driver, "running_clock", stopped_clock),
             (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile, *parts)),
             (step_executor, "prepare_command", prepared),
-            (step_executor, "_LiveStepOutput", StillLive),
-            (step_executor, "DeltaWriter", lambda write: StillLines(clock, write)),
+            (step_executor, "CommandOutput", StillOutput),
+            (command_output, "DeltaWriter", lambda write: StillLines(clock, write)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

@@ -28,6 +28,7 @@ from workbench.host import session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
 from workbench.journal.leases import DriverIdentity, DriverLock
@@ -200,18 +201,19 @@ class Scene:
         return turns.wish
 
     async def _driving(self, driver, turns):
-        kit = open_driver_context(
+        context = open_driver_context(
             self.home,
             self.journal,
             str(self.workspace),
             provider=provider_maker_with_sleep(self._sleep),
+            pipelines=SessionPipelineStarter,
             sleep=self._sleep,
         )
         try:
-            kit = replace(kit, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
-            await asyncio.wait_for(drive_session(kit, driver, self.session_id, until=turns.until), 60)
+            context = replace(context, environment={**ENVIRONMENT, "PWD": str(self.workspace)})
+            await asyncio.wait_for(drive_session(context, driver, self.session_id, until=turns.until), 60)
         finally:
-            kit.root.close()
+            context.root.close()
 
     async def _sleep(self, seconds):
         self.clock.advance(seconds)

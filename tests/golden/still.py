@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from workbench.agents.planner import CallModel, Execute, StopCall, StopModel, due_effects
 from workbench.domain.events import CallFinished, HookRan, ProcessStarted, SecurityNoted
 from workbench.effects.runtime import ManualClock
-from workbench.host import executor, model_call, model_selection, session_driver
+from workbench.host import command_output, executor, model_call, model_selection, session_driver
 from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.host.session_driver import SessionRunner
 from workbench.journal.home import BlobStore
@@ -133,8 +133,8 @@ class StillJournal(Journal):
 class StillRunner(SessionRunner):
     """Starts one due effect at a time, the first one; only what stops another runs beside it."""
 
-    def __init__(self, turns, desk, on_events=None):
-        super().__init__(desk, on_events)
+    def __init__(self, turns, writer, on_events=None):
+        super().__init__(writer, on_events)
         self._turns = turns
 
     async def run(self, until):
@@ -142,7 +142,7 @@ class StillRunner(SessionRunner):
         await super().run(lambda found: until(found) or self._turns.has_to_look)
         while self._turns.has_to_look:
             self._turns.has_to_look = False
-            await session_driver.mark_stale_actions(self.desk, self.state)
+            await session_driver.mark_stale_actions(self.writer, self.state)
             await super().run(lambda found: until(found) or self._turns.has_to_look)
 
     def _start_due(self):
@@ -190,8 +190,10 @@ class StillLines(DeltaWriter):
         super().close()
 
 
-async def _never(runner):
-    """Stand in for the ticking of a driver: the still clock does not tick."""
+@contextlib.asynccontextmanager
+async def stopped_clock(*_):
+    """Stand in for the clock of a driver: the still clock does not tick."""
+    yield
 
 
 def _marked(argv, cwd, env, mark):
@@ -208,9 +210,9 @@ def stillness(clock, turns):
     with contextlib.ExitStack() as stack:
         for owner, name, still in (
             (session_driver, "SessionRunner", functools.partial(StillRunner, turns)),
-            (session_driver, "_run_clock", _never),
+            (session_driver, "running_clock", stopped_clock),
             (model_call, "DeltaWriter", functools.partial(StillText, clock)),
-            (executor, "DeltaWriter", functools.partial(StillLines, clock)),
+            (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
             (executor, "prepare_command", _marked),
             # Read anew at every call of the model otherwise, which costs a long session most of its time.
             (model_selection, "load_recording", functools.cache(load_recording)),

@@ -29,6 +29,7 @@ from workbench.host import session_driver, session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
 
@@ -118,17 +119,17 @@ class CrashStage(Stage):
         finally:
             self.journal.close()
 
-    def kit(self):
+    def context(self):
         return open_driver_context(
-            self.home, self.journal, str(self.workspace), provider=provider_maker_with_sleep(no_wait), tools=TOOLS,
+            self.home, self.journal, str(self.workspace), provider=provider_maker_with_sleep(no_wait), pipelines=SessionPipelineStarter, tools=TOOLS,
             sleep=no_wait, can_ask=self.can_ask,
         )  # fmt: skip
 
     def drive(self, until=lambda progress: progress.is_resting, seconds=PATIENCE):
         async def run():
-            kit = self.kit()
-            with kit.root:
-                driving = drive_session(kit, self.driver(), self.session_id, until=until)
+            context = self.context()
+            with context.root:
+                driving = drive_session(context, self.driver(), self.session_id, until=until)
                 return await asyncio.wait_for(driving, seconds)
 
         before, session_driver.CLOCK_TICK_SECONDS = session_driver.CLOCK_TICK_SECONDS, self.scenario.tick

@@ -7,6 +7,7 @@ import sys
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.model_selection import provider_of
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -16,9 +17,11 @@ from workbench.journal.leases import DriverLock
 def main(home, workspace, run):
     journal = Journal.open(Home.open(home))
     driver = driver_identity(journal, workspace, "run")
-    kit = open_driver_context(journal.home, journal, workspace, provider=provider_of)
+    context = open_driver_context(
+        journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+    )
     with DriverLock(journal, driver):
-        row = asyncio.run(drive_run(RunDriverOptions(kit=kit, driver=driver), run))
+        row = asyncio.run(drive_run(RunDriverOptions(context=context, driver=driver), run))
     journal.close()
     print(row.status)
 

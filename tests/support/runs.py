@@ -11,6 +11,7 @@ from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_of
 from workbench.host.steps import run_requests
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
@@ -62,19 +63,27 @@ class Runs:
     def drive(self, run, *, until=lambda c: c.is_waiting, can_ask=True, seconds=60, see=lambda events: None):
         self.drivers += 1
         driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")
-        kit = open_driver_context(
-            self.home, self.journal, str(self.root), provider=provider_of, can_ask=can_ask, sleep=no_sleep
+        context = open_driver_context(
+            self.home,
+            self.journal,
+            str(self.root),
+            provider=provider_of,
+            pipelines=SessionPipelineStarter,
+            can_ask=can_ask,
+            sleep=no_sleep,
         )
 
         async def go():
             async with asyncio.timeout(seconds):
-                return await drive_run(RunDriverOptions(kit=kit, driver=driver, until=until, see=see), run)
+                return await drive_run(
+                    RunDriverOptions(context=context, driver=driver, until=until, on_events=see), run
+                )
 
         try:
             with DriverLock(self.journal, driver):
                 return asyncio.run(go())
         finally:
-            kit.root.close()
+            context.root.close()
 
     def run(self, steps, **wish):
         """Write a pipeline, run it, and return its row."""

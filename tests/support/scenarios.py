@@ -138,8 +138,8 @@ RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "des
 
 
 def _adopt(stage):
-    kit = stage.kit()
-    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
+    context = stage.context()
+    driver_context.sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
 
 
 SCENARIOS = {

@@ -18,6 +18,7 @@ from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -99,12 +100,13 @@ class Stage:
         workspace_trust.grant_trust(self.journal, str(self.workspace), read, USER)
         return self
 
-    def kit(self):
+    def context(self):
         return open_driver_context(
             self.home,
             self.journal,
             str(self.workspace),
             provider=provider_maker_with_sleep(no_wait),
+            pipelines=SessionPipelineStarter,
             can_ask=self.can_ask,
             sleep=no_wait,
         )
@@ -118,7 +120,7 @@ class Stage:
         """Drive the session until it rests (or `until`), as a driver of its own, and hand it back."""
 
         async def run():
-            driving = drive_session(self.kit(), self.driver(), self.session_id, until=until)
+            driving = drive_session(self.context(), self.driver(), self.session_id, until=until)
             return await asyncio.wait_for(driving, seconds)
 
         try:

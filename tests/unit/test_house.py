@@ -125,3 +125,33 @@ def test_the_headless_packages_load_no_screen():
 def test_reading_the_journal_loads_no_validator():
     loaded = loaded_after("import workbench.journal.journal, workbench.config.layers, workbench.changes.diff")
     assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}
+
+
+def imported_modules(path, names):
+    """Return the modules among `names` that a file imports, in functions and for types too."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in names else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def import_circles(package):
+    """Return the modules of a package that import themselves by way of others."""
+    folder = PACKAGE / package
+    paths = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in folder.rglob("*.py")
+    }
+    reached = {name: set(imported_modules(path, paths)) & set(paths) - {name} for name, path in paths.items()}
+    for _ in paths:
+        reached = {
+            name: targets.union(*(reached[target] for target in targets)) for name, targets in reached.items()
+        }
+    return sorted(name for name, targets in reached.items() if name in targets)
+
+
+def test_the_host_imports_in_no_circle_not_even_inside_functions():
+    assert [*import_circles("host"), *import_circles("agents"), *import_circles("providers")] == []

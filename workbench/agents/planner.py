@@ -1,7 +1,6 @@
 """What is due in a state: the complete set of effects, computed from the state alone.
 
-Owns every rule of what may follow what. A model call is never made because a driver came back; no call runs
-twice, out of order, or after its turn ended. An effect is an order to the driver and carries no bytes.
+A model call is never made because a driver came back; no call runs twice, out of order, or after its turn.
 """
 
 from collections.abc import Iterator
@@ -78,7 +77,7 @@ class Withdraw(Struct, frozen=True, kw_only=True):
 
 
 class Restack(Struct, frozen=True, kw_only=True):
-    """Propose a call anew: what it was computed on did not come true as shown."""
+    """Propose a call anew: what it was computed on was not taken as shown."""
 
     call_id: str
 
@@ -130,7 +129,7 @@ Effect = (
 
 
 def due_effects(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
-    """Return everything that is due now, in the order in which it is to be started."""
+    """Return everything that is due now, in the order in which it starts."""
     if state.status is None or state.status in TERMINAL_SESSION_STATES:
         return ()
     if state.status in ("created", "initializing"):
@@ -154,7 +153,6 @@ def _recovery_effects(state: TurnState) -> Iterator[Effect]:
 
 
 def _stop_effects(state: TurnState) -> Iterator[Effect]:
-    """Yield how to get rid of calls whose turn is interrupted or over."""
     calls = state.stragglers if state.is_active else (*state.calls, *state.stragglers)
     for call in calls:
         if call.is_settled or call.is_orphaned:
@@ -215,7 +213,7 @@ def _is_ready_to_run(state: TurnState, call: TurnCall) -> bool:
 
 
 def _undo_effects(state: TurnState) -> Iterator[Effect]:
-    """Yield the first request only: the next is computed on what this one leaves behind."""
+    """Yield the first request only: the next is computed on what it leaves behind."""
     if state.undos and not state.outside:
         action_id, request_id = state.undos[0]
         yield Undo(action_id=action_id, request_id=request_id)
@@ -264,7 +262,6 @@ def end_of_stopped_turn(turn: Turn) -> EndTurn:
 
 
 def _end_of_turn(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | None:
-    """Return why the turn cannot go on, all its calls being settled."""
     if turn.is_interrupted:
         return end_of_stopped_turn(turn)
     if turn.phase != "answered":

@@ -1,7 +1,6 @@
 """The conversation as a model gets it: system prompt, messages that fit, results of calls in words.
 
-A result says what was and what was not done, and never claims that nothing happened where that is not known.
-Recorded text is used where exact bytes are not kept; nothing outside the window is unsealed.
+A result never claims that nothing happened where that is not known. Nothing outside the window is unsealed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,25 +50,20 @@ def model_messages(
     limit: int,
     wire_names: Callable[[str], str],
 ) -> tuple[Messages, Messages]:
-    """Return what a model call in this state sends, and the part of it that is new.
+    """Return what a model call sends, and the part of it that is new.
 
-    Args:
-        state: The state before or after the `turn.started` of that call: both give the same.
-        unseal: Returns the bytes behind a reference, None where they are gone.
-        limit: How many messages to send besides the system prompt (S0: 100). What is new, and the
-            calls that it answers, is sent whole even where it alone is longer.
-        wire_names: The name of a tool on the wire; returns what it does not know as it came.
+    `limit` counts messages besides the system prompt (S0: 100); what is new is sent whole in any case.
+    `unseal` returns None for bytes that are gone, `wire_names` an unknown tool's name as it came.
     """
     writer = _MessageWriter(unseal=unseal, wire_names=wire_names)
     user = writer.user(state.unsent)
     calls = writer.reply(state.reply) if state.reply and state.calls else ()
-    past = ConversationHistory(state.reply, state.past) if state.reply and not calls else state.past
-    kept = _newest_that_fit(writer.earlier(past or ()), limit - len(calls) - len(user))
+    history = ConversationHistory(state.reply, state.past) if state.reply and not calls else state.past
+    kept = _newest_that_fit(writer.earlier(history or ()), limit - len(calls) - len(user))
     return (*writer.system(state), *_merged_user_messages((*kept, *calls, *user))), (*calls[1:], *user)
 
 
 def _newest_that_fit(units: Iterable[Messages], limit: int) -> Messages:
-    """Return the newest units that fit, oldest first; a unit is never cut."""
     kept: list[Messages] = []
     for unit in units:
         limit -= len(unit)
@@ -94,11 +88,11 @@ def _merged_user_messages(conversation: Messages) -> Iterator[Message]:
 
 
 def group_undone_changes(
-    heard: Iterable[UserItem],
+    items: Iterable[UserItem],
 ) -> Iterator[Prompt | ReplyNote | tuple[UndoneChange, ...]]:
-    """Yield prompts one by one, and undone changes that follow one another as one group."""
+    """Yield prompts one by one, and undone changes in a row as one group."""
     group: list[UndoneChange] = []
-    for item in heard:
+    for item in items:
         if isinstance(item, UndoneChange):
             group.append(item)
             continue
@@ -119,13 +113,12 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         text = self.exact(created.system_prompt, created.system_prompt_ref) if created else ""
         return (Message(role="system", content=text),) if text else ()
 
-    def earlier(self, past: Iterable[UserMessage | ModelReply]) -> Iterator[Messages]:
-        """Yield the messages of what was said, the newest first."""
-        for item in past:
+    def earlier(self, history: Iterable[UserMessage | ModelReply]) -> Iterator[Messages]:
+        for item in history:
             yield self.user(item.prompts) if isinstance(item, UserMessage) else self.reply(item)
 
-    def user(self, heard: tuple[UserItem, ...]) -> Messages:
-        texts = map(self.heard, group_undone_changes(heard))
+    def user(self, items: tuple[UserItem, ...]) -> Messages:
+        texts = map(self.heard, group_undone_changes(items))
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
 
@@ -139,13 +132,15 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
                 return undo_note(item, self.wire_names)
 
     def reply(self, reply: ModelReply) -> Messages:
-        """Return the assistant's message and the results of its calls; nothing where it said nothing."""
         text = self.exact(reply.body.text, reply.body.text_ref)
         if not text and not reply.calls:
             return ()
         calls = tuple(map(self.call, reply.body.calls))
-        said = Message(role="assistant", content=text, calls=calls)
-        return (said, *(self.result(made, call.id) for made, call in zip(reply.calls, calls, strict=True)))
+        message = Message(role="assistant", content=text, calls=calls)
+        return (
+            message,
+            *(self.result(turn_reply, call.id) for turn_reply, call in zip(reply.calls, calls, strict=True)),
+        )
 
     def call(self, call: ReplyCall) -> MessageCall:
         return MessageCall(
@@ -169,7 +164,6 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         return Message(role="tool", content=text, tool_call_id=provider_call_id, outcome=outcome)
 
     def exact(self, recorded: str, ref: BlobRef | None) -> str:
-        """Return the exact text behind a reference, else the recorded one."""
         data = self.unseal(ref) if ref else None
         if data is None:
             return recorded
@@ -194,12 +188,7 @@ _INTERRUPTED_SENTENCES = {
 
 
 def call_result(call: TurnCall, output: str = "") -> CallResult:
-    """Return the text for the model and how the call ended.
-
-    Args:
-        call: The call; one that is still open is told as its turn's end leaves it.
-        output: What the tool said, exact where it may be read, else as recorded.
-    """
+    """Return the text for the model and how the call ended; an open call as its turn's end leaves it."""
     match call.state:
         case "succeeded":
             return _success_result(call, output)
@@ -220,12 +209,7 @@ def call_result(call: TurnCall, output: str = "") -> CallResult:
 
 
 def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] = str) -> str:
-    """Return what a model is told of changes of its own that the user took back since.
-
-    Args:
-        undone: The changes, the oldest first.
-        wire_names: The name of a tool on the wire.
-    """
+    """Return what a model is told of its changes that the user took back since."""
     lines = [line for change in undone for line in _undone_lines(change, wire_names)]
     head = "Note of the workbench: the user took back what you had changed."
     return "\n".join((head, *lines, "Read a file again before you build on it."))
@@ -247,24 +231,24 @@ def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Ite
 
 def _success_result(call: TurnCall, output: str) -> CallResult:
     finished = call.finished or CallFinished(state="succeeded")
-    found = (
+    text = (
         "The program had stopped; the files show that it was done." if finished.detail == "recovered" else ""
     )
     if call.is_altered:
-        return _joined_lines(found, _alteration_text(call, finished), output), "partial"
-    return _joined_lines(found, output) or finished.summary or "Done; there was no output.", "succeeded"
+        return _joined_lines(text, _alteration_text(call, finished), output), "partial"
+    return _joined_lines(text, output) or finished.summary or "Done; there was no output.", "succeeded"
 
 
 def _alteration_text(call: TurnCall, finished: CallFinished) -> str:
     reason = _sentence((call.approval.reason if call.approval else None) or "")
-    told = [_hunks_in_words(finished)] if finished.hunks_left else []
-    told += [
+    sentences = [_hunks_in_words(finished)] if finished.hunks_left else []
+    sentences += [
         f"of hunk {taken.hunk} only {_counted_numbers('changed line', taken.lines)} applied"
         for taken in call.selection
         if taken.lines is not None
     ]
-    if told:
-        return f"Partly applied: {', '.join(told)}{f': {reason}' if reason else '.'}"
+    if sentences:
+        return f"Partly applied: {', '.join(sentences)}{f': {reason}' if reason else '.'}"
     changed = "Applied in part: the human changed the proposal before approving it"
     return f"{changed}{f': {reason}' if reason else '.'} Read what is there before you build on it."
 
@@ -290,15 +274,15 @@ def _rejection_result(call: TurnCall) -> CallResult:
         is_denied = verdict.outcome == "denied"
         word = "Denied" if is_denied else "Refused"
         who = f" by {verdict.by}" if verdict.by else ""
-        said = f"{word}{who}: {_sentence(verdict.reason)}" if verdict.reason else f"{word}{who}."
-        return f"{said} {NOTHING_DONE}", "denied" if is_denied else "refused"
+        sentence = f"{word}{who}: {_sentence(verdict.reason)}" if verdict.reason else f"{word}{who}."
+        return f"{sentence} {NOTHING_DONE}", "denied" if is_denied else "refused"
     reason = call.rejection.reason if call.rejection else None
-    said = (
+    sentence = (
         f"Rejected by the human: {_sentence(reason)}"
         if reason
         else "Rejected by the human, without a reason."
     )
-    return f"{said} {NOTHING_DONE}", "rejected"
+    return f"{sentence} {NOTHING_DONE}", "rejected"
 
 
 def _cancellation_text(call: TurnCall) -> str:
@@ -306,18 +290,18 @@ def _cancellation_text(call: TurnCall) -> str:
     why = finished.detail or finished.error
     if call.has_begun:
         return f"Stopped while it ran{f' ({why})' if why else ''}: what it did until then stays. {LOOK_FIRST}"
-    said = _CANCELLED_SENTENCES.get(finished.detail) or (
+    sentence = _CANCELLED_SENTENCES.get(finished.detail) or (
         f"Cancelled: {_sentence(why)}" if why else "Cancelled."
     )
     more = _sentence(finished.error) if finished.error and finished.error != why else ""
-    return _joined_lines(f"{said} {NOTHING_DONE}", more)
+    return _joined_lines(f"{sentence} {NOTHING_DONE}", more)
 
 
 def _interruption_text(call: TurnCall) -> str:
     finished = call.finished or CallFinished(state="interrupted")
-    said = _INTERRUPTED_SENTENCES.get(finished.detail) or _unknown_outcome_text()
+    sentence = _INTERRUPTED_SENTENCES.get(finished.detail) or _unknown_outcome_text()
     more = _sentence(finished.error or finished.summary)
-    return _joined_lines(said, more)
+    return _joined_lines(sentence, more)
 
 
 def _unknown_outcome_text() -> str:

@@ -1,7 +1,6 @@
 """Apply events to the state of a turn, with the clock of the time in which it worked.
 
-Total and pure: no event in any state raises, and a move that the call machine does not allow leaves the call
-as it was. The time in which nobody drove the session is never counted.
+Total and pure: no event raises, a forbidden move changes nothing, and time without a driver never counts.
 """
 
 from collections.abc import Callable, Iterable
@@ -66,7 +65,7 @@ _CallChange = Callable[[TurnCall], TurnCall]
 
 
 def apply_event(state: TurnState, event: Event) -> TurnState:
-    """Return the state after an event; events of other sessions and unknown kinds change nothing."""
+    """Return the state after an event; foreign events and unknown kinds change nothing."""
     if state.created is not None and event.session_id != state.session_id:
         return state
     handler = _HANDLERS.get(type(event.body))
@@ -121,7 +120,6 @@ def _lease_taken(state: TurnState, event: Event) -> TurnState:
 
 
 def _is_busy(state: TurnState) -> bool:
-    """Return whether something of the turn was running: then no release was in order."""
     is_calling = state.turn is not None and state.turn.phase == "calling"
     return is_calling or any(call.state == "executing" for call in state.calls)
 
@@ -276,7 +274,7 @@ def _undone_call_id(state: TurnState, body: CallProposed) -> str:
 
 
 def _with_unannounced_call(state: TurnState, call_id: str | None, body: CallProposed) -> TurnState:
-    """Give a call that no reply announced its place: that of the one it replaces, or outside."""
+    """Add a call that no reply announced: in the place of the one it replaces, or outside."""
     if call_id is None or state.call(call_id) is not None:
         return state
     replaced = state.call(body.replaces)
@@ -288,9 +286,8 @@ def _with_unannounced_call(state: TurnState, call_id: str | None, body: CallProp
 
 
 def _base_revisions(state: TurnState, bases: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Return the bases with the revision seen; one that is not there any more has revision -1."""
-    found = ((base, state.call(base)) for base in bases)
-    return tuple((base, call.revision if call else -1) for base, call in found)
+    base_calls = ((base, state.call(base)) for base in bases)
+    return tuple((base, call.revision if call else -1) for base, call in base_calls)
 
 
 def _call_executing(state: TurnState, event: Event) -> TurnState:
@@ -309,7 +306,6 @@ def _call_finished(state: TurnState, event: Event) -> TurnState:
 
 
 def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:
-    """Return what the model is to be told of an undo that was done."""
     undone = state.earlier_call(call.undoes) if call.undoes else None
     return UndoneChange(
         paths=tuple(plan.path for plan in call.plan) or body.files_affected,
@@ -413,7 +409,7 @@ _HANDLERS: dict[type[Body], _Handler] = {
 
 
 def with_turn_clock(before: TurnState, after: TurnState, event: Event) -> TurnState:
-    """Return the state after an event with the clock of its turn started, stopped or left alone."""
+    """Return the state after an event with its turn's clock started, stopped or left alone."""
     turn = after.turn
     if turn is None:
         return after

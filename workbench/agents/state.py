@@ -1,7 +1,4 @@
-"""The state of a session's turn: what its events have said so far, and the questions it answers about itself.
-
-Never changed in place (see `reducer`); holds no rule about what happens next (see `planner`).
-"""
+"""The immutable state of a session's turn, folded by `reducer`; it holds no rule about what happens next."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -41,7 +38,7 @@ class UndoneChange(Struct, frozen=True, kw_only=True):
 
 
 class ReplyNote(Struct, frozen=True, kw_only=True):
-    """What this program did with a reply of the model, in a sentence for it."""
+    """What this program did with a model's reply, as a sentence for the model."""
 
     text: str
 
@@ -85,28 +82,24 @@ class TurnCall(Struct, frozen=True, kw_only=True):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether nothing can happen to the call any more."""
         return self.state in SETTLED_CALL_STATES
 
     @property
     def is_altered(self) -> bool:
-        """Return whether a human approved other bytes than were proposed."""
         left = self.finished.hunks_left if self.finished else ()
         return bool(left) or self.is_edited or any(t.lines is not None for t in self.selection)
 
     @property
     def is_edited(self) -> bool:
-        """Return whether a human changed the proposal before approving it."""
         return self.approval is not None and bool(self.approval.edited)
 
     @property
     def selection(self) -> tuple[SelectedHunk, ...]:
-        """Return the hunks that a human chose; empty where the whole proposal was taken."""
+        """The hunks that a human chose; empty where all were taken."""
         return (self.approval.selection or ()) if self.approval else ()
 
     @property
     def was_done_as_shown(self) -> bool:
-        """Return whether the call was done exactly as it was shown."""
         return self.state == "succeeded" and not self.is_altered
 
 
@@ -118,20 +111,18 @@ class ModelReply(Struct, frozen=True, kw_only=True):
 
 
 class ConversationHistory(Struct, frozen=True, eq=False):
-    """One thing that was said, and what was said before it; adding to it copies nothing."""
+    """A linked list of what was said; appending copies nothing."""
 
     item: UserMessage | ModelReply
     before: "ConversationHistory | None" = None
 
     def __iter__(self) -> Iterator[UserMessage | ModelReply]:
-        """Yield everything, the newest first."""
         link: ConversationHistory | None = self
         while link is not None:
             yield link.item
             link = link.before
 
     def __eq__(self, other: object) -> bool:
-        """Compare item by item, however long it is."""
         return isinstance(other, ConversationHistory) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
@@ -157,7 +148,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class TurnState(Struct, frozen=True, kw_only=True):
-    """Everything the machine knows; the fold of one session's events."""
+    """The fold of one session's events."""
 
     session_id: str = ""
     created: SessionCreated | None = None
@@ -196,7 +187,6 @@ class TurnState(Struct, frozen=True, kw_only=True):
 
     @property
     def calls(self) -> tuple[TurnCall, ...]:
-        """Return the calls of the newest reply, in call order."""
         return self.reply.calls if self.reply else ()
 
     @property
@@ -207,7 +197,7 @@ class TurnState(Struct, frozen=True, kw_only=True):
 
     @property
     def unsent(self) -> tuple[UserItem, ...]:
-        """Return what the next model call would say on the user's side for the first time."""
+        """What the next model call says on the user's side for the first time."""
         takes = self.turn is None or self.turn.takes_prompts
         is_calling = self.turn is not None and self.turn.phase == "calling"
         undone = () if is_calling else self.notes
@@ -215,20 +205,18 @@ class TurnState(Struct, frozen=True, kw_only=True):
 
     @property
     def is_undoing(self) -> bool:
-        """Return whether a change is being taken back: the model is asked after that, and told of it."""
+        """Whether a change is being taken back: the model is asked after that."""
         return bool(self.undos) or any(call.tool == UNDO_TOOL for call in self.outside)
 
     @property
     def has_fresh(self) -> bool:
-        """Return whether a model call would say anything that was not answered yet."""
-        return bool(self.calls) or any(isinstance(heard, Prompt) for heard in self.unsent)
+        return bool(self.calls) or any(isinstance(item, Prompt) for item in self.unsent)
 
     def every_call(self) -> tuple[TurnCall, ...]:
         """Return all calls that can still move, and the settled ones of the newest reply."""
         return (*self.calls, *self.outside, *self.stragglers)
 
     def call(self, call_id: str | None) -> TurnCall | None:
-        """Return a call by id."""
         return next((call for call in self.every_call() if call.id == call_id), None)
 
     def earlier_call(self, call_id: str = "", action_id: str = "") -> TurnCall | None:

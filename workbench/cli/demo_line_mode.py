@@ -21,6 +21,7 @@ from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.model_selection import provider_of
 from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
@@ -80,17 +81,19 @@ async def _drive_demo(demo: "Demo", session: Session, lines: TypedLines) -> None
     journal = demo.journal
     printer = HumanPrinter(journal, demo.console, says_how=False)
     start = journal.last_position() if session.status == "paused" else 0
-    witness = EventConsumer(journal, session.id, printer, start)
+    consumer = EventConsumer(journal, session.id, printer, start)
     # Its lines may come from a pipe, one an answer; the files are a throw-away copy.
     mode = LineMode(journal, demo.console, require_seen=False)
     conversation = AnswerLoop(lines, mode, lambda: journal.actions(session.id, states=("pending",)))
-    kit = open_driver_context(demo.home, journal, demo.workspace, provider=provider_of)
+    context = open_driver_context(
+        demo.home, journal, demo.workspace, provider=provider_of, pipelines=SessionPipelineStarter
+    )
     with DriverLock(journal, driver := driver_identity(journal, demo.workspace, "run")):
         driven = asyncio.ensure_future(
-            drive_session(kit, driver, session.id, until=conversation.is_over, on_events=witness.see)
+            drive_session(context, driver, session.id, until=conversation.is_over, on_events=consumer.see)
         )
         await _until_either_ends(driven, asyncio.ensure_future(conversation.talk()))
-    witness.require_listener()
+    consumer.require_listener()
     pause_session(journal, session.id, "finished")
 
 

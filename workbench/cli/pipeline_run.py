@@ -211,10 +211,16 @@ def _drive_here(
     from workbench.host.driver_context import open_driver_context
     from workbench.host.host_locks import driver_identity
     from workbench.host.model_selection import provider_of
+    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
     from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 
-    kit = open_driver_context(
-        home, journal, workspace, provider=provider_of, can_ask=options.on_approval != "deny"
+    context = open_driver_context(
+        home,
+        journal,
+        workspace,
+        provider=provider_of,
+        pipelines=SessionPipelineStarter,
+        can_ask=options.on_approval != "deny",
     )
     driver = driver_identity(journal, workspace, "run")
     stop = [False]
@@ -233,7 +239,9 @@ def _drive_here(
 
     async def run() -> None:
         with signal_handlers((signal.SIGINT,), interrupt), suppress(asyncio.CancelledError):
-            await drive_run(RunDriverOptions(kit=kit, driver=driver, until=until, see=printer.see), run_id)
+            await drive_run(
+                RunDriverOptions(context=context, driver=driver, until=until, on_events=printer.see), run_id
+            )
 
     try:
         with DriverLock(journal, driver):
@@ -241,7 +249,7 @@ def _drive_here(
     except KeyboardInterrupt:
         return True
     finally:
-        kit.root.close()
+        context.root.close()
     return stop[0]
 
 

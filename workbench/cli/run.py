@@ -51,6 +51,7 @@ from workbench.host.host_locks import driver_identity
 from workbench.host.lifecycle import host_warnings, tidy_data_folder_if_due
 from workbench.host.model_selection import ProviderMaker, provider_of, register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
@@ -112,7 +113,7 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     console: Console
     workspace: str
     on_approval: ApprovalMode
-    witness: EventConsumer
+    consumer: EventConsumer
     since: int
     config: Config
     provider: ProviderMaker = provider_of
@@ -168,7 +169,7 @@ def execute(options: Namespace, console: Console) -> int:
         run = RunSetup(
             home=home, journal=journal, console=console, workspace=workspace, since=since,
             on_approval=options.on_approval, provider=provider,
-            witness=EventConsumer(journal, session_id, printer, start),
+            consumer=EventConsumer(journal, session_id, printer, start),
             config=loaded.config,
         )  # fmt: skip
         return _print_result(run, _drive_or_follow(run), printer)
@@ -205,11 +206,16 @@ def _begin_or_resume(
 def _drive_or_follow(run: RunSetup) -> RunEnding:
     if run.on_approval == "deny":
         _deny_old_questions(run)
-    kit = open_driver_context(
-        run.home, run.journal, run.workspace, provider=run.provider, can_ask=run.on_approval != "deny"
+    context = open_driver_context(
+        run.home,
+        run.journal,
+        run.workspace,
+        provider=run.provider,
+        pipelines=SessionPipelineStarter,
+        can_ask=run.on_approval != "deny",
     )
     try:
-        ending = drive_here(kit, run.witness, run.on_approval)
+        ending = drive_here(context, run.consumer, run.on_approval)
     except SessionDriven as held:
         if held.driver != "host":
             raise
@@ -220,19 +226,19 @@ def _drive_or_follow(run: RunSetup) -> RunEnding:
                 "Not recorded: the host of this workspace runs the session."
                 " --record works only without a host."
             )
-        return Follower(run.home, run.journal, run.witness, run.on_approval).follow()
+        return Follower(run.home, run.journal, run.consumer, run.on_approval).follow()
     finally:
-        kit.root.close()
-    pause_session(run.journal, run.witness.session_id, ending)
+        context.root.close()
+    pause_session(run.journal, run.consumer.session_id, ending)
     # Whoever never opens a screen has nobody else who tidies.
-    tidy_data_folder_if_due(run.home, run.journal, kit.loaded().config.retention.sealed_days)
+    tidy_data_folder_if_due(run.home, run.journal, context.loaded().config.retention.sealed_days)
     return ending
 
 
 def _deny_old_questions(run: RunSetup) -> None:
-    for action in run.journal.actions(run.witness.session_id, states=("pending",)):
+    for action in run.journal.actions(run.consumer.session_id, states=("pending",)):
         no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-        run.witness.tally.refused += decide_action(run.journal, no, action.digest, user_actor()).ok
+        run.consumer.tally.refused += decide_action(run.journal, no, action.digest, user_actor()).ok
 
 
 def pause_session(journal: Journal, session_id: str, ending: RunEnding) -> None:
@@ -246,19 +252,21 @@ def pause_session(journal: Journal, session_id: str, ending: RunEnding) -> None:
 
 
 def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
-    witness, journal = run.witness, run.journal
-    witness.catch_up()
-    witness.require_listener()
-    session = journal.session(witness.session_id)
+    consumer, journal = run.consumer, run.journal
+    consumer.catch_up()
+    consumer.require_listener()
+    session = journal.session(consumer.session_id)
     if session is None:
         raise Refusal("the run has no result", "its session was deleted meanwhile", "begin a new one")
-    code = run_exit_code(witness.tally, ending)
-    actions = actions_of_run(journal.actions(session.id), journal.calls(session.id), witness.start, run.since)
-    denied = [call for key in witness.tally.denied if (call := journal.call(key)) is not None]
+    code = run_exit_code(consumer.tally, ending)
+    actions = actions_of_run(
+        journal.actions(session.id), journal.calls(session.id), consumer.start, run.since
+    )
+    denied = [call for key in consumer.tally.denied if (call := journal.call(key)) is not None]
     waiting = [action for action in actions if action.state == "pending"]
-    facts = result_json(session, witness.tally, actions, denied, code)
+    facts = result_json(session, consumer.tally, actions, denied, code)
     printer.end({**facts, "cost": token_cost(run.config, session.provider, session.usage)}, waiting)
-    for line in closing_lines(session, witness.tally, ending):
+    for line in closing_lines(session, consumer.tally, ending):
         run.console.note(line)
     return code
 
@@ -309,28 +317,30 @@ class Interruption:
         return False
 
 
-def drive_here(kit: DriverContext, witness: EventConsumer, on_approval: ApprovalMode) -> RunEnding:
-    """Drive the session that a witness looks at, and say how that ended."""
+def drive_here(context: DriverContext, consumer: EventConsumer, on_approval: ApprovalMode) -> RunEnding:
+    """Drive the session that a consumer looks at, and say how that ended."""
     become_subreaper()
-    with DriverLock(kit.journal, driver := driver_identity(kit.journal, kit.workspace, "run")):
-        return asyncio.run(_drive_until_over(kit, witness, on_approval, driver))
+    with DriverLock(context.journal, driver := driver_identity(context.journal, context.workspace, "run")):
+        return asyncio.run(_drive_until_over(context, consumer, on_approval, driver))
 
 
 async def _drive_until_over(
-    kit: DriverContext, witness: EventConsumer, on_approval: ApprovalMode, driver: DriverIdentity
+    context: DriverContext, consumer: EventConsumer, on_approval: ApprovalMode, driver: DriverIdentity
 ) -> RunEnding:
-    interruption = Interruption(kit.journal, witness.session_id)
+    interruption = Interruption(context.journal, consumer.session_id)
 
     def is_over(progress: SessionProgress) -> bool:
-        if witness.failure is not None:
+        if consumer.failure is not None:
             return True
         if interruption.is_wanted:
             return interruption.pass_on(progress.open_turn) and progress.is_idle
         return _is_over(progress, on_approval)
 
     handlers = signal_handlers(_SIGNALS, interruption.hear)
-    with handlers, following_config_changes(kit), suppress(asyncio.CancelledError):
-        found = await drive_session(kit, driver, witness.session_id, until=is_over, on_events=witness.see)
+    with handlers, following_config_changes(context), suppress(asyncio.CancelledError):
+        found = await drive_session(
+            context, driver, consumer.session_id, until=is_over, on_events=consumer.see
+        )
         return "interrupted" if interruption.is_wanted else _ending(found)
     return "interrupted"
 
@@ -355,10 +365,10 @@ class Follower:
     """One followed session."""
 
     def __init__(
-        self, home: Home, journal: Journal, witness: EventConsumer, on_approval: ApprovalMode
+        self, home: Home, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode
     ) -> None:
-        self._home, self._journal, self._witness, self._on_approval = home, journal, witness, on_approval
-        self._interruption = Interruption(journal, witness.session_id)
+        self._home, self._journal, self._consumer, self._on_approval = home, journal, consumer, on_approval
+        self._interruption = Interruption(journal, consumer.session_id)
         self._state, self._cursor, self._undriven = TurnState(), 0, 0
 
     def follow(self) -> RunEnding:
@@ -368,7 +378,7 @@ class Follower:
                 ending = self._look()
                 if ending is not None:
                     return ending
-                self._witness.wait(FOLLOW_TICK_SECONDS)
+                self._consumer.wait(FOLLOW_TICK_SECONDS)
             except KeyboardInterrupt:
                 if not self._interruption.hear():
                     return "interrupted"
@@ -376,13 +386,13 @@ class Follower:
     def _look(self) -> RunEnding | None:
         expire_due_actions(self._journal)
         self._catch_up()
-        self._witness.require_listener()
+        self._consumer.require_listener()
         if self._is_idle():
             return "interrupted" if self._interruption.is_wanted else "finished"
         if self._interruption.is_wanted:
             self._interruption.pass_on(self._state.turn.id if self._state.turn else None)
             return None
-        waiting = self._journal.actions(self._witness.session_id, states=("pending",))
+        waiting = self._journal.actions(self._consumer.session_id, states=("pending",))
         if waiting and self._on_approval == "deny":
             self._deny(waiting)
         if waiting and self._on_approval == "park" and self._is_resting():
@@ -391,33 +401,33 @@ class Follower:
         return None
 
     def _catch_up(self) -> None:
-        events = self._journal.events(self._witness.session_id, after=self._cursor)
+        events = self._journal.events(self._consumer.session_id, after=self._cursor)
         for event in events:
             self._state = apply_event(self._state, event)
             self._cursor = event.position
-        self._witness.see(events)
+        self._consumer.see(events)
 
     def _is_idle(self) -> bool:
         state = self._state
         return state.turn is None and not state.waiting and not state.wants_turn
 
     def _is_resting(self) -> bool:
-        calls = self._journal.calls(self._witness.session_id, states=("pending", "approved", "executing"))
+        calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))
         return all(call.state == "pending" and call.proposed for call in calls)
 
     def _deny(self, waiting: list[Action]) -> None:
         for action in waiting:
             no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-            self._witness.tally.refused += decide_action(self._journal, no, action.digest, user_actor()).ok
+            self._consumer.tally.refused += decide_action(self._journal, no, action.digest, user_actor()).ok
 
     def _require_driver(self) -> None:
-        is_waiting = bool(self._journal.actions(self._witness.session_id, states=("pending",)))
-        if is_waiting or is_driven(self._home, self._journal, self._witness.session_id):
+        is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))
+        if is_waiting or is_driven(self._home, self._journal, self._consumer.session_id):
             self._undriven = 0
             return
         self._undriven += 1
         if self._undriven > MOST_UNDRIVEN_TICKS:
-            key = self._witness.session_id
+            key = self._consumer.session_id
             raise Refusal(
                 f"session {key[:8]} was not followed to its end",
                 "the process that drove it is gone",

@@ -17,6 +17,16 @@ JsonObject = Mapping[str, Json]
 Micros = Annotated[int, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[int, Meta(ge=0)]
+
+
+class Refused(Exception):
+    """Something was not done: `what`, `why`, and as `remedy` what the reader can do about it."""
+
+    def __init__(self, what: str, why: str, remedy: str) -> None:
+        super().__init__(" ".join(part for part in (what, why, remedy) if part))
+        self.what, self.why, self.remedy = what, why, remedy
+
+
 BlobRef = str
 """Names stored bytes: `sealed:<hex>` or `recorded:<hex>`, the hex being their keyed digest."""
 SYSTEM_SESSION = "system"

@@ -1,9 +1,6 @@
 """What a driver works with: the context of its workspace, and the writers of a session and of a run.
 
-`DriverContext` is the frozen record that composition roots fill; `StepConstraints` narrow it for a pipeline
-step. `SessionWriter` and `RunWriter` make events and append them under a lease: whoever lost the lease
-cannot write. Configuration rules are brought into the journal here, and changed settings taken over as far
-as that is safe.
+The writers append under a lease: whoever lost it cannot write.
 """
 
 import asyncio
@@ -26,7 +23,7 @@ from workbench.config.types import (
 )
 from workbench.domain.events import Event, RuleAdded
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import Actor, BlobRef, Body, JsonObject, ToolDescriptor
+from workbench.domain.values import Actor, BlobRef, Body, JsonObject, Refused, ToolDescriptor
 from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
@@ -46,19 +43,17 @@ from workbench.policy import permissions, rule_validation
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
 from workbench.text import canonical
-from workbench.tools.base import ToolLimits
+from workbench.tools.base import PipelineStarter, ToolLimits
 from workbench.tools.registry import ToolRegistry, tool_registry
 
 
-class ConfigUnusable(Exception):
-    """A configuration file cannot be used; says which, why and what to do."""
-
-    what = "Nothing was started."
+class ConfigUnusable(Refused):
+    """A configuration file cannot be used."""
 
     def __init__(self, loaded: LoadedConfig) -> None:
         problem = next(problem for problem in loaded.problems if problem.fatal)
-        self.why, self.remedy = str(problem), "workbench config validate names everything that is wrong."
-        super().__init__(f"{self.what} {self.why} {self.remedy}")
+        remedy = "workbench config validate names everything that is wrong."
+        super().__init__("Nothing was started.", str(problem), remedy)
 
 
 class StepConstraints(Struct, frozen=True, kw_only=True):
@@ -92,6 +87,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     tools: ToolRegistry
     provider: ProviderMaker
     environment: Mapping[str, str]
+    pipelines: Callable[["SessionWriter"], PipelineStarter]
+    """Returns what starts pipelines for the tools of a session; passed in, since a run drives sessions."""
     can_ask: bool = True
     """False: nobody can answer, so what would be asked is denied."""
     constraints: StepConstraints = NO_CONSTRAINTS
@@ -99,11 +96,7 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep)
 
     def loaded(self) -> LoadedConfig:
-        """Return the settings as the present trust in the workspace allows.
-
-        Raises:
-            ConfigUnusable: going on could mean that less is denied than was written.
-        """
+        """Return the settings that the present trust allows; ConfigUnusable where a file cannot be used."""
         loaded = self.settings.loaded(trusted=is_trusted(self.journal, self.governing_workspace))
         if not loaded.is_usable:
             raise ConfigUnusable(loaded)
@@ -111,11 +104,10 @@ class DriverContext(Struct, frozen=True, kw_only=True):
 
     @property
     def governing_workspace(self) -> str:
-        """Return the workspace whose trust and settings hold here."""
+        """The workspace whose trust and settings hold here."""
         return self.constraints.project or self.workspace
 
     def limits(self) -> ToolLimits:
-        """Return the limits that tools get."""
         limits = self.loaded().config.limits
         return ToolLimits(
             tool_output_bytes=limits.tool_output_bytes,
@@ -131,27 +123,24 @@ def open_driver_context(
     workspace: str,
     *,
     provider: ProviderMaker,
+    pipelines: Callable[["SessionWriter"], PipelineStarter],
     options: Mapping[str, object] | None = None,
     can_ask: bool = True,
     tools: ToolRegistry | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> DriverContext:
-    """Put a kit together for a workspace, given by its real path.
-
-    Raises:
-        ConfigUnusable: a configuration file cannot be used.
-    """
+    """Make the context of a workspace, given by its real path; ConfigUnusable where a file cannot be used."""
     settings = WorkspaceSettings(home, workspace, options or {})
     config = settings.loaded(trusted=True).config
     register_secrets(config)
     environment = agent_environment(os.environ, workspace, key_variables(config))
-    kit = DriverContext(
+    context = DriverContext(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
         settings=settings, tools=tools or tool_registry(), provider=provider,
-        environment=environment, can_ask=can_ask, sleep=sleep,
+        environment=environment, pipelines=pipelines, can_ask=can_ask, sleep=sleep,
     )  # fmt: skip
-    kit.loaded()
-    return kit
+    context.loaded()
+    return context
 
 
 STEP_WORKSPACES_FOLDER: Final = "workspaces"
@@ -246,29 +235,29 @@ WATCH_DELAY_SECONDS: Final = 2.0
 
 @contextmanager
 def following_config_changes(
-    kit: DriverContext, delay: float = WATCH_DELAY_SECONDS
+    context: DriverContext, delay: float = WATCH_DELAY_SECONDS
 ) -> Generator[None, None, None]:
-    """Let a driver work by its configuration as it changes, as far as that is safe; for use inside a loop."""
+    """Apply changed configuration while a driver runs, as far as that is safe; use it inside a loop."""
     loop = asyncio.get_running_loop()
 
     def changed() -> None:
         with suppress(RuntimeError):  # the loop may be gone by now
-            loop.call_soon_threadsafe(apply_config_changes, kit)
+            loop.call_soon_threadsafe(apply_config_changes, context)
 
-    watching = ConfigWatch(kit.settings.files, changed, delay)
+    watching = ConfigWatch(context.settings.files, changed, delay)
     try:
         yield
     finally:
         watching.close()
 
 
-def apply_config_changes(kit: DriverContext) -> None:
-    """Read the configuration again; what may change at once holds from now on, the log says what does not."""
+def apply_config_changes(context: DriverContext) -> None:
+    """Read the configuration again and log what cannot change while things run."""
     try:
-        found = kit.settings.read_again(trusted=is_trusted(kit.journal, kit.workspace))
-        if found.words:
-            LOG.info("%s", found.words)
-        sync_config_rules(kit.journal, found.loaded, kit.tools.descriptors())
+        reloaded = context.settings.read_again(trusted=is_trusted(context.journal, context.workspace))
+        if reloaded.words:
+            LOG.info("%s", reloaded.words)
+        sync_config_rules(context.journal, reloaded.loaded, context.tools.descriptors())
     except JournalError as error:
         LOG.warning("the changed configuration is not used: %s", error)
 
@@ -277,12 +266,44 @@ class CallBytesMissing(Exception):
     """Sealed bytes that a call needs are not there any more."""
 
 
-class SessionWriter(Struct, frozen=True):
-    """What every handler of an effect is given."""
+OnEvents = Callable[[Sequence[Event]], None]
+"""Called with the events that were read back from the journal, in order."""
 
-    kit: DriverContext
+
+def ignore_events(events: Sequence[Event]) -> None:
+    """Do nothing with some events."""
+    del events
+
+
+class LeaseWriter(Struct, frozen=True):
+    """Appends events of one session under its lease; the base of the two writers."""
+
+    context: DriverContext
     session_id: str
     guard: LeaseGuard
+
+    @property
+    def journal(self) -> Journal:
+        return self.context.journal
+
+    async def append(self, *events: Event) -> None:
+        """Append in one transaction and wait for it."""
+        await asyncio.wrap_future(self.journal.submit(events, guard=self.guard))
+
+    def stream(self, *events: Event) -> Future[list[int]]:
+        """Append events without waiting; a lost lease is noticed by the next append that is waited for."""
+        return self.journal.submit(events, guard=self.guard)
+
+    def unseal(self, ref: BlobRef) -> bytes | None:
+        """Return sealed or recorded bytes; None when they are gone."""
+        return self.journal.blobs.read(ref)
+
+    def new_id(self) -> str:
+        return self.context.clock.new_id()
+
+
+class SessionWriter(LeaseWriter, frozen=True):
+    """Makes and appends the events of one session; every handler of an effect is given it."""
 
     def event(
         self,
@@ -293,41 +314,22 @@ class SessionWriter(Struct, frozen=True):
         action_id: str | None = None,
         actor: Actor | None = None,
     ) -> Event:
-        """Make an event of this session, stamped now."""
-        return self.kit.journal.event(
+        return self.journal.event(
             body, self.session_id, actor or Actor(kind="host", pid=os.getpid()),
-            turn_id=turn_id, call_id=call_id, action_id=action_id, step=self.kit.constraints.step or None,
+            turn_id=turn_id, call_id=call_id, action_id=action_id, step=self.context.constraints.step or None,
         )  # fmt: skip
 
     def call_event(self, body: Body, call: Call, action_id: str | None = None) -> Event:
-        """Make an event about a call, stamped now."""
         return self.event(body, turn_id=call.turn_id, call_id=call.id, action_id=action_id)
 
-    async def append(self, *events: Event) -> None:
-        """Append events in one transaction and wait until they are there."""
-        await asyncio.wrap_future(self.kit.journal.submit(events, guard=self.guard))
-
-    def stream(self, events: Sequence[Event]) -> Future[list[int]]:
-        """Append events without waiting; a lost lease is noticed by the next append that is waited for."""
-        return self.kit.journal.submit(events, guard=self.guard)
-
     def session(self) -> Session:
-        """Return the session's row as it stands."""
-        session = self.kit.journal.session(self.session_id)
+        session = self.context.journal.session(self.session_id)
         if session is None:
             raise LookupError(f"session {self.session_id} is gone")
         return session
 
-    def unseal(self, ref: BlobRef) -> bytes | None:
-        """Return sealed or recorded bytes, None when they are gone."""
-        return self.kit.journal.blobs.read(ref)
-
     def exact(self, recorded: JsonObject, ref: BlobRef | None) -> JsonObject:
-        """Return parameters as the agent wrote them.
-
-        Raises:
-            SealedGone: the sealed ones are missing; nothing may run on the recorded ones instead.
-        """
+        """Return parameters as the agent wrote them; CallBytesMissing rather than the recorded ones."""
         if ref is None:
             return recorded
         data = self.unseal(ref)
@@ -335,69 +337,40 @@ class SessionWriter(Struct, frozen=True):
             raise CallBytesMissing("the exact parameters of this call are not there any more")
         return cast("JsonObject", canonical.loads(data))
 
-    def new_id(self) -> str:
-        """Return a new identifier."""
-        return self.kit.clock.new_id()
 
+class RunWriter(LeaseWriter, frozen=True):
+    """Makes and appends the events of one run; the coordinator's `RunJournal`."""
 
-class RunWriter(Struct, frozen=True):
-    """The session of one run."""
-
-    kit: DriverContext
-    run_id: str
-    guard: LeaseGuard
+    @property
+    def run_id(self) -> str:
+        return self.session_id
 
     def event(self, body: Body, *, step: str | None = None, action_id: str | None = None) -> Event:
-        """Make an event of the run, stamped now."""
         actor = Actor(kind="host", pid=os.getpid())
-        return self.kit.journal.event(body, self.run_id, actor, step=step, action_id=action_id)
-
-    async def append(self, *events: Event) -> None:
-        """Append events in one transaction and wait until they are there."""
-        await asyncio.wrap_future(self.kit.journal.submit(events, guard=self.guard))
-
-    def stream(self, *events: Event) -> None:
-        """Append fast events without waiting."""
-        self.kit.journal.submit(events, guard=self.guard)
+        return self.context.journal.event(body, self.run_id, actor, step=step, action_id=action_id)
 
     def events(self, after: int) -> list[Event]:
-        """Return the events of the run after a position."""
-        return self.kit.journal.events(self.run_id, after=after, limit=EVENT_PAGE_SIZE)
+        return self.context.journal.events(self.run_id, after=after, limit=EVENT_PAGE_SIZE)
 
     def action(self, action_id: str) -> Action | None:
-        """Return an action by id."""
-        return self.kit.journal.action(action_id)
+        return self.context.journal.action(action_id)
 
     def pending(self, session_id: str) -> tuple[str, ...]:
-        """Return the actions that wait in a session and in those below it."""
-        return pending_action_ids(self.kit.journal, session_id)
+        return pending_action_ids(self.context.journal, session_id)
 
     def now(self) -> int:
-        """Return the journal's time in microseconds."""
-        return self.kit.journal.now()
+        return self.context.journal.now()
 
     def monotonic(self) -> float:
-        """Return steady seconds."""
-        return self.kit.clock.monotonic()
-
-    def new_id(self) -> str:
-        """Return a new identifier."""
-        return self.kit.clock.new_id()
+        return self.context.clock.monotonic()
 
     def seal(self, data: bytes) -> BlobRef:
-        """Store exact bytes."""
-        return self.kit.journal.blobs.seal(data)
-
-    def unseal(self, ref: BlobRef) -> bytes | None:
-        """Return exact bytes; None when they are gone."""
-        return self.kit.journal.blobs.read(ref)
+        return self.context.journal.blobs.seal(data)
 
     def keyed(self, data: bytes) -> str:
-        """Return the keyed digest of bytes."""
-        return self.kit.journal.blobs.keyed(data)
+        return self.context.journal.blobs.keyed(data)
 
     def scrubbed(self, text: str, longest: int = 4_000) -> str:
-        """Return a text as it may be recorded."""
         clean = redaction.redact_text(text)
         return clean if len(clean) <= longest else f"{clean[:longest]}… ({len(clean):,} characters)"
 
@@ -407,14 +380,9 @@ DELTA_INTERVAL_SECONDS = 0.05
 
 
 class DeltaWriter:
-    """Collect the text of one block and hand it on at most every `INTERVAL` seconds."""
+    """Collects the text of one block and writes it at most every `DELTA_INTERVAL_SECONDS`."""
 
     def __init__(self, write: Callable[[int, str], None]) -> None:
-        """Start a block.
-
-        Args:
-            write: gets the offset in characters from the block's start, and the text.
-        """
         self._write = write
         self._scrubber = StreamScrubber()
         self._came: list[str] = []
@@ -422,13 +390,12 @@ class DeltaWriter:
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, text: str) -> None:
-        """Take a piece of the stream; what it may show is looked for once an interval, not once a word."""
+        """Take a piece of the stream; it is scrubbed once an interval, not once a word."""
         self._came.append(text)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._due)
 
     def close(self) -> None:
-        """Write what is left; nothing follows."""
         if self._timer is not None:
             self._timer.cancel()
         self._out(self._shown() + self._scrubber.flush())

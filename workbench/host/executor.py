@@ -1,12 +1,9 @@
 """Execute one approved call, at most once (JOURNAL section 2, steps 6 to 9).
 
-Checks the order, asks the gate again (its stricter word wins), appends `call.executing`, writes files or
-runs a tool or a command, and records how it ended. The process of a command is recorded before it runs; of
-its output the first and the last part are kept.
+Asks the gate again (its stricter word wins), appends `call.executing`, acts, and records how it ended.
 """
 
 import asyncio
-import codecs
 from collections.abc import Coroutine, Sequence
 from typing import Literal
 
@@ -19,30 +16,29 @@ from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.events import (
     CallExecuting,
     CallFinished,
-    Event,
     FileChanged,
     HookRan,
     OutputStreamed,
     ProcessStarted,
 )
-from workbench.domain.rows import Call
-from workbench.domain.values import BlobRef, Body, Json, JsonObject, PlannedWrite, ToolDescriptor
+from workbench.domain.values import BlobRef, Json, JsonObject, PlannedWrite, ToolDescriptor
 from workbench.effects.command_execution import CommandExit, prepare_command
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
-from workbench.host import call_context, redaction
-from workbench.host.call_context import CallRecord, gate_context, read_call_record, tool_context
-from workbench.host.driver_context import CallBytesMissing, DeltaWriter, SessionWriter
+from workbench.host import redaction
+from workbench.host.call_context import CallRecord, call_context, read_call_record, run_hooks_after_call
+from workbench.host.command_output import CommandOutput, abandoned_on_error
+from workbench.host.driver_context import CallBytesMissing, SessionWriter
 from workbench.host.gate_runner import edited_bytes, propose_anew, recheck_before_execution
 from workbench.policy import schemas
 from workbench.policy.gate import ScreenedCall
 from workbench.tools.base import (
     ActTool,
+    CallContext,
     CommandSpec,
     CommitTool,
     ReadTool,
     RunTool,
-    ToolContext,
     ToolOutput,
     ToolRefused,
     WriteTool,
@@ -56,78 +52,76 @@ class ExecutionRefusal(Struct, frozen=True, kw_only=True):
     error: str
 
 
-async def execute_call(desk: SessionWriter, call_id: str, stop: asyncio.Event) -> None:
+async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event) -> None:
     """Run an approved call and record how it ended; `stop` ends a running command."""
-    file = read_call_record(desk.kit.journal, call_id)
-    if file.row.state != "approved":
+    record = read_call_record(writer.journal, call_id)
+    if record.row.state != "approved":
         return
     fault_point("call.before_executing")
     try:
-        exact = desk.exact(file.row.parameters, file.row.parameters_ref)
-        passed = _recheck_call(desk, file, exact)
+        exact = writer.exact(record.row.parameters, record.row.parameters_ref)
+        passed = _recheck_call(writer, record, exact)
         refusal = passed if isinstance(passed, ExecutionRefusal) else None
-        changes = _approved_changes(desk, file) if refusal is None else ()
+        changes = _approved_changes(writer, record) if refusal is None else ()
     except (CallBytesMissing, SealedBytesMissing) as error:
         passed, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
     if refusal is not None:
         await _append_call_finished(
-            desk, file, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
+            writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         )
-    elif not _is_commit_call(desk, file) and await asyncio.to_thread(_has_base_changed, desk, changes):
-        await propose_anew(desk, call_id, "the file changed after it was approved")
+    elif not _is_commit_call(writer, record) and await asyncio.to_thread(_has_base_changed, writer, changes):
+        await propose_anew(writer, call_id, "the file changed after it was approved")
     elif not isinstance(passed, ExecutionRefusal):
-        await _run_call(desk, file, passed, changes, stop)
+        await _run_call(writer, record, passed, changes, stop)
 
 
 def _recheck_call(
-    desk: SessionWriter, file: CallRecord, exact: JsonObject
+    writer: SessionWriter, record: CallRecord, exact: JsonObject
 ) -> ScreenedCall | ExecutionRefusal | None:
-    """Return what the gate let pass now, None for an internal call, or why it does not run."""
-    until = file.row.approved_until
-    if until is not None and desk.kit.journal.now() >= until:
+    """Return what the gate lets pass now, None for an internal call, or why it does not run."""
+    until = record.row.approved_until
+    if until is not None and writer.journal.now() >= until:
         return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
-    if _is_human_request(file):
+    if _is_human_request(record):
         return None
-    verdict, passed = recheck_before_execution(desk, file, exact)
+    verdict, passed = recheck_before_execution(writer, record, exact)
     if passed is None or verdict.outcome in ("denied", "refused"):
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
-    if file.approved is None and verdict.outcome != "allowed":
+    if record.approved is None and verdict.outcome != "allowed":
         return ExecutionRefusal(
             detail="grant gone", error="the rule or grant that allowed it is not there any more"
         )
     return passed
 
 
-def _is_human_request(file: CallRecord) -> bool:
-    """Return whether a human's request is itself the permission: undo and its like."""
-    return file.proposed is not None and file.proposed.verdict.step == "request"
+def _is_human_request(record: CallRecord) -> bool:
+    """Return whether a human's request is itself the permission, as for undo."""
+    return record.proposed is not None and record.proposed.verdict.step == "request"
 
 
-def _approved_changes(desk: SessionWriter, file: CallRecord) -> tuple[FileChange, ...]:
+def _approved_changes(writer: SessionWriter, record: CallRecord) -> tuple[FileChange, ...]:
     """Return the changes to write, made again from sealed bytes and checked against what was approved.
 
-    Raises:
-        SealedGone: they do not come to what the decision named.
-        ImagesGone: sealed bytes are missing.
+    Raises CallBytesMissing or SealedBytesMissing.
     """
-    blobs = desk.kit.journal.blobs
-    if file.opened is None or file.approved is None:
-        return sealed_changes(file.files, blobs)
-    edited = edited_bytes(desk, file.approved.edited)
-    changes, digest = approval_outcome(file.opened, blobs, file.approved.selection, edited)
-    if digest != file.approved.result_digest or file.approved.digest != file.opened.digest:
+    blobs = writer.journal.blobs
+    if record.opened is None or record.approved is None:
+        return sealed_changes(record.files, blobs)
+    edited = edited_bytes(writer, record.approved.edited)
+    changes, digest = approval_outcome(record.opened, blobs, record.approved.selection, edited)
+    if digest != record.approved.result_digest or record.approved.digest != record.opened.digest:
         raise CallBytesMissing("what would be written is not what was approved")
     return changes
 
 
-def _is_commit_call(desk: SessionWriter, file: CallRecord) -> bool:
-    return isinstance(desk.kit.tools.get(file.row.tool), CommitTool)
+def _is_commit_call(writer: SessionWriter, record: CallRecord) -> bool:
+    return isinstance(writer.context.tools.get(record.row.tool), CommitTool)
 
 
-def _has_base_changed(desk: SessionWriter, changes: tuple[FileChange, ...]) -> bool:
+def _has_base_changed(writer: SessionWriter, changes: tuple[FileChange, ...]) -> bool:
     for change in changes:
         try:
-            image = desk.kit.root.image(change.path)
+            image = writer.context.root.image(change.path)
         except FileRefused:
             return True
         if (image.data if image else None) != change.before:
@@ -136,108 +130,110 @@ def _has_base_changed(desk: SessionWriter, changes: tuple[FileChange, ...]) -> b
 
 
 async def _run_call(
-    desk: SessionWriter,
-    file: CallRecord,
+    writer: SessionWriter,
+    record: CallRecord,
     passed: ScreenedCall | None,
     changes: tuple[FileChange, ...],
     stop: asyncio.Event,
 ) -> None:
     # A commit writes nothing in the workspace, so there is nothing that a plan of its files could put back.
-    plan = () if _is_commit_call(desk, file) else await asyncio.to_thread(_write_plan, desk, changes)
-    await _append_call_event(desk, file, CallExecuting(digest=file.digest, plan=plan))
+    plan = () if _is_commit_call(writer, record) else await asyncio.to_thread(_write_plan, writer, changes)
+    await writer.append(writer.call_event(CallExecuting(digest=record.digest, plan=plan), record.row))
     fault_point("call.executing")
-    tool = desk.kit.tools.get(passed.descriptor.id) if passed else None
+    tool = writer.context.tools.get(passed.descriptor.id) if passed else None
     parameters = passed.grounded if passed else {}
-    started = desk.kit.clock.monotonic()
+    started = writer.context.clock.monotonic()
     if isinstance(tool, CommitTool):
-        where = tool_context(desk, lambda: gate_context(desk, desk.kit.loaded()), stop, file)
-        finished = await make_commit(desk, tool, file, changes, where, started)
-        taken, left = _hunks_taken_and_left(desk, file)
-        found = replace(
-            finished, hunks_taken=taken, hunks_left=left, detail=finished.detail or _alteration_detail(file)
+        where = call_context(writer, stop=stop, record=record)
+        finished = await make_commit(writer, tool, record, changes, where, started)
+        taken, left = _hunks_taken_and_left(writer, record)
+        ended = replace(
+            finished, hunks_taken=taken, hunks_left=left, detail=finished.detail or _alteration_detail(record)
         )
-        await _append_call_finished(desk, file, found)
-    elif isinstance(tool, WriteTool | ActTool) and file.opened is not None and file.opened.prompt:
-        why = file.opened.prompt.partition("\n")[0]
-        await _append_call_finished(desk, file, CallFinished(state="failed", error=why))
-    elif changes or file.files:
-        await _write_files(desk, file, changes, plan, started)
+        await _append_call_finished(writer, record, ended)
+    elif isinstance(tool, WriteTool | ActTool) and record.opened is not None and record.opened.prompt:
+        why = record.opened.prompt.partition("\n")[0]
+        await _append_call_finished(writer, record, CallFinished(state="failed", error=why))
+    elif changes or record.files:
+        await _write_files(writer, record, changes, plan, started)
     elif isinstance(tool, RunTool):
-        finished = await run_command(desk, file, tool.command(parameters, desk.kit.limits()), stop)
-        found = check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
-        await _append_call_finished(desk, file, found)
+        finished = await run_command(writer, record, tool.command(parameters, writer.context.limits()), stop)
+        ended = check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
+        await _append_call_finished(writer, record, ended)
     elif isinstance(tool, ReadTool | ActTool):
-        where = tool_context(desk, lambda: gate_context(desk, desk.kit.loaded()), stop, file)
-        await _append_call_finished(desk, file, await run_tool(desk, tool, parameters, where, started))
+        where = call_context(writer, stop=stop, record=record)
+        await _append_call_finished(writer, record, await run_tool(writer, tool, parameters, where, started))
     else:
-        await _append_call_finished(desk, file, CallFinished(state="succeeded", summary="nothing to write"))
+        await _append_call_finished(
+            writer, record, CallFinished(state="succeeded", summary="nothing to write")
+        )
     if passed is not None:
-        await _run_hooks_after(desk, file, passed)
+        await _run_hooks_after(writer, record, passed)
 
 
-async def _run_hooks_after(desk: SessionWriter, file: CallRecord, passed: ScreenedCall) -> None:
-    row = desk.kit.journal.call(file.row.id)
+async def _run_hooks_after(writer: SessionWriter, record: CallRecord, passed: ScreenedCall) -> None:
+    row = writer.journal.call(record.row.id)
 
-    def ran(found: HookRan) -> None:
-        desk.stream([_call_event(desk, file, found)])
+    def ran(hook: HookRan) -> None:
+        writer.stream(writer.call_event(hook, record.row))
 
-    await call_context.run_hooks_after_call(desk.kit, passed, desk.session_id, row.state if row else "", ran)
+    await run_hooks_after_call(writer.context, passed, writer.session_id, row.state if row else "", ran)
 
 
 # --- files ---------------------------------------------------------------------------------------
 
 
-def _write_plan(desk: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[PlannedWrite, ...]:
-    blobs = desk.kit.journal.blobs
+def _write_plan(writer: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[PlannedWrite, ...]:
+    blobs = writer.journal.blobs
     return tuple(
         PlannedWrite(
             path=change.path,
             base=image_digest(change.before, blobs.keyed),
             after=image_digest(change.after, blobs.keyed),
             mode=change.mode,
-            base_ref=seal_image(desk, change.before),
+            base_ref=seal_image(writer, change.before),
         )
         for change in changes
     )  # fmt: skip
 
 
 async def _write_files(
-    desk: SessionWriter,
-    file: CallRecord,
+    writer: SessionWriter,
+    record: CallRecord,
     changes: tuple[FileChange, ...],
     plan: tuple[PlannedWrite, ...],
     started: float,
 ) -> None:
     steps = [PlannedFile(path=c.path, base=c.before, after=c.after, mode=c.mode) for c in changes]
     try:
-        await asyncio.to_thread(apply_files, desk.kit.root, steps)
+        await asyncio.to_thread(apply_files, writer.context.root, steps)
     except NotApplied as error:
         await _append_call_finished(
-            desk, file, CallFinished(state="failed", detail="not written", error=str(error))
+            writer, record, CallFinished(state="failed", detail="not written", error=str(error))
         )
         return
     fault_point("call.finished_effect")
-    taken, left = _hunks_taken_and_left(desk, file)
+    taken, left = _hunks_taken_and_left(writer, record)
     finished = CallFinished(
         state="succeeded", summary=_written_summary(changes), hunks_taken=taken, hunks_left=left,
         files_affected=tuple(change.path for change in changes), preview=_written_summary(changes),
-        detail=_alteration_detail(file), duration_ms=_milliseconds_since(desk, started),
+        detail=_alteration_detail(record), duration_ms=_milliseconds_since(writer, started),
         metadata={"bytes_written": sum(len(change.after or b"") for change in changes)},
     )  # fmt: skip
-    await desk.append(
-        *(_call_event(desk, file, changed) for changed in file_changed_bodies(desk, changes, plan)),
-        _call_event(desk, file, finished),
+    await writer.append(
+        *(writer.call_event(changed, record.row) for changed in file_changed_bodies(writer, changes, plan)),
+        writer.call_event(finished, record.row),
     )
     fault_point("call.finished")
 
 
-def seal_image(desk: SessionWriter, data: bytes | None) -> BlobRef | None:
+def seal_image(writer: SessionWriter, data: bytes | None) -> BlobRef | None:
     """Seal an image; no file has none."""
-    return None if data is None else desk.kit.journal.blobs.seal(data)
+    return None if data is None else writer.journal.blobs.seal(data)
 
 
 def file_changed_bodies(
-    desk: SessionWriter, changes: tuple[FileChange, ...], plan: tuple[PlannedWrite, ...]
+    writer: SessionWriter, changes: tuple[FileChange, ...], plan: tuple[PlannedWrite, ...]
 ) -> list[FileChanged]:
     """Return what was written, one body a file, with both images sealed for undo and restore."""
     bodies: list[FileChanged] = []
@@ -245,137 +241,89 @@ def file_changed_bodies(
         added, removed = changed_line_totals(make_hunks([change]))
         bodies.append(
             FileChanged(
-                path=change.path, change=_change_kind(change), before=step.base, after=step.after,
-                before_ref=step.base_ref, after_ref=seal_image(desk, change.after),
+                path=change.path, change=change_kind(change.before, change.after),
+                before=step.base, after=step.after,
+                before_ref=step.base_ref, after_ref=seal_image(writer, change.after),
                 mode=change.mode, added=added, removed=removed,
             )
         )  # fmt: skip
     return bodies
 
 
-def _change_kind(change: FileChange) -> Literal["create", "modify", "delete"]:
-    if change.before is None:
+def change_kind(before: object, after: object) -> Literal["create", "modify", "delete"]:
+    """Return what happened to a file between two images or digests; None is no file."""
+    if before is None:
         return "create"
-    return "delete" if change.after is None else "modify"
+    return "delete" if after is None else "modify"
 
 
-def _hunks_taken_and_left(desk: SessionWriter, file: CallRecord) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers of the hunks that were taken, wholly or in part, and of those that were left."""
-    if file.opened is None or (file.approved is not None and file.approved.edited):
+def _hunks_taken_and_left(
+    writer: SessionWriter, record: CallRecord
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if record.opened is None or (record.approved is not None and record.approved.edited):
         return (), ()
-    numbers = [hunk.index for hunk in make_hunks(sealed_changes(file.opened.files, desk.kit.journal.blobs))]
-    selection = file.approved.selection if file.approved else None
+    numbers = [hunk.index for hunk in make_hunks(sealed_changes(record.opened.files, writer.journal.blobs))]
+    selection = record.approved.selection if record.approved else None
     if selection is None:
         return tuple(numbers), ()
     named = {part.hunk for part in selection if part.lines is None or part.lines}
     return tuple(n for n in numbers if n in named), tuple(n for n in numbers if n not in named)
 
 
-def _alteration_detail(file: CallRecord) -> str:
-    """Return whether a human took less than was proposed, or wrote something else."""
-    if file.approved is not None and file.approved.edited:
+def _alteration_detail(record: CallRecord) -> str:
+    if record.approved is not None and record.approved.edited:
         return "edited"
-    return "" if file.is_whole else "partial"
+    return "" if record.is_whole else "partial"
 
 
 def _written_summary(changes: tuple[FileChange, ...]) -> str:
     if not changes:
         return "nothing was taken, so nothing was written"
     words = {"create": "created", "modify": "changed", "delete": "deleted"}
-    return "; ".join(f"{words[_change_kind(c)]} {c.path} ({len(c.after or b'')} bytes)" for c in changes)
+    return "; ".join(
+        f"{words[change_kind(c.before, c.after)]} {c.path} ({len(c.after or b'')} bytes)" for c in changes
+    )
 
 
 # --- appending -------------------------------------------------------------------------------------
 
 
-def _milliseconds_since(desk: SessionWriter, started: float) -> int:
-    return round((desk.kit.clock.monotonic() - started) * 1000)
+def _milliseconds_since(writer: SessionWriter, started: float) -> int:
+    return round((writer.context.clock.monotonic() - started) * 1000)
 
 
-def _call_event(desk: SessionWriter, file: CallRecord, body: Body) -> Event:
-    return desk.event(body, turn_id=file.row.turn_id, call_id=file.row.id)
-
-
-async def _append_call_event(desk: SessionWriter, file: CallRecord, body: Body) -> None:
-    await desk.append(_call_event(desk, file, body))
-
-
-async def _append_call_finished(desk: SessionWriter, file: CallRecord, body: CallFinished) -> None:
+async def _append_call_finished(writer: SessionWriter, record: CallRecord, body: CallFinished) -> None:
     fault_point("call.finished_effect")
-    await _append_call_event(desk, file, body)
+    await writer.append(writer.call_event(body, record.row))
     fault_point("call.finished")
 
 
-MAX_KEPT_END_BYTES = 1_048_576
-"""Bytes kept of each end of an output."""
-MAX_STREAMED_CHARACTERS = 262_144
-"""Characters of output that are streamed live; what follows is only counted until the end."""
-
-
-class OutputEnds:
-    """The first and the last part of an output, and its size."""
-
-    def __init__(self) -> None:
-        self.total = 0
-        self._head = bytearray()
-        self._tail = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Take a piece of the output."""
-        self.total += len(data)
-        room = MAX_KEPT_END_BYTES - len(self._head)
-        self._head += data[:room]
-        self._tail += data[room:]
-        if len(self._tail) > 2 * MAX_KEPT_END_BYTES:
-            del self._tail[:-MAX_KEPT_END_BYTES]
-
-    def texts(self) -> tuple[str, str]:
-        """Return what was kept, with a line that names what is missing, and the same without its secrets.
-
-        Where something is missing both parts end at a line end, so that no half of a secret is left over.
-        """
-        head, tail = bytes(self._head), bytes(self._tail[-MAX_KEPT_END_BYTES:])
-        if self.total == len(head) + len(tail):
-            whole = (head + tail).decode("utf-8", "replace")
-            return whole, redaction.redact_text(whole)
-        head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
-        gap = f"… {self.total - len(head) - len(tail)} bytes left out …\n"
-        first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
-        clean = redaction.redact_text(first) + gap + redaction.redact_text(last, is_fragment=True)
-        return first + gap + last, clean
-
-
 async def run_command(
-    desk: SessionWriter, file: CallRecord, spec: CommandSpec, stop: asyncio.Event
+    writer: SessionWriter, record: CallRecord, spec: CommandSpec, stop: asyncio.Event
 ) -> CallFinished:
     """Run a command in its own process group and return how it ended."""
-    environment = dict(desk.kit.environment)
-    command = prepare_command(spec.argv, desk.kit.workspace, environment, file.row.id)
+    environment = dict(writer.context.environment)
+    command = prepare_command(spec.argv, writer.context.workspace, environment, record.row.id)
     fault_point("call.started")
     identity = command.identity
     started = ProcessStarted(
-        pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=file.row.id
+        pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=record.row.id
     )
-    try:
-        await desk.append(desk.call_event(started, file.row))
+    with abandoned_on_error(command):
+        await writer.append(writer.call_event(started, record.row))
         fault_point("call.process_recorded")
-    except BaseException:
-        command.abandon()
-        raise
-    kept, live = OutputEnds(), _LiveOutput(desk, file.row)
-    limits = desk.kit.limits()
 
-    def on_output(data: bytes) -> None:
-        kept.feed(data)
-        live.feed(data)
+    def stream(offset: int, text: str) -> None:
+        writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
 
-    end = await _await_exit(command.go(on_output, spec.timeout_seconds, stop, limits.output_blob_bytes))
-    live.close()
-    return _command_finished(desk, kept, end, spec)
+    output, limits = CommandOutput(stream), writer.context.limits()
+    end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
+    output.close()
+    return _command_finished(writer, output, end, spec)
 
 
 async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExit:
-    """Follow a command to its end; its first step, without waiting for anything, lets it go."""
+    """Follow a command to its end; its first step starts it without waiting."""
     following = asyncio.create_task(running)
     await asyncio.sleep(0)
     try:
@@ -385,48 +333,23 @@ async def _await_exit(running: Coroutine[None, None, CommandExit]) -> CommandExi
         following.cancel()
 
 
-class _LiveOutput:
-    """The part of the output that is streamed while it comes."""
-
-    def __init__(self, desk: SessionWriter, call: Call) -> None:
-        self._desk, self._call = desk, call
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._deltas = DeltaWriter(self._write)
-        self._left = MAX_STREAMED_CHARACTERS
-
-    def feed(self, data: bytes) -> None:
-        if self._left <= 0:
-            return
-        text = self._decode(data)[: self._left]
-        self._left -= len(text)
-        self._deltas.feed(text)
-
-    def close(self) -> None:
-        self._deltas.close()
-
-    def _write(self, offset: int, text: str) -> None:
-        body = OutputStreamed(offset=offset, text=text)
-        self._desk.stream([self._desk.call_event(body, self._call)])
-
-
 def _command_finished(
-    desk: SessionWriter, kept: OutputEnds, end: CommandExit, spec: CommandSpec
+    writer: SessionWriter, output: CommandOutput, end: CommandExit, spec: CommandSpec
 ) -> CallFinished:
-    exact, clean = (f"{text}{_leftover_note(end.leftovers)}" for text in kept.texts())
-    limit, blobs = desk.kit.limits().tool_output_bytes, desk.kit.journal.blobs
-    shown = redaction.redact_output(exact, clean, limit, blobs, kept.total)
+    exact, clean = (f"{text}{_leftover_note(end.leftovers)}" for text in output.texts())
+    limit, blobs = writer.context.limits().tool_output_bytes, writer.journal.blobs
+    shown = redaction.redact_output(exact, clean, limit, blobs, output.total)
     detail, error = _command_detail_and_error(end, spec)
     return CallFinished(
         state=_command_state(end), detail=detail, error=error, summary=detail or "exit 0",
         preview=shown.recorded,
         result_ref=shown.ref, output_ref=shown.whole,
-        output_bytes=kept.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
+        output_bytes=output.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
         metadata=shown.noted({"leftovers_ended": end.leftovers} if end.leftovers else {}),
     )  # fmt: skip
 
 
 def _leftover_note(count: int) -> str:
-    """Return what the agent is told of processes that outlived the command."""
     if not count:
         return ""
     what = (
@@ -457,55 +380,55 @@ _STOPPED_ERROR = "it was stopped while it ran"
 
 
 async def run_tool(
-    desk: SessionWriter, tool: ReadTool | ActTool, exact: JsonObject, place: ToolContext, started: float
+    writer: SessionWriter, tool: ReadTool | ActTool, exact: JsonObject, context: CallContext, started: float
 ) -> CallFinished:
-    """Run the tool in a thread and return the end of its call; `started` is when that began."""
+    """Run the tool in a thread and return the end of its call."""
     run = tool.read if isinstance(tool, ReadTool) else tool.act
     try:
-        output = await asyncio.to_thread(run, exact, place)
+        output = await asyncio.to_thread(run, exact, context)
     except (ToolRefused, FileRefused) as error:
         finished = CallFinished(state="failed", error=redaction.redact_line(str(error), 4_000))
     else:
-        finished = check_tool_result(tool.descriptor, call_finished_from_output(desk, output), output.text)
-    if place.is_stopped() and isinstance(tool, ReadTool):
+        finished = check_tool_result(tool.descriptor, call_finished_from_output(writer, output), output.text)
+    if context.is_stopped() and isinstance(tool, ReadTool):
         finished = replace(finished, state="cancelled", detail="stopped", error=_STOPPED_ERROR)
-    return replace(finished, duration_ms=round((desk.kit.clock.monotonic() - started) * 1000))
+    return replace(finished, duration_ms=_milliseconds_since(writer, started))
 
 
 async def make_commit(
-    desk: SessionWriter,
+    writer: SessionWriter,
     tool: CommitTool,
-    file: CallRecord,
+    record: CallRecord,
     changes: Sequence[FileChange],
-    place: ToolContext,
+    context: CallContext,
     started: float,
 ) -> CallFinished:
-    """Make a commit of approved changes with the words that were shown, and return the end of its call."""
+    """Commit approved changes with the words that were shown."""
     try:
-        subject = await asyncio.to_thread(_commit_subject, desk, tool, file, place)
-        output = await asyncio.to_thread(tool.commit, changes, subject, place)
+        subject = await asyncio.to_thread(_commit_subject, writer, tool, record, context)
+        output = await asyncio.to_thread(tool.commit, changes, subject, context)
     except (ToolRefused, FileRefused) as error:
         finished = CallFinished(state="failed", error=redaction.redact_line(str(error), 4_000))
     else:
-        finished = check_tool_result(tool.descriptor, call_finished_from_output(desk, output), output.text)
-    return replace(finished, duration_ms=round((desk.kit.clock.monotonic() - started) * 1000))
+        finished = check_tool_result(tool.descriptor, call_finished_from_output(writer, output), output.text)
+    return replace(finished, duration_ms=_milliseconds_since(writer, started))
 
 
 def _commit_subject(
-    desk: SessionWriter, tool: CommitTool, file: CallRecord, place: ToolContext
+    writer: SessionWriter, tool: CommitTool, record: CallRecord, context: CallContext
 ) -> JsonObject:
-    """Return the words of a commit: those that were shown, else, where nobody was asked, made now."""
-    if file.opened is not None:
-        if tool.words(file.opened.subject) != file.opened.prompt:
+    """Return the words of a commit: those that were shown or, where nobody was asked, new ones."""
+    if record.opened is not None:
+        if tool.words(record.opened.subject) != record.opened.prompt:
             raise ToolRefused("Not prepared: the words of the commit are not those that were approved.")
-        return file.opened.subject
-    return tool.draft(desk.exact(file.row.parameters, file.row.parameters_ref), place).subject
+        return record.opened.subject
+    return tool.draft(writer.exact(record.row.parameters, record.row.parameters_ref), context).subject
 
 
-def call_finished_from_output(desk: SessionWriter, output: ToolOutput) -> CallFinished:
+def call_finished_from_output(writer: SessionWriter, output: ToolOutput) -> CallFinished:
     """Return the end of a call from a tool's output: bounded for the model, scrubbed for the record."""
     clean = redaction.redact_text(output.text, is_fragment=output.is_fragment)
-    limits, blobs = desk.kit.limits(), desk.kit.journal.blobs
+    limits, blobs = writer.context.limits(), writer.journal.blobs
     limit = limits.context_file_bytes if output.is_content else limits.tool_output_bytes
     shown = redaction.redact_output(output.text, clean, limit, blobs)
     return CallFinished(
@@ -519,13 +442,13 @@ def call_finished_from_output(desk: SessionWriter, output: ToolOutput) -> CallFi
 def check_tool_result(
     descriptor: ToolDescriptor, finished: CallFinished, text: str, **facts: Json
 ) -> CallFinished:
-    """Return the end of a call, a failed one if its result is not what the tool says it gives back."""
+    """Return the end of a call, failed where the result does not satisfy the tool's output schema."""
     if finished.state != "succeeded":
         return finished
-    found = schemas.parameter_problems(
+    problems = schemas.parameter_problems(
         descriptor.output_schema, {"output": text, **finished.metadata, **facts}
     )
-    if not found:
+    if not problems:
         return finished
-    why = f"the result of {descriptor.id} does not satisfy its output schema: {'; '.join(found)}"
+    why = f"the result of {descriptor.id} does not satisfy its output schema: {'; '.join(problems)}"
     return replace(finished, state="failed", detail="bad result", error=why)

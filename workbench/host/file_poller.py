@@ -1,7 +1,4 @@
-"""Poll the status of files and yield the paths that changed, after they were quiet for a moment.
-
-Reads no file and owns no thread.
-"""
+"""Poll the status of files and yield the paths that changed, after a quiet moment. Reads no file."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,9 +15,9 @@ FileStates = Mapping[str, object]
 
 
 def file_states(paths: Iterable[str]) -> FileStates:
-    """Return what some files are now, by path; those that are not there are left out."""
-    found = ((path, _file_state(path)) for path in paths)
-    return {path: status for path, status in found if status is not None}
+    """Return the state of each file that is there."""
+    states = ((path, _file_state(path)) for path in paths)
+    return {path: status for path, status in states if status is not None}
 
 
 def _file_state(path: str) -> object:
@@ -32,13 +29,7 @@ def _file_state(path: str) -> object:
 
 
 def poll_changes(look: Callable[[], FileStates], before: FileStates, over: Event) -> Iterator[set[str]]:
-    """Yield paths that were made, written, replaced or removed, in groups, until it is over.
-
-    Args:
-        look: Returns what all files are.
-        before: What they were when what they say was read.
-        over: Ends it; the wait for it is what goes by between two looks.
-    """
+    """Yield groups of changed paths until `over` is set; `before` are the states read last."""
     while not over.wait(POLL_SECONDS):
         now = look()
         changed = _changed_paths(before, now)

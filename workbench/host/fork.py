@@ -1,8 +1,6 @@
 """Fork a session: a new one with the conversation of another, up to its end or to a moment.
 
-Calls come over as they had ended: no question is asked again and nothing runs again. `restore_workspace`
-puts the files of that moment into a new folder, a copy or a git worktree; the workspace itself is never
-written.
+No question is asked again and nothing runs again. `restore_workspace` writes into a new folder only.
 """
 
 import contextlib
@@ -66,16 +64,12 @@ def default_fork_plan(session: Session) -> ForkPlan:
 
 
 def _kept_configuration(session: Session) -> dict[str, Json]:
-    """Return a session's configuration; what a human let pass in it holds for that session only."""
+    """Return a session's configuration without what a human allowed for that session only."""
     return {k: v for k, v in session.configuration.items() if (k, v) != ("reads", "reads")}
 
 
 def require_conversation(journal: Journal, session: Session, until: int | None) -> None:
-    """Refuse a fork of which nothing would be there to go on from.
-
-    Raises:
-        SessionRefused: Nothing was said in it until then.
-    """
+    """Raise SessionRefused where nothing was said until then."""
     bodies = (event.body for event in _events_until(journal, session, until))
     if not any(isinstance(body, PromptSubmitted | ReplyCompleted) for body in bodies):
         why = "Nothing was said in it." if until is None else "Nothing had been said in it by then."
@@ -94,29 +88,19 @@ def fork_session(
 ) -> str:
     """Begin a session with the conversation of another one and return its id.
 
-    Args:
-        journal: Where both are.
-        session: The other one.
-        plan: Where the fork works, and with what.
-        actor: Who wants it.
-        until: The number of the last event that is taken over; None takes all.
-
-    Raises:
-        SessionRefused: There is no conversation in it.
+    `until` is the number of the last event that is taken over. Raises SessionRefused without a conversation.
     """
     require_conversation(journal, session, until)
     taking = _ConversationCopy(journal, session, actor, until)
-    said = list(taking.conversation())
+    events = list(taking.conversation())
     journal.append([taking.created(plan), *taking.statuses("initializing")])
-    for at in range(0, len(said), _EVENTS_AT_ONCE):
-        journal.append(said[at : at + _EVENTS_AT_ONCE], strict=False)
+    for start in range(0, len(events), _EVENTS_AT_ONCE):
+        journal.append(events[start : start + _EVENTS_AT_ONCE], strict=False)
     journal.append(list(taking.statuses("ready")))
     return taking.new_id
 
 
 class _ConversationCopy:
-    """One fork: the old ids and the new ones."""
-
     def __init__(self, journal: Journal, session: Session, actor: Actor, until: int | None) -> None:
         self._journal, self._session, self._actor, self._until = journal, session, actor, until
         self.new_id = journal.clock.new_id()
@@ -140,7 +124,6 @@ class _ConversationCopy:
         }
 
     def created(self, plan: ForkPlan) -> Event:
-        """Return the first event."""
         old = self._session
         origin: dict[str, Json] = {"forked_from": old.id}
         if self._until is not None:
@@ -155,13 +138,11 @@ class _ConversationCopy:
         return self._journal.event(body, self.new_id, self._actor)
 
     def statuses(self, *names: str) -> Iterator[Event]:
-        """Yield the moves of the new session."""
         for name in names:
             body = SessionStatusChanged(status=name)  # type: ignore[arg-type]
             yield self._journal.event(body, self.new_id, self._actor)
 
     def conversation(self) -> Iterator[Event]:
-        """Yield what was said and done, in order, under new ids."""
         for event in self._events:
             yield from self._taken(event)
         if self._open_turn is not None:
@@ -189,20 +170,19 @@ class _ConversationCopy:
         calls = tuple(replace(call, call_id=self._name(call.call_id)) for call in body.calls)
         yield self._event(replace(body, calls=calls), event, None)
         for call in body.calls:
-            if found := self._final(call.call_id):
-                yield from self._called(event, call.call_id, found)
+            if ended_call := self._final(call.call_id):
+                yield from self._called(event, call.call_id, ended_call)
 
     def _final(self, call_id: str) -> Call | None:
-        """Return a call, or the one that took its place."""
-        found = self._calls.get(call_id)
+        """Return a call, or the one that replaced it."""
+        call = self._calls.get(call_id)
         for _ in range(len(self._calls)):
-            if found is None or found.replaced_by is None:
+            if call is None or call.replaced_by is None:
                 break
-            found = self._calls.get(found.replaced_by)
-        return found
+            call = self._calls.get(call.replaced_by)
+        return call
 
     def _undone(self, event: Event, body: CallFinished) -> Iterator[Event]:
-        """Yield that a change was taken back, so that the fork's agent is told of it as well."""
         proposed = self._proposals.get(event.call_id or "")
         if proposed is None or proposed.tool != UNDO_TOOL or event.call_id is None:
             return
@@ -233,18 +213,17 @@ class _ConversationCopy:
         yield self._event(finished, event, call_id)
 
     def _event(self, body: Body, old: Event, call_id: str | None) -> Event:
-        made = self._journal.event(
+        event_copy = self._journal.event(
             body, self.new_id, old.actor, at=old.at, turn_id=self._name(old.turn_id) if old.turn_id else None,
             call_id=self._name(call_id) if call_id else None,
         )  # fmt: skip
-        return replace(made, recorded_at=self._journal.now())
+        return replace(event_copy, recorded_at=self._journal.now())
 
     def _name(self, old: str) -> str:
         return self._names.setdefault(old, self._journal.clock.new_id())
 
 
 def _forked_verdict(call: Call, action: Action | None) -> GateVerdict:
-    """Return what the fork says of a call: it ran, or who did not let it."""
     if call.state == "rejected":
         if action is not None and action.state == "rejected":
             reason = action.reason or "without a reason"
@@ -283,14 +262,14 @@ class RestoredWorkspace(Struct, frozen=True, kw_only=True):
 
 def files_at_position(journal: Journal, workspace: str, position: int) -> tuple[FileAtMoment, ...]:
     """Return every file of a workspace that was ever written here, as it stood at a position."""
-    found: dict[str, FileAtMoment] = {}
-    for at, change in workspace_file_changes(journal, workspace):
-        if at <= position:
-            found[change.path] = _file_after_change(change)
-        elif change.path not in found:
+    files: dict[str, FileAtMoment] = {}
+    for moment, change in workspace_file_changes(journal, workspace):
+        if moment <= position:
+            files[change.path] = _file_after_change(change)
+        elif change.path not in files:
             # First written later: until then it was what that change found.
-            found[change.path] = _file_before_change(change)
-    return tuple(found[path] for path in sorted(found))
+            files[change.path] = _file_before_change(change)
+    return tuple(files[path] for path in sorted(files))
 
 
 def _file_after_change(change: FileChanged) -> FileAtMoment:
@@ -306,18 +285,10 @@ def _file_before_change(change: FileChanged) -> FileAtMoment:
 def restore_workspace(
     journal: Journal, workspace: str, position: int, folder: str, kind: WorkspaceCopyKind
 ) -> RestoredWorkspace:
-    """Make a folder with the files of a workspace as they stood at a position.
+    """Make a folder with the files of a workspace as they stood at a journal position.
 
-    Args:
-        journal: Where the sealed images are.
-        workspace: Real path.
-        position: The moment, as a position of the journal.
-        folder: The new folder; it must not be there yet, or be empty.
-        kind: A copy of the workspace as it is now, or a git worktree of the commit that is checked out; over
-            either the files of the moment are put.
-
-    Raises:
-        SessionRefused: It was not made; nothing is left of it.
+    `folder` must be new or empty; `kind` is a copy of the workspace or a git worktree under these files.
+    Raises SessionRefused; nothing is left then.
     """
     target = _checked_target_folder(journal, workspace, folder)
     if not Path(workspace).is_dir():
@@ -349,7 +320,6 @@ def _checked_target_folder(journal: Journal, workspace: str, folder: str) -> str
 def _removed_on_failure(
     workspace: str, target: str, unmake: Callable[[str, str], None]
 ) -> Generator[None, None, None]:
-    """Remove what was made when the rest fails, and say why in words."""
     try:
         yield
     except BaseException as error:
@@ -372,7 +342,7 @@ def _restore_files(
 
 
 def _restore_file(journal: Journal, root: Root, file: FileAtMoment) -> bool:
-    """Return whether a file is now as it stood; a link on its way, or bytes that are gone, leave it alone."""
+    """Return whether a file is now as it stood; links and files whose bytes are gone are left alone."""
     if not file.is_there:
         if not _is_plain_or_absent(root, file.path):
             return False
@@ -387,7 +357,7 @@ def _restore_file(journal: Journal, root: Root, file: FileAtMoment) -> bool:
 
 
 def _is_plain_or_absent(root: Root, path: str) -> bool:
-    """Return whether a path is a file's or nobody's; a link there, or on its way, is the user's own."""
+    """Return whether a path is a file's or nobody's; a link is the user's own."""
     try:
         return root.stat(path).kind in ("file", None)
     except FileRefused:
@@ -413,9 +383,9 @@ def _remove_copy(workspace: str, target: str) -> None:
 def _make_worktree(workspace: str, target: str) -> str:
     make_folder(str(Path(target).parent))
     with _git_failure_as_refusal():
-        said = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
+        git_prefix = run_git(workspace, "rev-parse", "--show-prefix", environment=os.environ)
         add_worktree(workspace, target, "--detach", "{}", "HEAD", environment=os.environ)
-    prefix = said.decode("utf-8", "surrogateescape").strip().rstrip("/")
+    prefix = git_prefix.decode("utf-8", "surrogateescape").strip().rstrip("/")
     inside = f"{target}/{prefix}" if prefix else target
     make_folder(inside)
     return inside

@@ -1,8 +1,7 @@
 """Bring a call to the gate, compute what it would do, and record the verdict with the question for a human.
 
-The two transactions around a proposal (JOURNAL section 2, steps 2 and 3); proposing anew after a change
-underneath (stale, refreshed, restacked); the proposal that takes an applied change back. A proposal builds
-on the after-images of earlier open calls. The gate itself decides; the workspace is never written here.
+The two transactions around a proposal (JOURNAL section 2, steps 2 and 3), and proposing anew. A proposal
+builds on the after-images of earlier open calls. The workspace is never written here.
 """
 
 import asyncio
@@ -40,8 +39,14 @@ from workbench.domain.values import UNDO_TOOL, FilePlan, GateVerdict, Hunk, Json
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.effects.runtime import fault_point
-from workbench.host import call_context, redaction, workspace_trust
-from workbench.host.call_context import CallRecord, gate_context, read_call_record, tool_context
+from workbench.host import redaction, workspace_trust
+from workbench.host.call_context import (
+    CallRecord,
+    call_context,
+    gate_context,
+    read_call_record,
+    run_hooks_before_call,
+)
 from workbench.host.driver_context import DriverContext, SessionWriter
 from workbench.policy.gate import (
     GateCall,
@@ -56,71 +61,71 @@ from workbench.policy.paths import ResolvedPath
 from workbench.policy.trust import TrustRefused
 from workbench.text import canonical
 from workbench.text.display import DisplayPlace, has_mixed_script_host, json_strings, text_warnings
-from workbench.tools.base import ActTool, CommitDraft, CommitTool, ToolContext, ToolRefused, WriteTool
+from workbench.tools.base import ActTool, CallContext, CommitDraft, CommitTool, ToolRefused, WriteTool
 
 
-async def gate_call(desk: SessionWriter, call_id: str) -> None:
-    """Judge a call that has no proposal yet, and record what came of it."""
+async def gate_call(writer: SessionWriter, call_id: str) -> None:
+    """Judge a call that has no proposal yet and record the verdict."""
     fault_point("call.before_gate")
-    file = read_call_record(desk.kit.journal, call_id)
-    if file.proposed is not None or file.row.state != "pending":
+    record = read_call_record(writer.journal, call_id)
+    if record.proposed is not None or record.row.state != "pending":
         return
-    exact = desk.exact(file.row.parameters, file.row.parameters_ref)
-    verdict, proposal = await _judge_and_propose(desk, file.row, exact, file.hooks, is_new=True)
+    exact = writer.exact(record.row.parameters, record.row.parameters_ref)
+    verdict, proposal = await _judge_and_propose(writer, record.row, exact, record.hooks, is_new=True)
     fault_point("call.before_propose")
-    await desk.append(*_proposal_events(desk, file.row, verdict, proposal, exact))
+    await writer.append(*_proposal_events(writer, record.row, verdict, proposal, exact))
     fault_point("call.proposed")
 
 
 def recheck_before_execution(
-    desk: SessionWriter, file: CallRecord, exact: JsonObject
+    writer: SessionWriter, record: CallRecord, exact: JsonObject
 ) -> tuple[GateVerdict, ScreenedCall | None]:
     """Ask steps 1 to 4 and 6 again before execution: stricter wins, looser changes nothing."""
-    now = replace(gate_context(desk, desk.kit.loaded()), can_ask=True)
-    passed = screen_call(GateCall(tool=file.row.tool, parameters=exact), now)
+    now = replace(gate_context(writer, writer.context.loaded()), can_ask=True)
+    passed = screen_call(GateCall(tool=record.row.tool, parameters=exact), now)
     return (passed, None) if isinstance(passed, GateVerdict) else (judge_screened_call(passed, now), passed)
 
 
-async def propose_anew(desk: SessionWriter, call_id: str, why: str) -> None:
+async def propose_anew(writer: SessionWriter, call_id: str, why: str) -> None:
     """Replace an approved call whose base is not what it was: cancel it as stale and ask again (T4′)."""
-    file = read_call_record(desk.kit.journal, call_id)
-    exact = desk.exact(file.row.parameters, file.row.parameters_ref)
-    row = replace(file.row, id=desk.new_id(), state="pending", proposed=False, action_id=None)
-    verdict, proposal = await _judge_and_propose(desk, row, exact)
+    record = read_call_record(writer.journal, call_id)
+    exact = writer.exact(record.row.parameters, record.row.parameters_ref)
+    row = replace(record.row, id=writer.new_id(), state="pending", proposed=False, action_id=None)
+    verdict, proposal = await _judge_and_propose(writer, row, exact)
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
-    ended = desk.call_event(CallFinished(state="cancelled", detail="stale", error=why), file.row)
+    ended = writer.call_event(CallFinished(state="cancelled", detail="stale", error=why), record.row)
     if verdict.outcome == "refused":
-        await desk.append(ended)
+        await writer.append(ended)
         return
     events = _proposal_events(
-        desk, row, verdict, proposal, exact, replaces=call_id, supersedes=file.action_id
+        writer, row, verdict, proposal, exact, replaces=call_id, supersedes=record.action_id
     )
-    await desk.append(ended, *events)
+    await writer.append(ended, *events)
 
 
-async def reopen_action(desk: SessionWriter, call_id: str, why: Literal["refreshed", "restacked"]) -> None:
+async def reopen_action(writer: SessionWriter, call_id: str, why: Literal["refreshed", "restacked"]) -> None:
     """Replace a waiting action by one made from the files as they are now."""
-    file = read_call_record(desk.kit.journal, call_id)
-    row, old_id = file.row, file.action_id
+    record = read_call_record(writer.journal, call_id)
+    row, old_id = record.row, record.action_id
     if row.state != "pending" or old_id is None:
         return
-    exact = desk.exact(row.parameters, row.parameters_ref)
-    verdict, proposal = await _judge_and_propose(desk, row, exact)
+    exact = writer.exact(row.parameters, row.parameters_ref)
+    verdict, proposal = await _judge_and_propose(writer, row, exact)
     if verdict.outcome in ("refused", "denied") or proposal is None:
-        await _withdraw_action(desk, row, old_id, verdict)
+        await _withdraw_action(writer, row, old_id, verdict)
         return
-    new_id = desk.new_id()
-    superseded = desk.call_event(ActionSuperseded(successor=new_id, why=why), row, old_id)
-    body = action_opened_body(desk, proposal, exact, _approval_window_minutes(desk), supersedes=old_id)
-    await desk.append(superseded, desk.call_event(body, row, new_id))
+    new_id = writer.new_id()
+    superseded = writer.call_event(ActionSuperseded(successor=new_id, why=why), row, old_id)
+    body = action_opened_body(writer, proposal, exact, _approval_window_minutes(writer), supersedes=old_id)
+    await writer.append(superseded, writer.call_event(body, row, new_id))
 
 
-async def _withdraw_action(desk: SessionWriter, row: Call, action_id: str, verdict: GateVerdict) -> None:
+async def _withdraw_action(writer: SessionWriter, row: Call, action_id: str, verdict: GateVerdict) -> None:
     error = f"it can no longer be made: {verdict.reason}"
-    await desk.append(
-        desk.call_event(ActionCancelled(why=error), row, action_id),
-        desk.call_event(CallFinished(state="cancelled", detail="stale", error=error), row),
+    await writer.append(
+        writer.call_event(ActionCancelled(why=error), row, action_id),
+        writer.call_event(CallFinished(state="cancelled", detail="stale", error=error), row),
     )
 
 
@@ -137,7 +142,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 async def _judge_and_propose(
-    desk: SessionWriter,
+    writer: SessionWriter,
     row: Call,
     exact: JsonObject,
     hooks_ran: Sequence[HookRan] = (),
@@ -146,53 +151,51 @@ async def _judge_and_propose(
 ) -> tuple[GateVerdict, Proposal | None]:
     """Judge a call and, if it may go on, compute what it would do.
 
-    Args:
-        desk: the session's desk.
-        row: the call.
-        exact: its parameters as the agent wrote them.
-        hooks_ran: the hooks that have run for this very question already.
-        is_new: no human has seen it yet, so nothing of a file that asks may be told.
+    `is_new`: no human has seen it yet, so nothing may be told of a file that asks first.
     """
 
     async def run_hooks(passed: ScreenedCall) -> GateVerdict | None:
         written: list[Future[list[int]]] = []
 
-        def ran(found: HookRan) -> None:
-            written.append(desk.stream([desk.call_event(found, row)]))
+        def ran(hook: HookRan) -> None:
+            written.append(writer.stream(writer.call_event(hook, row)))
 
-        verdict = await call_context.run_hooks_before_call(desk.kit, passed, desk.session_id, hooks_ran, ran)
+        verdict = await run_hooks_before_call(writer.context, passed, writer.session_id, hooks_ran, ran)
         # A hook is not run again by the next driver only if this one has written that it ran.
         await asyncio.gather(*map(asyncio.wrap_future, written))
         return verdict
 
     call = GateCall(tool=row.tool, parameters=exact)
-    now = gate_context(desk, desk.kit.loaded())
+    now = gate_context(writer, writer.context.loaded())
     if now.ended:
-        await asyncio.to_thread(_reopen_trust_question, desk.kit)
+        await asyncio.to_thread(_reopen_trust_question, writer.context)
     judgement = await judge_call(call, now, run_hooks)
     verdict, passed = judgement.verdict, judgement.passed
     if passed is None or verdict.outcome in ("denied", "refused"):
         return verdict, None
     try:
         return verdict, await asyncio.to_thread(
-            compute_proposal, desk, row, passed, tool_context(desk, lambda: now)
+            compute_proposal, writer, row, passed, call_context(writer, gate=now)
         )
     except (ToolRefused, FileRefused) as error:
-        if is_new and passed.descriptor.capability == "write" and not _may_be_told_reason(desk, passed, now):
+        if (
+            is_new
+            and passed.descriptor.capability == "write"
+            and not _may_be_told_reason(writer, passed, now)
+        ):
             return _ask_before_telling(passed, str(error), now)
         return GateVerdict(outcome="refused", step="schema", by=passed.descriptor.id, reason=str(error)), None
 
 
-def _may_be_told_reason(desk: SessionWriter, passed: ScreenedCall, now: GateContext) -> bool:
-    """Say whether the agent may be told why a change cannot be made: the reason tells what the file holds."""
+def _may_be_told_reason(writer: SessionWriter, passed: ScreenedCall, now: GateContext) -> bool:
+    """Return whether the agent may hear why a change cannot be made: the reason quotes the file."""
     return may_hear_reason(passed, now) or all(
-        _was_read_whole(desk, target) for target in passed.targets.values()
+        _was_read_whole(writer, target) for target in passed.targets.values()
     )
 
 
-def _was_read_whole(desk: SessionWriter, target: ResolvedPath) -> bool:
-    """Say whether the session has read a whole file, or made it."""
-    done = desk.kit.journal.calls(desk.session_id, states=("succeeded",))
+def _was_read_whole(writer: SessionWriter, target: ResolvedPath) -> bool:
+    done = writer.journal.calls(writer.session_id, states=("succeeded",))
     return any(
         row.tool in _WHOLE_FILE_TOOLS
         and row.target == target.relative
@@ -209,24 +212,23 @@ _PARTIAL_READ_PARAMETERS = {"start_line", "end_line"}
 def _ask_before_telling(
     passed: ScreenedCall, why: str, now: GateContext
 ) -> tuple[GateVerdict, Proposal | None]:
-    """Ask a human before the agent hears why a change cannot be made to a file that it may not read."""
-    said = "reading this file asks, so a human answers before the agent is told what came of it"
+    reason = "reading this file asks, so a human answers before the agent is told what came of it"
     if not now.can_ask:
-        said = f"{said}, and nobody can answer here"
-        return GateVerdict(outcome="denied", step="ask", by="default", reason=said), None
-    return GateVerdict(outcome="ask", step="ask", by="default", reason=said), Proposal(
+        reason = f"{reason}, and nobody can answer here"
+        return GateVerdict(outcome="denied", step="ask", by="default", reason=reason), None
+    return GateVerdict(outcome="ask", step="ask", by="default", reason=reason), Proposal(
         passed=passed, refusal=why
     )
 
 
-def _reopen_trust_question(kit: DriverContext) -> None:
-    """Put the question whose answer lets grants count again; where that fails, revoking does the same."""
+def _reopen_trust_question(context: DriverContext) -> None:
+    """Ask for the trust again that grants need; where that fails, revoking does the same."""
     with contextlib.suppress(TrustRefused):
-        workspace_trust.open_trust_question(kit.journal, kit.governing_workspace)
+        workspace_trust.open_trust_question(context.journal, context.governing_workspace)
 
 
 def _proposal_events(
-    desk: SessionWriter,
+    writer: SessionWriter,
     row: Call,
     verdict: GateVerdict,
     proposal: Proposal | None,
@@ -234,17 +236,17 @@ def _proposal_events(
     replaces: str | None = None,
     supersedes: str | None = None,
 ) -> list[Event]:
-    events = [desk.call_event(call_proposed_body(desk, row, proposal, verdict, exact, replaces), row)]
+    events = [writer.call_event(call_proposed_body(writer, row, proposal, verdict, exact, replaces), row)]
     if verdict.outcome == "ask" and proposal is not None:
-        body = action_opened_body(desk, proposal, exact, _approval_window_minutes(desk), supersedes)
-        events.append(desk.call_event(body, row, desk.new_id()))
+        body = action_opened_body(writer, proposal, exact, _approval_window_minutes(writer), supersedes)
+        events.append(writer.call_event(body, row, writer.new_id()))
     if verdict.outcome == "allowed" and verdict.rule:
-        events.append(desk.call_event(RuleUsed(rule=verdict.rule), row))
+        events.append(writer.call_event(RuleUsed(rule=verdict.rule), row))
     return events
 
 
-def _approval_window_minutes(desk: SessionWriter) -> float:
-    return desk.kit.loaded().config.approvals.window_minutes
+def _approval_window_minutes(writer: SessionWriter) -> float:
+    return writer.context.loaded().config.approvals.window_minutes
 
 
 MAX_INLINE_HUNK_BYTES = 262_144
@@ -252,92 +254,84 @@ MAX_INLINE_HUNK_BYTES = 262_144
 MICROS_PER_MINUTE = 60_000_000
 
 
-def compute_proposal(desk: SessionWriter, call: Call, passed: ScreenedCall, place: ToolContext) -> Proposal:
-    """Compute what a call would change, on top of the earlier open calls of its turn.
-
-    Raises:
-        ToolRefused: the tool cannot do this, in words for the model and the human.
-    """
-    tool = desk.kit.tools.get(passed.descriptor.id)
+def compute_proposal(
+    writer: SessionWriter, call: Call, passed: ScreenedCall, context: CallContext
+) -> Proposal:
+    """Compute what a call would change, on top of earlier open calls of its turn; may raise ToolRefused."""
+    tool = writer.context.tools.get(passed.descriptor.id)
     if isinstance(tool, ActTool):
-        tool.check(passed.grounded, place)
+        tool.check(passed.grounded, context)
     if isinstance(tool, CommitTool):
-        draft = tool.draft(passed.grounded, place)
+        draft = tool.draft(passed.grounded, context)
         return Proposal(passed=passed, changes=draft.changes, draft=draft)
     if not isinstance(tool, WriteTool):
         return Proposal(passed=passed)
-    stack = _StackedWorkspace(desk, call)
+    stack = _StackedWorkspace(writer, call)
     changes = tool.propose(passed.grounded, stack.base)
     return Proposal(passed=passed, changes=changes, on_top_of=tuple(dict.fromkeys(stack.used)))
 
 
 class _StackedWorkspace:
-    """The workspace as it will be when every earlier open call of the turn was taken as shown."""
+    """The workspace as it will be when every earlier open call of the turn is taken as shown."""
 
-    def __init__(self, desk: SessionWriter, call: Call) -> None:
-        self._root = desk.kit.root
+    def __init__(self, writer: SessionWriter, call: Call) -> None:
+        self._root = writer.context.root
         self._above: dict[str, tuple[str, FileChange]] = {}
         self.used: list[str] = []
-        for earlier in _earlier_open_calls(desk, call):
-            if isinstance(desk.kit.tools.get(earlier.tool), CommitTool):
+        for earlier in _earlier_open_calls(writer, call):
+            if isinstance(writer.context.tools.get(earlier.tool), CommitTool):
                 continue
-            for change in _expected_changes(desk, read_call_record(desk.kit.journal, earlier.id)):
+            for change in _expected_changes(writer, read_call_record(writer.journal, earlier.id)):
                 self._above[change.path] = (earlier.id, change)
 
     def base(self, path: str) -> FileImage | None:
-        """Return the file that a proposal on `path` starts from."""
-        found = self._above.get(path)
-        if found is None:
+        above = self._above.get(path)
+        if above is None:
             return self._root.image(path)
-        call_id, change = found
+        call_id, change = above
         self.used.append(call_id)
         if change.after is None:
             return None
         return FileImage(data=change.after, mode=change.mode, size=len(change.after), links=1)
 
 
-def _earlier_open_calls(desk: SessionWriter, call: Call) -> Iterator[Call]:
-    for other in desk.kit.journal.calls(desk.session_id, states=("pending", "approved", "executing")):
+def _earlier_open_calls(writer: SessionWriter, call: Call) -> Iterator[Call]:
+    for other in writer.journal.calls(writer.session_id, states=("pending", "approved", "executing")):
         if other.turn_id == call.turn_id and other.ordinal < call.ordinal and other.id != call.id:
             yield other
 
 
-def _expected_changes(desk: SessionWriter, file: CallRecord) -> tuple[FileChange, ...]:
-    """Return what an open call will have changed when it is taken as it stands now."""
-    blobs = desk.kit.journal.blobs
+def _expected_changes(writer: SessionWriter, record: CallRecord) -> tuple[FileChange, ...]:
+    blobs = writer.journal.blobs
     try:
-        if file.opened is None:
-            return sealed_changes(file.files, blobs)
-        approved = file.approved
-        edited = edited_bytes(desk, approved.edited) if approved else None
-        return approval_outcome(file.opened, blobs, approved.selection if approved else None, edited)[0]
+        if record.opened is None:
+            return sealed_changes(record.files, blobs)
+        approved = record.approved
+        edited = edited_bytes(writer, approved.edited) if approved else None
+        return approval_outcome(record.opened, blobs, approved.selection if approved else None, edited)[0]
     except (SealedBytesMissing, ValueError):
         return ()
 
 
-def edited_bytes(desk: SessionWriter, edited: Mapping[str, str] | None) -> dict[str, bytes] | None:
-    """Return the bytes that a user wrote instead of the proposed ones.
-
-    Raises:
-        ImagesGone: they are not there any more.
-    """
+def edited_bytes(writer: SessionWriter, edited: Mapping[str, str] | None) -> dict[str, bytes] | None:
+    """Return the bytes that a user wrote instead of the proposed ones; may raise SealedBytesMissing."""
     if not edited:
         return None
-    found: dict[str, bytes] = {}
+    edits: dict[str, bytes] = {}
     for path, ref in edited.items():
-        data = desk.unseal(ref)
+        data = writer.unseal(ref)
         if data is None:
             raise SealedBytesMissing(path)
-        found[path] = data
-    return found
+        edits[path] = data
+    return edits
 
 
 # --- what is recorded of it ------------------------------------------------------------------------
 
 
-def sealed_plan(desk: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[FilePlan, ...]:
-    """Seal both images of every file and return the plan that names them."""
-    blobs = desk.kit.journal.blobs
+def sealed_plan(writer: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[FilePlan, ...]:
+    """Seal both images of every file and return the plan."""
+    blobs = writer.journal.blobs
     return tuple(
         replace(
             row,
@@ -349,7 +343,7 @@ def sealed_plan(desk: SessionWriter, changes: tuple[FileChange, ...]) -> tuple[F
 
 
 def call_proposed_body(
-    desk: SessionWriter,
+    writer: SessionWriter,
     call: Call,
     proposal: Proposal | None,
     verdict: GateVerdict,
@@ -357,40 +351,45 @@ def call_proposed_body(
     replaces: str | None = None,
 ) -> CallProposed:
     """Return the `call.proposed` of a verdict; an allowed change carries its own plan."""
-    recorded, ref = redaction.redact_parameters(exact, desk.kit.journal.blobs)
+    recorded, ref = redaction.redact_parameters(exact, writer.journal.blobs)
     is_allowed = verdict.outcome == "allowed" and proposal is not None
     return CallProposed(
         tool=proposal.passed.descriptor.id if proposal else call.tool, verdict=verdict, parameters=recorded,
         parameters_ref=ref, provider_call_id=call.provider_call_id, replaces=replaces,
         target=_proposal_target(proposal) if proposal else "",
         on_top_of=proposal.on_top_of if proposal else (),
-        files=sealed_plan(desk, proposal.changes) if is_allowed and proposal else (),
+        files=sealed_plan(writer, proposal.changes) if is_allowed and proposal else (),
     )  # fmt: skip
 
 
 def action_opened_body(
-    desk: SessionWriter,
+    writer: SessionWriter,
     proposal: Proposal,
     exact: JsonObject,
     window_minutes: float,
     supersedes: str | None = None,
 ) -> ActionOpened:
     """Return the `action.opened` that asks a human about a proposal."""
-    blobs, descriptor, now = desk.kit.journal.blobs, proposal.passed.descriptor, desk.kit.journal.now()
-    files = sealed_plan(desk, proposal.changes)
+    blobs, descriptor, now = (
+        writer.journal.blobs,
+        proposal.passed.descriptor,
+        writer.journal.now(),
+    )
+    files = sealed_plan(writer, proposal.changes)
     recorded, parameters_ref = redaction.redact_parameters(exact, blobs)
     exact_hunks = make_hunks(proposal.changes)
     prompt = _proposal_prompt(proposal)
     shown, was_scrubbed = redaction.redact_hunks(exact_hunks)
-    inline, hunks_ref = _inline_or_stored_hunks(desk, shown)
+    inline, hunks_ref = _inline_or_stored_hunks(writer, shown)
     added, removed = changed_line_totals(exact_hunks)
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
         digest=action_digest(
-            blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=desk.kit.workspace,
+            blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=writer.context.workspace,
             files=plan_digest_rows(files), prompt=prompt,
         ),
-        created_at=now, expires_at=now + round(window_minutes * MICROS_PER_MINUTE), cwd=desk.kit.workspace,
+        created_at=now, expires_at=now + round(window_minutes * MICROS_PER_MINUTE),
+        cwd=writer.context.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,
         subject=proposal.draft.subject if proposal.draft else {},
@@ -399,7 +398,6 @@ def action_opened_body(
 
 
 def _proposal_prompt(proposal: Proposal) -> str | None:
-    """Return what a human reads besides the change itself."""
     if proposal.refusal:
         return f"{redaction.redact_line(proposal.refusal, 4_000)}\n\n{_PROMPT_BEFORE_TELLING}"
     return proposal.draft.words if proposal.draft else None
@@ -411,16 +409,15 @@ _PROMPT_BEFORE_TELLING = (
 
 
 def _inline_or_stored_hunks(
-    desk: SessionWriter, shown: tuple[Hunk, ...]
+    writer: SessionWriter, shown: tuple[Hunk, ...]
 ) -> tuple[tuple[Hunk, ...], str | None]:
     data = canonical.dumps(to_json_value(shown)).encode()
     if len(data) <= MAX_INLINE_HUNK_BYTES:
         return shown, None
-    return (), desk.kit.journal.blobs.record(data)
+    return (), writer.journal.blobs.record(data)
 
 
 def _proposal_target(proposal: Proposal) -> str:
-    """Return what is acted on, scrubbed and short enough for a list."""
     if proposal.draft is not None:
         return redaction.redact_target(proposal.draft.target)
     passed = proposal.passed
@@ -450,7 +447,7 @@ def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool
 
 
 def _parameter_oddities(passed: ScreenedCall, exact: JsonObject) -> Iterator[str]:
-    """Yield what a reader would not see of the parameters by looking."""
+    """Yield what a reader would overlook in the parameters."""
     for name, value in exact.items():
         is_command = name == passed.descriptor.command_parameter
         where: DisplayPlace = "approval_command" if is_command else "diff_preview"
@@ -460,36 +457,36 @@ def _parameter_oddities(passed: ScreenedCall, exact: JsonObject) -> Iterator[str
                 yield "mixed scripts"
 
 
-async def propose_undo(desk: SessionWriter, action_id: str, request_id: str) -> None:
+async def propose_undo(writer: SessionWriter, action_id: str, request_id: str) -> None:
     """Propose the undo of what an action wrote; the machine executes it like any allowed call."""
-    action = desk.kit.journal.action(action_id)
-    file = read_call_record(desk.kit.journal, action.call_id) if action and action.call_id else None
-    verdict, changes = await asyncio.to_thread(_judged_undo, desk, file, request_id)
+    action = writer.journal.action(action_id)
+    record = read_call_record(writer.journal, action.call_id) if action and action.call_id else None
+    verdict, changes = await asyncio.to_thread(_judged_undo, writer, record, request_id)
     body = CallProposed(
         tool=UNDO_TOOL, verdict=verdict, parameters={"action": action_id},
         target=", ".join(change.path for change in changes), provider_call_id=f"undo-{action_id}",
-        files=sealed_plan(desk, changes),
+        files=sealed_plan(writer, changes),
     )  # fmt: skip
-    await desk.append(desk.event(body, call_id=desk.new_id()))
+    await writer.append(writer.event(body, call_id=writer.new_id()))
 
 
 def _judged_undo(
-    desk: SessionWriter, file: CallRecord | None, request_id: str
+    writer: SessionWriter, record: CallRecord | None, request_id: str
 ) -> tuple[GateVerdict, tuple[FileChange, ...]]:
-    if file is None or not file.changed:
+    if record is None or not record.changed:
         return _undo_verdict(request_id, "this action changed no file"), ()
-    refs = {change.path: change.before_ref for change in file.changed}
+    refs = {change.path: change.before_ref for change in record.changed}
     applied = [
         PlannedWrite(path=change.path, base=change.before, after=change.after, mode=change.mode)
-        for change in file.changed
+        for change in record.changed
     ]
 
     def before(path: str) -> bytes | None:
         ref = refs[path]
-        return desk.unseal(ref) if ref else None
+        return writer.unseal(ref) if ref else None
 
     try:
-        changes = undo_changes(desk.kit.root, applied, desk.kit.journal.blobs.keyed, before)
+        changes = undo_changes(writer.context.root, applied, writer.journal.blobs.keyed, before)
     except NotUndoable as error:
         return _undo_verdict(request_id, str(error)), ()
     if not changes:

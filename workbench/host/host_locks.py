@@ -1,9 +1,7 @@
 """Locks of hosts and screens, and the refusal to decide for an agent.
 
-Names the lock files of a workspace (16 hex digits of the SHA-256 of its real path, DESIGN sections 2 and 8),
-finds the living host, and describes this process as a driver. `refuse_inside_agents` refuses a deciding
-command to every process that descends from a driver; a process that shed both signs is not recognised
-(SECURITY.md).
+Lock names hold 16 hex digits of the SHA-256 of the workspace's real path (DESIGN sections 2 and 8). A
+process that shed both signs of a driver is not recognised (SECURITY.md).
 """
 
 import hashlib
@@ -15,7 +13,7 @@ from typing import Literal
 from workbench import __version__
 from workbench.domain.events import SecurityNoted
 from workbench.domain.rows import Host
-from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.domain.values import SYSTEM_SESSION, Actor, Refused
 from workbench.effects.process_table import ancestor_pids
 from workbench.effects.runtime import AGENT_VARIABLE, is_lock_held, lock_holder
 from workbench.journal.home import Home
@@ -26,11 +24,7 @@ _PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
 
 
 def provider_variables(named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of the provider variables that this process has, sorted; never a value.
-
-    Args:
-        named: Those that the configuration names (`key_env`), whatever they are called.
-    """
+    """Return the sorted names, never values, of this process's provider variables and those of `key_env`."""
     wanted = set(named)
     return tuple(
         sorted(name for name in os.environ if name.endswith(_PROVIDER_VARIABLE_ENDINGS) or name in wanted)
@@ -44,7 +38,7 @@ def driver_identity(
     host_id: str | None = None,
     named: Iterable[str] = (),
 ) -> DriverIdentity:
-    """Return this process as a driver, with the names of the provider variables it has."""
+    """Return this process as a driver."""
     return DriverIdentity(
         host_id=host_id or journal.clock.new_id(),
         pid=os.getpid(),
@@ -81,32 +75,27 @@ def has_screen(home: Home, workspace: str) -> bool:
 
 
 def live_host(home: Home, journal: Journal, workspace: str) -> Host | None:
-    """Return the host of a workspace while it lives."""
+    """Return the workspace's host while it lives."""
     if not is_lock_held(host_lock_path(home, workspace)):
         return None
-    mine = [h for h in journal.hosts() if h.workspace == workspace and h.driver == "host"]
-    living = [h for h in mine if is_lock_held(home.driver_lock(h.id))]
-    return living[0] if living else None
+    hosts = [h for h in journal.hosts() if h.workspace == workspace and h.driver == "host"]
+    live = [h for h in hosts if is_lock_held(home.driver_lock(h.id))]
+    return live[0] if live else None
 
 
-class InsideAgent(Exception):
+class InsideAgent(Refused):
     """A deciding command was called by something that a host had started."""
 
     def __init__(self, what: str) -> None:
-        self.what = f"Not done: {what}."
-        self.why = "This process was started by an agent, and agents cannot answer for a human."
-        self.remedy = "Do it in a terminal of your own."
-        super().__init__(f"{self.what} {self.why} {self.remedy}")
+        super().__init__(
+            f"Not done: {what}.",
+            "This process was started by an agent, and agents cannot answer for a human.",
+            "Do it in a terminal of your own.",
+        )
 
 
 def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None:
-    """Raise InsideAgent, and note the attempt, when this process descends from a driver.
-
-    Args:
-        journal: Where the attempt is noted; None where it cannot be opened, which must not let an agent act.
-        home: The data folder.
-        what: What was asked for.
-    """
+    """Raise InsideAgent, and note the attempt if the journal is open, where a driver is an ancestor."""
     line = tuple(ancestor_pids())
     if AGENT_VARIABLE not in os.environ and not _is_below_driver(home, line):
         return
@@ -118,5 +107,5 @@ def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None
 
 
 def _is_below_driver(home: Home, line: tuple[int, ...]) -> bool:
-    """Return whether a driver that lives is among some processes: the holder of its lock says its pid."""
+    """Return whether a process holds a driver's lock; the holder's pid is in the lock."""
     return any(lock_holder(path) in line for path in home.run.glob("driver-*.lock"))

@@ -1,8 +1,6 @@
 """Hosts from outside: start one, say how it is, stop it, and tidy what processes leave in the data folder.
 
-Asks the kernel (locks, process table) first and the journal second. Stopping needs no journal, so that a
-host of another version can be ended before a migration. Tidying is done at most once an hour, by one
-process, and may be cut short at any moment.
+Stopping needs no journal, so that a host of another version can be ended before a migration.
 """
 
 import logging
@@ -47,7 +45,6 @@ class StopResult(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Say it in a sentence."""
         if self.pid is None:
             return "No host runs here."
         if not self.is_gone:
@@ -59,19 +56,12 @@ class StopResult(Struct, frozen=True, kw_only=True):
 def stop_host(
     home: Home, workspace: str, timeout: float = STOP_TIMEOUT_SECONDS, *, force: bool = False
 ) -> StopResult:
-    """Ask the workspace's host to end and wait until none lives any more.
-
-    Args:
-        home: The data folder.
-        workspace: Real path.
-        timeout: Seconds to wait.
-        force: Whether a host that does not end by then is killed; what it ran is settled by the next one.
-    """
+    """Ask the workspace's host to end and wait `timeout` seconds; `force` kills it then."""
     return stop_lock_holder(host_lock_path(home, workspace), timeout, force=force)
 
 
 def stop_lock_holder(lock: Path, timeout: float = STOP_TIMEOUT_SECONDS, *, force: bool = False) -> StopResult:
-    """Do as `stop` for the host that holds a lock."""
+    """Do as `stop_host` for the host that holds a lock."""
     pid = lock_holder(lock)
     if pid is None:
         return StopResult(pid=None, is_gone=True)
@@ -110,9 +100,9 @@ def ensure_host(
     home: Home, journal: Journal, workspace: str, env: Mapping[str, str] = os.environ
 ) -> Host | None:
     """Return the workspace's host, started if none lives; None when it could not be started (see its log)."""
-    found = live_host(home, journal, workspace)
-    if found is not None:
-        return found
+    host = live_host(home, journal, workspace)
+    if host is not None:
+        return host
     host_id = journal.clock.new_id()
     words = ["host", "serve", os.path.abspath(workspace), "--id", host_id]  # noqa: PTH100 -- links stay
     try:
@@ -122,22 +112,22 @@ def ensure_host(
     until = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < until:
         is_coming = _is_process_alive(pid) or is_lock_held(host_lock_path(home, workspace))
-        if (found := live_host(home, journal, workspace)) is not None or not is_coming:
-            return found
+        if (host := live_host(home, journal, workspace)) is not None or not is_coming:
+            return host
         journal.wait(journal.last_position(), 0.1)
     return None
 
 
 def start_failure_reason(home: Home) -> str:
-    """Return what the newest host that did not start said last, for an error message."""
+    """Return what the newest host that did not start logged last."""
     logs = sorted(home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
-    said = (logs[-1].read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace") if logs else "").splitlines()
-    errors = [line for line in said if " ERROR " in line]
-    if errors or any("Traceback" in line for line in said):
-        last = (errors or said)[-1]
+    lines = (logs[-1].read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace") if logs else "").splitlines()
+    errors = [line for line in lines if " ERROR " in line]
+    if errors or any("Traceback" in line for line in lines):
+        last = (errors or lines)[-1]
         return one_line(last.partition(" ERROR ")[2] or last, 200)
     # A refusal says in a line each what was not done, why, and what helps.
-    return one_line(" ".join(said[-3:]), 300) or "it said nothing"
+    return one_line(" ".join(lines[-3:]), 300) or "it said nothing"
 
 
 def _is_process_alive(pid: int) -> bool:
@@ -169,14 +159,7 @@ class HostStatus(Struct, frozen=True, kw_only=True):
 
 
 def host_status(home: Home, journal: Journal, workspace: str, variables: Sequence[str]) -> HostStatus:
-    """Return how the host of a workspace stands.
-
-    Args:
-        home: The data folder.
-        journal: Its journal.
-        workspace: Real path.
-        variables: Names of the provider variables that the asking process has.
-    """
+    """Return how a workspace's host is; `variables` are the asking process's provider variables."""
     pid = lock_holder(host_lock_path(home, workspace))
     if pid is None:
         return HostStatus(workspace=workspace, state="absent")
@@ -191,14 +174,15 @@ def host_status(home: Home, journal: Journal, workspace: str, variables: Sequenc
     return HostStatus(
         workspace=workspace, state="stopped" if is_suspended(host.pid) else "running", pid=host.pid,
         host=host,
-        sessions=driven, waiting=sum(len(journal.actions(one.id, states=("pending",))) for one in driven),
+        sessions=driven,
+        waiting=sum(len(journal.actions(session.id, states=("pending",))) for session in driven),
         log=log if log.is_file() else None, log_bytes=log.stat().st_size if log.is_file() else 0,
         differences=host_differences(host, variables),
     )  # fmt: skip
 
 
 def is_suspended(pid: int) -> bool:
-    """Return whether a process is suspended: it lives and holds its locks, and does nothing."""
+    """Return whether a process is suspended: it holds its locks and does nothing."""
     row = read_process(pid)
     return row is not None and row.is_stopped
 
@@ -236,26 +220,28 @@ def host_warnings(
     if is_suspended(host.pid):
         return (suspended_host_sentence(host.pid),)
     wanted = inherited_variables(home, journal, workspace) if variables is None else variables
-    found = host_differences(host, wanted)
-    if not found:
+    differences = host_differences(host, wanted)
+    if not differences:
         return ()
-    told = " ".join(found)
-    return (f"The host (pid {host.pid}) differs from this program. {told} workbench host restart helps.",)
+    sentences = " ".join(differences)
+    return (
+        f"The host (pid {host.pid}) differs from this program. {sentences} workbench host restart helps.",
+    )
 
 
 def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
     """Return how a host differs from this program and its environment, a sentence each."""
-    found: list[str] = []
+    differences: list[str] = []
     if host.version != __version__:
-        found.append(f"It runs version {host.version}, this is {__version__}.")
+        differences.append(f"It runs version {host.version}, this is {__version__}.")
     if host.schema != SCHEMA_VERSION:
-        found.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
+        differences.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
     here, there = set(variables), set(host.variables)
     if missing := sorted(here - there):
-        found.append(f"It was started without {', '.join(missing)}.")
+        differences.append(f"It was started without {', '.join(missing)}.")
     if extra := sorted(there - here):
-        found.append(f"It was started with {', '.join(extra)}, which is not set here.")
-    return tuple(found)
+        differences.append(f"It was started with {', '.join(extra)}, which is not set here.")
+    return tuple(differences)
 
 
 def living_host_locks(home: Home, journal: Journal | None) -> dict[Path, str]:
@@ -278,14 +264,7 @@ LOG = logging.getLogger("workbench.host")
 def tidy_data_folder_if_due(
     home: Home, journal: Journal, sealed_days: int, every: float = TIDY_INTERVAL_SECONDS
 ) -> bool:
-    """Tidy unless this was done within the last hour or is being done; return whether it was done.
-
-    Args:
-        home: The data folder.
-        journal: Its journal.
-        sealed_days: How long exact bytes are kept after a session ended (`retention.sealed_days`).
-        every: Seconds since the last time.
-    """
+    """Tidy unless that was done in the last `every` seconds or is being done; return whether it was done."""
     path = home.run / "upkeep.lock"
     if _seconds_since_write(path) < every:
         return False
@@ -303,7 +282,7 @@ def tidy_data_folder_if_due(
 def tidy_data_folder_later(
     home: Home, journal: Journal, sealed_days: int, delay: float
 ) -> Callable[[], None]:
-    """Tidy in a thread after some seconds, if that is due then; returns how to call it off."""
+    """Tidy in a thread after some seconds, if due; returns the function that cancels it."""
     over = threading.Event()
 
     def work() -> None:
@@ -315,7 +294,7 @@ def tidy_data_folder_later(
 
 
 def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:
-    """Do it now; what does it is loaded for it, as most screens and hosts are closed before."""
+    """Tidy now; the modules are loaded here, as most processes end before."""
     from workbench.journal.imports import undo_unfinished_imports
     from workbench.journal.maintenance import finish_deletions, remove_expired_blobs, sweep_unused_blobs
 
@@ -331,7 +310,6 @@ def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:
 
 
 def _remove_old_locks(home: Home) -> None:
-    """Remove lock files of drivers and screens that are gone."""
     for pattern in ("driver-*.lock", "*.screen-*.lock"):
         for path in home.run.glob(pattern):
             with suppress(OSError):
@@ -349,7 +327,7 @@ def _remove_old_logs(home: Home) -> None:
 
 
 def _remove_old_host_rows(home: Home, live: TransactionTables) -> None:
-    """Forget drivers that ended long ago; one that was killed has no end, only a lock that nobody holds."""
+    """Forget drivers that ended long ago; one that was killed has only a lock that nobody holds."""
     before = live.now - MAX_KEPT_DAYS * _DAY_MICROSECONDS
     old = live.all("SELECT id FROM host WHERE coalesce(ended_at, started_at) < ?", before)
     for (host_id,) in old:
@@ -359,7 +337,6 @@ def _remove_old_host_rows(home: Home, live: TransactionTables) -> None:
 
 
 def _seconds_since_write(path: Path) -> float:
-    """Return the seconds since a file was written last; endless for one that is not there."""
     try:
         return max(0.0, time.time() - path.stat().st_mtime)
     except FileNotFoundError:

@@ -1,8 +1,6 @@
 """Call a model once: stream what it says, record the whole reply, or say why there is none.
 
-Appends `turn.started`, the deltas, `reply.completed` and provider errors. `RetryPolicy` says which failures
-are tried again, how often and after which wait. What the reply asks for is not looked at: calls are rows for
-the gate.
+`RetryPolicy` says which failures are tried again. Calls in the reply become rows for the gate.
 """
 
 import asyncio
@@ -88,11 +86,10 @@ class PartialReply(Struct):
 
     @property
     def is_full(self) -> bool:
-        """Return whether no more is taken of it."""
         return self.stop == "size"
 
     def fitting(self, text: str) -> str:
-        """Count a text and return as much of it as one reply may have; what is left out is said."""
+        """Count a text and return as much of it as one reply may have."""
         kept = text[: MAX_REPLY_CHARACTERS - self.size]
         self.size += len(kept)
         if len(kept) < len(text):
@@ -111,11 +108,7 @@ class RetryPolicy:
     """What one model call has waited so far."""
 
     def __init__(self, seed: str) -> None:
-        """Start a call.
-
-        Args:
-            seed: Differs from call to call: who was refused together must not come back together.
-        """
+        """Start with a seed that differs from call to call, so that callers do not come back together."""
         self.tries = 0
         self.loading = 0.0
         self._draw = random.Random(seed)
@@ -135,13 +128,12 @@ class RetryPolicy:
         return asked or min(2.0 ** (self.tries - 1), _MAX_BACKOFF_SECONDS) * self._draw.uniform(0.75, 1.0)
 
     def words(self, failure: FailurePart, wait: float) -> str:
-        """Say what happens next, after `wait` has counted it."""
         if failure.code == MODEL_LOADING:
             return f"Waiting up to {MAX_LOADING_SECONDS / 60:.0f} minutes for it."
         return f"Trying again in {_wait_in_words(wait)} (try {self.tries} of {MAX_RETRIES})."
 
     def last_words(self, failure: FailurePart) -> str:
-        """Say why it is not tried again, where that is not plain."""
+        """Say why it is not tried again, where that is not obvious."""
         asked = failure.retry_after_s
         if is_momentary_failure(failure) and asked is not None and asked > MAX_WAIT_SECONDS:
             return f"It asks to come back in {_wait_in_words(asked)}."
@@ -152,32 +144,24 @@ class ModelCall:
     """One model call of one turn and round; `stopped` keeps what came when a human interrupts."""
 
     def __init__(
-        self, desk: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int
+        self, writer: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int
     ) -> None:
-        """Prepare a call.
-
-        Args:
-            desk: the session's desk.
-            state: gives the session's folded state as it is now.
-            turn_id: the open turn, None starts a new one.
-            number: the round within the turn, from 1.
-        """
-        self._desk, self._state, self._round = desk, state, number
+        self._writer, self._state, self._round = writer, state, number
         self._is_new = turn_id is None
-        self.turn_id = turn_id or desk.new_id()
+        self.turn_id = turn_id or writer.new_id()
         self.reply = PartialReply()
         self._block = -1
         self._deltas: DeltaWriter | None = None
         self._kind: type[TextStreamed] | type[ThinkingStreamed] | None = None
 
     async def run(self) -> None:
-        """Call the model and record the reply or the error; retries what is only refused for the moment."""
-        session = self._desk.session()
+        """Call the model and record the reply or the error."""
+        session = self._writer.session()
         started = self._event(TurnStarted(provider=session.provider, model=session.model, round=self._round))
         moved = (
             [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
         )
-        await self._desk.append(started, *moved)
+        await self._writer.append(started, *moved)
         await self._try(RetryPolicy(self.turn_id))
 
     async def _try(self, patience: RetryPolicy) -> None:
@@ -200,15 +184,15 @@ class ModelCall:
                 return
             if first is None or failure.code != MODEL_LOADING or first.code != MODEL_LOADING:
                 # Nobody has to do anything yet, so there is no remedy.
-                await self._desk.append(
+                await self._writer.append(
                     self._error(replace(failure, remedy=""), patience.words(failure, wait))
                 )
             first = failure
-            await self._desk.kit.sleep(wait)
+            await self._writer.context.sleep(wait)
             self.reply = PartialReply()
 
     async def stopped(self) -> list[Event]:
-        """Return what a human's interrupt leaves to record: the part of the reply that came."""
+        """Return the events for the part of a reply that came before an interrupt."""
         self._close()
         if not self.reply.text:
             return []
@@ -219,8 +203,8 @@ class ModelCall:
         request = self._request(state)
         request = replace(request, used_exchanges=request.used_exchanges | used)
         try:
-            kit = self._desk.kit
-            provider = kit.provider(self._desk.session(), kit.loaded().config)
+            context = self._writer.context
+            provider = context.provider(self._writer.session(), context.loaded().config)
             fault_point("turn.model_called")
             async with asyncio.timeout(self._seconds()), aclosing(provider.reply(request)) as parts:
                 async for part in parts:
@@ -235,22 +219,20 @@ class ModelCall:
             self._close()
 
     def _request(self, state: TurnState) -> ModelRequest:
-        kit, session = self._desk.kit, self._desk.session()
-        limit = kit.loaded().config.max_session_messages
-        every, fresh = model_messages(state, self._desk.unseal, limit, self._wire_name)
+        context, session = self._writer.context, self._writer.session()
+        limit = context.loaded().config.max_session_messages
+        every, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
-            tools=tuple(kit.tools.visible(session.provider, session.active_tools)),
+            tools=tuple(context.tools.visible(session.provider, session.active_tools)),
             used_exchanges=state.used_exchanges,
         )  # fmt: skip
 
     def _seconds(self) -> float:
-        """Return how long one whole reply may take."""
-        provider = self._desk.kit.loaded().config.providers.get(self._desk.session().provider)
+        provider = self._writer.context.loaded().config.providers.get(self._writer.session().provider)
         return (provider.reply_seconds if provider else None) or DEFAULT_REPLY_SECONDS
 
     def _run_out(self) -> None:
-        """Keep what came of a reply whose time is over; where nothing did, say so."""
         if self.reply.text or self.reply.calls:
             self.reply.stop = "time"
             return
@@ -259,7 +241,7 @@ class ModelCall:
         self.reply.failure = FailurePart(code="no_answer", message=why, remedy=remedy)
 
     def _wire_name(self, tool: str) -> str:
-        descriptor = self._desk.kit.tools.descriptors().get(tool)
+        descriptor = self._writer.context.tools.descriptors().get(tool)
         return descriptor.wire_name if descriptor else tool
 
     def _take(self, part: ReplyPart) -> None:
@@ -290,15 +272,15 @@ class ModelCall:
             self._close()
             self._block += 1
             self._kind = kind
-            self._deltas = DeltaWriter(self._writer(kind, self._block))
+            self._deltas = DeltaWriter(self._delta_writer(kind, self._block))
         self._deltas.feed(text)
 
-    def _writer(
+    def _delta_writer(
         self, kind: type[TextStreamed] | type[ThinkingStreamed], block: int
     ) -> Callable[[int, str], None]:
         def write(offset: int, text: str) -> None:
             body = kind(block=block, offset=offset, text=text)
-            self._desk.stream([self._event(body, actor=AGENT_ACTOR)])
+            self._writer.stream(self._event(body, actor=AGENT_ACTOR))
 
         return write
 
@@ -313,7 +295,7 @@ class ModelCall:
         read = [self._read_call(part) for part in self.reply.calls]
         refused = [self._refused(call) for call in read if call.malformed]
         cut = [self._cut(self.reply.stop)] if self.reply.stop else []
-        await self._desk.append(self._event(self._body(tuple(read)), actor=AGENT_ACTOR), *refused, *cut)
+        await self._writer.append(self._event(self._body(tuple(read)), actor=AGENT_ACTOR), *refused, *cut)
 
     def _cut(self, reason: str) -> Event:
         failure = FailurePart(
@@ -322,7 +304,7 @@ class ModelCall:
         return self._error(failure, has_used_exchange=False)
 
     def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
-        blobs = self._desk.kit.journal.blobs
+        blobs = self._writer.journal.blobs
         # A key that a server says back is not even sealed.
         text, ref = redaction.redact_and_seal_text(
             scrubber.replace_registered_secrets(self.reply.text), blobs
@@ -331,17 +313,17 @@ class ModelCall:
         thinking = redaction.redact_and_cut_text(scrubber.replace_registered_secrets(self.reply.thinking))
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
-            model=self._desk.session().model, exchange=self.reply.exchange, round=self._round,
+            model=self._writer.session().model, exchange=self.reply.exchange, round=self._round,
         )  # fmt: skip
 
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
-        descriptor = self._desk.kit.tools.descriptors().get(part.name)
+        descriptor = self._writer.context.tools.descriptors().get(part.name)
         exact, malformed = _parse_arguments(scrubber.replace_registered_secrets(part.arguments))
         if malformed and self.reply.stop == "length":
             malformed = f"{CUT_REASONS['length']} ({malformed})"
-        arguments, ref = redaction.redact_parameters(exact, self._desk.kit.journal.blobs)
+        arguments, ref = redaction.redact_parameters(exact, self._writer.journal.blobs)
         return ReplyCall(
-            call_id=self._desk.new_id(), provider_call_id=scrubber.replace_registered_secrets(part.id),
+            call_id=self._writer.new_id(), provider_call_id=scrubber.replace_registered_secrets(part.id),
             tool=descriptor.id if descriptor else redaction.redact_line(part.name, 64),
             arguments=arguments, arguments_ref=ref, malformed=malformed,
         )  # fmt: skip
@@ -350,13 +332,13 @@ class ModelCall:
         reason = f"the arguments are no JSON object: {call.malformed}; send the call again, whole"
         verdict = GateVerdict(outcome="refused", step="schema", by=call.tool, reason=reason)
         body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
-        return self._desk.event(body, turn_id=self.turn_id, call_id=call.call_id)
+        return self._writer.event(body, turn_id=self.turn_id, call_id=call.call_id)
 
     async def _failed(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
         status = self._event(SessionStatusChanged(status="ready"))
         # What came of the reply is no answer: to go on means to ask again.
-        await self._desk.append(self._error(failure, details), ended, status)
+        await self._writer.append(self._error(failure, details), ended, status)
 
     def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
         body = ErrorRaised(
@@ -367,7 +349,7 @@ class ModelCall:
         return self._event(body)
 
     def _event(self, body: Body, actor: Actor | None = None) -> Event:
-        return self._desk.event(body, turn_id=self.turn_id, actor=actor)
+        return self._writer.event(body, turn_id=self.turn_id, actor=actor)
 
 
 def _parse_arguments(text: str) -> tuple[JsonObject, str | None]:

@@ -1,8 +1,6 @@
 """Which provider and model a session asks, and the endpoint, key and limits that it asks with.
 
-From settings to an endpoint and from a session to its provider; the model of a new session, and another
-model for one that exists. A key only goes to the address it was set for, is registered with the scrubber
-before it is used, and is never stored.
+A key goes only to the address it was set for, is registered with the scrubber first, and is never stored.
 """
 
 import asyncio
@@ -23,7 +21,7 @@ from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.types import Config, ProviderSettings
 from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
-from workbench.domain.values import Actor, Json, JsonObject
+from workbench.domain.values import Actor, Json, JsonObject, Refused
 from workbench.effects.http import is_loopback
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
@@ -53,44 +51,36 @@ _KEY_COMMAND_SECONDS: Final = 60.0
 _SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
 
 
-class EndpointUnavailable(Exception):
-    """A provider names no address that may be asked; says why and what to do."""
+class EndpointUnavailable(Refused):
+    """A provider names no address that may be asked."""
 
     def __init__(self, why: str, remedy: str) -> None:
-        super().__init__(f"{why} {remedy}")
-        self.why, self.remedy = why, remedy
+        super().__init__("", why, remedy)
 
 
 def endpoint_of(
     config: Config, name: str, chosen: JsonObject | None = None, env: Mapping[str, str] = os.environ
 ) -> Endpoint:
-    """Return the endpoint of a provider.
+    """Return the endpoint of a provider; `chosen` is what a session was begun with (`base_url`, `key_env`).
 
-    Args:
-        config: The settings as trust allows them.
-        name: The provider as a session names it.
-        chosen: What a session was begun with: `base_url`, `key_env`.
-        env: Where keys are.
-
-    Raises:
-        EndpointUnavailable: There is no such provider, it has no address, or it may not be asked there.
+    Raises EndpointUnavailable where there is none or it may not be asked there.
     """
     provider = config.providers.get(name)
-    given = chosen or {}
-    base_url = _text_or_none(given.get("base_url")) or (provider.base_url if provider else None)
+    session_settings = chosen or {}
+    base_url = _text_or_none(session_settings.get("base_url")) or (provider.base_url if provider else None)
     if base_url is None:
         why = f"No provider {name} with an address is set up."
         raise EndpointUnavailable(
             why, "Add it to providers in config.json, or name an address with --base-url."
         )
-    if provider is not None and not given.get("base_url"):
+    if provider is not None and not session_settings.get("base_url"):
         _refuse_unknown_host(config, provider, base_url)
-    key, place = _key_source(config, provider, base_url, _text_or_none(given.get("key_env")), env)
+    key, place = _key_source(config, provider, base_url, _text_or_none(session_settings.get("key_env")), env)
     return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
 
 
 def register_secrets(config: Config, env: Mapping[str, str] = os.environ) -> None:
-    """Let the scrubber know every key that the settings name and that is here."""
+    """Register every key that the settings name with the scrubber."""
     for provider in config.providers.values():
         if provider.key_env:
             scrubber.register_secret(env.get(provider.key_env, ""))
@@ -124,17 +114,13 @@ def _endpoint_from_settings(
 
 
 def _refuse_unknown_host(config: Config, provider: ProviderSettings, base_url: str) -> None:
-    """Refuse an address that only a workspace names: this machine's own, and hosts of the user's, are known.
-
-    Raises:
-        EndpointUnavailable: Says which host.
-    """
+    """Refuse a host that only a workspace names; this machine's and the user's own are known."""
     if provider.origin.layer != "workspace" or is_loopback(base_url):
         return
-    own = {urlsplit(one.base_url).hostname for one in config.providers.values()
-           if one.base_url and one.origin.layer != "workspace"}  # fmt: skip
+    user_hosts = {urlsplit(known.base_url).hostname for known in config.providers.values()
+           if known.base_url and known.origin.layer != "workspace"}  # fmt: skip
     host = urlsplit(base_url).hostname
-    if host not in own:
+    if host not in user_hosts:
         why = f"Only the workspace names the host {host} for the provider {provider.name}."
         raise EndpointUnavailable(why, "Name it in your own config.json if the conversation may go there.")
 
@@ -152,27 +138,29 @@ def _key_source(
     if provider is None or not _is_same_origin(provider.base_url, base_url):
         return lambda: None, ""
     name, command = provider.key_env, provider.key_command
-    own = _user_provider_with_key(config, provider)
-    if own is None:
+    user_provider = _user_provider_with_key(config, provider)
+    if user_provider is None:
         return lambda: None, ""
     if name:
         return lambda: _key_from_environment(name, env), f"${name}"
     if command:
-        folder = os.path.dirname(own.origin.file or "") if own.origin.layer == "user" else ""  # noqa: PTH120
+        folder = (
+            os.path.dirname(user_provider.origin.file or "") if user_provider.origin.layer == "user" else ""  # noqa: PTH120
+        )
         return lambda: _key_from_command(command, folder or "/"), "key_command"
     return lambda: None, ""
 
 
 def _user_provider_with_key(config: Config, provider: ProviderSettings) -> ProviderSettings | None:
-    """Return the user's own setting that sends this key to this place: a workspace's alone does not."""
-    own = (
-        one
-        for one in config.providers.values()
-        if one.origin.layer != "workspace"
-        and (one.key_env, one.key_command) == (provider.key_env, provider.key_command)
-        and _is_same_origin(one.base_url, provider.base_url or "")
+    """Return the user's own provider that sends this key there; a workspace's alone does not count."""
+    user_providers = (
+        candidate
+        for candidate in config.providers.values()
+        if candidate.origin.layer != "workspace"
+        and (candidate.key_env, candidate.key_command) == (provider.key_env, provider.key_command)
+        and _is_same_origin(candidate.base_url, provider.base_url or "")
     )
-    return next(own, None)
+    return next(user_providers, None)
 
 
 def _key_from_environment(name: str, env: Mapping[str, str]) -> str:
@@ -186,11 +174,11 @@ def _key_from_environment(name: str, env: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=8)
 def _key_from_command(command: str, folder: str) -> str:
-    """Run the user's own command for a key in the folder of the file that names it; once, unless it fails."""
+    """Run the user's key command in the folder of the file that names it; once, unless it fails."""
     from workbench.effects.command_execution import capture_output
 
-    said = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
-    value = (said or b"").decode("utf-8", "replace").strip()
+    output = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
+    value = (output or b"").decode("utf-8", "replace").strip()
     if not value:
         raise KeyMissing("key_command gave no key", "Run it in a shell to see why, then continue.")
     return _checked_key(value.splitlines()[0].strip(), "what key_command printed")
@@ -205,8 +193,8 @@ def _checked_key(value: str, place: str) -> str:
     return value
 
 
-def _is_same_origin(one: str | None, other: str) -> bool:
-    return one is not None and _url_origin(one) == _url_origin(other)
+def _is_same_origin(url: str | None, other: str) -> bool:
+    return url is not None and _url_origin(url) == _url_origin(other)
 
 
 def _url_origin(url: str) -> tuple[str, str | None, int]:
@@ -221,28 +209,20 @@ def _text_or_none(value: Json) -> str | None:
 ProviderMaker = Callable[[Session, Config], Provider]
 
 
-class ProviderUnavailable(Exception):
-    """A session's provider cannot be made; says what, why and what to do."""
-
-    what = "The model was not called."
+class ProviderUnavailable(Refused):
+    """A session's provider cannot be made."""
 
     def __init__(self, why: str, remedy: str) -> None:
-        self.why, self.remedy = why, remedy
-        super().__init__(f"{why} {remedy}")
+        super().__init__("The model was not called.", why, remedy)
 
 
 def provider_of(session: Session, config: Config) -> Provider:
-    """Return the provider of a session.
-
-    Raises:
-        ProviderUnavailable: its kind is unknown, its settings are gone, or its recording is gone, broken or
-            another one.
-    """
+    """Return the provider of a session, or raise ProviderUnavailable."""
     return make_provider(session, config, asyncio.sleep)
 
 
 def provider_maker_with_sleep(sleep: Sleep) -> ProviderMaker:
-    """Return the same as `provider_of` with another way to wait."""
+    """Return `provider_of` with another way to wait."""
     return lambda session, config: make_provider(session, config, sleep)
 
 
@@ -261,8 +241,8 @@ def make_provider(session: Session, config: Config, sleep: Sleep) -> Provider:
 
 def provider_kind(name: str, config: Config) -> str:
     """Return the kind of a provider by its name; a name that is not set up is a kind itself."""
-    found = config.providers.get(name)
-    return found.kind if found else name
+    provider = config.providers.get(name)
+    return provider.kind if provider else name
 
 
 def has_server(name: str, config: Config) -> bool:
@@ -293,7 +273,6 @@ def _provider_source(session: Session, config: Config) -> ProviderSource:
 
 
 def _with_persona_temperature(endpoint: Endpoint, session: Session) -> Endpoint:
-    """Return an endpoint with the temperature that a persona has, if the session is of one."""
     value = session.configuration.get("temperature")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return endpoint
@@ -313,12 +292,11 @@ def _session_recording(session: Session) -> Recording | None:
 
 
 def _cached_recording(path: str) -> Recording:
-    """Return a recording, read again only when its file changed."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except (OSError, ValueError):
         return load_recording(path)
-    return _load_file_version(path, found.st_mtime_ns, found.st_size, found.st_ino)
+    return _load_file_version(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 @functools.lru_cache(maxsize=16)
@@ -329,18 +307,12 @@ def _load_file_version(path: str, *_stamp: int) -> Recording:
 _MAX_SHOWN_MODELS: Final = 12
 
 
-class NoModelSelected(Exception):
-    """No model was chosen; says why and what to do.
-
-    Attributes:
-        is_misuse: What was asked for cannot be meant; nothing has to be mended elsewhere.
-    """
-
-    what = "No session was begun."
+class NoModelSelected(Refused):
+    """No model was chosen; `is_misuse`: what was asked for cannot be meant."""
 
     def __init__(self, why: str, remedy: str, *, is_misuse: bool = False) -> None:
-        super().__init__(f"{why} {remedy}")
-        self.why, self.remedy, self.is_misuse = why, remedy, is_misuse
+        super().__init__("No session was begun.", why, remedy)
+        self.is_misuse = is_misuse
 
 
 class ModelPreference(Struct, frozen=True, kw_only=True):
@@ -364,22 +336,14 @@ ModelLister = Callable[[Provider, float], tuple[str, ...]]
 
 
 def list_model_names(provider: Provider, seconds: float) -> tuple[str, ...]:
-    """Return the names of a provider's models; waits for them.
-
-    Raises:
-        ModelsNotListed: They cannot be listed.
-    """
+    """Return the names of a provider's models; waits for them and may raise ModelsNotListed."""
     return tuple(model.id for model in asyncio.run(provider.list_models(seconds)))
 
 
 def select_model(
     config: Config, wish: ModelPreference, listing: ModelLister = list_model_names
 ) -> SelectedModel:
-    """Return whom a new session asks.
-
-    Raises:
-        NoModelSelected: Nothing fits; says what to name or to mend.
-    """
+    """Return which model a new session asks, or raise NoModelSelected."""
     name = _selected_provider(config, wish)
     if not has_server(name, config):
         raise _unusable_provider_error(name, config)
@@ -418,12 +382,12 @@ def _selected_provider(config: Config, wish: ModelPreference) -> str:
         return UNNAMED_PROVIDER
     if config.default_provider:
         return config.default_provider
-    found = usable_providers(config)
-    if len(found) == 1:
-        return found[0]
-    if found:
+    usable = usable_providers(config)
+    if len(usable) == 1:
+        return usable[0]
+    if usable:
         raise NoModelSelected(
-            "Several providers are set up.", f"Name one with --provider: {', '.join(found)}.", is_misuse=True
+            "Several providers are set up.", f"Name one with --provider: {', '.join(usable)}.", is_misuse=True
         )
     remedy = "Name an address with --base-url URL, or set up a provider in config.json (README, Models)."
     raise NoModelSelected("No provider is named.", remedy, is_misuse=True)
@@ -440,7 +404,6 @@ def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
 
 
 def _configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:
-    """Return the model that the settings name: `default_model` is meant for the default provider."""
     provider = config.providers.get(name)
     own = provider.model if provider else None
     if wish.provider is None and not wish.base_url:
@@ -449,11 +412,7 @@ def _configured_model(config: Config, wish: ModelPreference, name: str) -> str |
 
 
 def _only_listed_model(config: Config, provider: Provider, listing: ModelLister) -> str:
-    """Return the one model that a server offers.
-
-    Raises:
-        NoModelSelected: It offers none or several, or cannot be asked.
-    """
+    """Return the one model that a server offers, or raise NoModelSelected."""
     try:
         names = listing(provider, config.api_timeout_seconds)
     except ModelsNotListed as error:
@@ -501,37 +460,31 @@ class AvailableModels(Struct, frozen=True, kw_only=True):
 def available_models(
     config: Config, session: Session | None, listing: ModelLister = list_model_names
 ) -> AvailableModels:
-    """Return the models that a session may ask; waits for the servers, which are asked beside one another.
-
-    Args:
-        config: The settings as trust allows them.
-        session: Whose provider comes first; None for a session to be begun.
-        listing: Asks a server what it has.
-    """
+    """Return the models that a session may ask, its own provider's first; waits for the servers."""
     names = _providers_to_ask(config, session)
 
     def ask(name: str) -> tuple[str, ...] | str:
         return _models_or_reason(config, session, name, listing)
 
     with ThreadPoolExecutor(max_workers=_PARALLEL_LISTINGS) as pool:
-        found = dict(zip(names, pool.map(ask, names), strict=True))
+        listings = dict(zip(names, pool.map(ask, names), strict=True))
     models = [
-        AvailableModel(provider=name, model=model, note="" if isinstance(said, tuple) else said)
-        for name, said in found.items()
-        for model in _known_models(config, session, name, said)
+        AvailableModel(
+            provider=name, model=model, note="" if isinstance(listing_result, tuple) else listing_result
+        )
+        for name, listing_result in listings.items()
+        for model in _known_models(config, session, name, listing_result)
     ]
-    silent = {name: said for name, said in found.items() if isinstance(said, str)}
+    silent = {
+        name: listing_result for name, listing_result in listings.items() if isinstance(listing_result, str)
+    }
     return AvailableModels(models=tuple(models), silent=silent)
 
 
 def model_named(
     config: Config, session: Session | None, text: str, listing: ModelLister = list_model_names
 ) -> AvailableModel:
-    """Return the model that a human means by `MODEL` or `PROVIDER/MODEL`.
-
-    Raises:
-        SessionRefused: No server that may be asked has it; says what there is.
-    """
+    """Return the model meant by `MODEL` or `PROVIDER/MODEL`, or raise SessionRefused."""
     wanted = text.strip()
     if (
         not wanted
@@ -559,11 +512,7 @@ def change_model(
     actor: Actor,
     listing: ModelLister = list_model_names,
 ) -> str:
-    """Let a session ask another model from its next call of one on; return what to say.
-
-    Raises:
-        SessionRefused: It cannot, or there is no such model.
-    """
+    """Let a session ask another model from its next call on; return what to say, or raise SessionRefused."""
     require_changeable_session(journal, session, _MODEL_UNCHANGED)
     if plays_recording(session.provider, config):
         why = "This session plays a recording: it asks no model."
@@ -591,7 +540,6 @@ def selected_model_of(chosen: AvailableModel) -> SelectedModel:
 
 
 def _providers_to_ask(config: Config, session: Session | None) -> tuple[str, ...]:
-    """Return the providers that can be asked, the session's own or the settings' first."""
     first = session.provider if session is not None else config.default_provider
     names = dict.fromkeys((*((first,) if first else ()), *usable_providers(config)))
     return tuple(name for name in names if has_server(name, config))
@@ -600,7 +548,6 @@ def _providers_to_ask(config: Config, session: Session | None) -> tuple[str, ...
 def _models_or_reason(
     config: Config, session: Session | None, name: str, listing: ModelLister
 ) -> tuple[str, ...] | str:
-    """Return what a provider has, or why nobody knows."""
     try:
         provider = server_provider(config, name, _session_endpoint_settings(session, name))
         return listing(provider, min(_LIST_SECONDS, config.api_timeout_seconds))
@@ -611,19 +558,18 @@ def _models_or_reason(
 
 
 def _session_endpoint_settings(session: Session | None, name: str) -> JsonObject | None:
-    found = (
+    endpoint_settings = (
         session.configuration.get("endpoint") if session is not None and session.provider == name else None
     )
-    return cast("JsonObject", found) if isinstance(found, dict) else None
+    return cast("JsonObject", endpoint_settings) if isinstance(endpoint_settings, dict) else None
 
 
 def _known_models(
-    config: Config, session: Session | None, name: str, said: tuple[str, ...] | str
+    config: Config, session: Session | None, name: str, listed: tuple[str, ...] | str
 ) -> Iterable[str]:
-    """Return what a provider has, and what settings and session name for it."""
     own = _models_in_settings(config, name)
     current = (session.model,) if session is not None and session.provider == name else ()
-    return dict.fromkeys((*current, *own, *(said if isinstance(said, tuple) else ())))
+    return dict.fromkeys((*current, *own, *(listed if isinstance(listed, tuple) else ())))
 
 
 def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
@@ -632,7 +578,7 @@ def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
         provider.model if provider else None,
         config.default_model if _is_default_provider(config, name) else None,
     )
-    return tuple(one for one in named if one)
+    return tuple(model for model in named if model)
 
 
 def _is_default_provider(config: Config, name: str) -> bool:
@@ -644,10 +590,10 @@ def _is_default_provider(config: Config, name: str) -> bool:
 def _checked_model(
     config: Config, session: Session | None, name: str, model: str, listing: ModelLister
 ) -> AvailableModel:
-    said = _models_or_reason(config, session, name, listing)
-    if isinstance(said, str):
-        return AvailableModel(provider=name, model=model, note=said)
-    known = tuple(_known_models(config, session, name, said))
+    listed = _models_or_reason(config, session, name, listing)
+    if isinstance(listed, str):
+        return AvailableModel(provider=name, model=model, note=listed)
+    known = tuple(_known_models(config, session, name, listed))
     if model in known:
         return AvailableModel(provider=name, model=model)
     why = f"{name} has no model “{one_line(model, 60)}”."

@@ -1,7 +1,6 @@
 """What may be recorded of exact text: scrubbed and bounded, with the exact bytes sealed where they differ.
 
-The rule of the two stores (DESIGN section 2). `StreamScrubber` does the same for text that streams: a word
-is let out when it is whole, a key block when it is closed. Appends no events.
+The rule of the two stores (DESIGN section 2); `StreamScrubber` applies it to text that streams.
 """
 
 import re
@@ -52,7 +51,7 @@ def redact_and_seal_text(
 
 
 def redact_and_cut_text(exact: str, longest: int = MAX_RECORDED_TEXT) -> str:
-    """Return what is recorded of a text of which nothing else is kept."""
+    """Return what is recorded of a text that is kept nowhere else."""
     return _cut_text(scrub(exact).text, longest)
 
 
@@ -69,22 +68,13 @@ class RedactedOutput(Struct, frozen=True, kw_only=True):
     """Why something of it is not kept: an outcome is written in any case."""
 
     def noted(self, metadata: dict[str, Json]) -> dict[str, Json]:
-        """Return metadata of a call with the note, if there is one."""
         return {**metadata, "output": self.note} if self.note else metadata
 
 
 def redact_output(
     exact: str, clean: str, limit: int, blobs: BlobSealer, total_bytes: int | None = None
 ) -> RedactedOutput:
-    """Cut an output for the model and for the record; what is cut for the record was scrubbed whole before.
-
-    Args:
-        exact: the output, or what was kept of it.
-        clean: the same, scrubbed.
-        limit: bytes that are shown.
-        blobs: where the exact part goes if it differs.
-        total_bytes: size of the whole, where `exact` is only what was kept.
-    """
+    """Cut an output for the model and the record; `clean` is scrubbed, `total_bytes` the full size."""
     shown = preview_output(exact, limit, total_bytes)
     recorded = preview_output(clean, limit, shown.total_bytes)
     try:
@@ -138,14 +128,13 @@ def _redact_hunk(hunk: Hunk) -> Hunk:
 
 
 def _is_no_key_line(line: str) -> bool:
-    """Return whether a line is too short, or too much like prose, to be a part of a key block."""
     return len(line.strip()) < 16 or " " in line.strip()
 
 
-def _cut_text(found: str, longest: int) -> str:
-    if len(found) <= longest:
-        return found
-    return f"{found[:longest]}… ({len(found):,} characters)"
+def _cut_text(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]}… ({len(text):,} characters)"
 
 
 def _cut_strings(value: Json) -> Json:
@@ -159,10 +148,7 @@ def _cut_strings(value: Json) -> Json:
 
 
 def redact_target(exact: str, longest: int = 500) -> str:
-    """Return what a call acts on as one recorded line; where a line ended stands `⏎`, never a blank.
-
-    The line after it is another command: a blank would make it look like an argument of the first.
-    """
+    """Return what a call acts on as one line; `⏎` marks a line end, as a blank would join two commands."""
     return _cut_text(scrub(exact).text.replace("\n", LINE_END_SYMBOL), longest)
 
 
@@ -188,7 +174,6 @@ class StreamScrubber:
         """What was let out of the current line, scrubbed."""
 
     def feed(self, text: str) -> str:
-        """Return what may be shown now."""
         self._line += text
         out = ""
         while (cut := self._settled()) > 0:
@@ -197,7 +182,6 @@ class StreamScrubber:
         return out + self._begin()
 
     def flush(self) -> str:
-        """Return what was still held back; the stream is over."""
         out = self._finish(self._line)
         self._line = ""
         return out
@@ -237,6 +221,5 @@ class StreamScrubber:
         return new
 
     def _forget(self, whole: int) -> None:
-        """Keep of a line without end only what the next words may belong to."""
         self._line = self._line[whole - _KEPT_CONTEXT :]
         self._emitted = scrub(self._line[:_KEPT_CONTEXT]).text

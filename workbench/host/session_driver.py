@@ -1,14 +1,13 @@
 """Drive one session in this process, under a driver's lock and a lease.
 
-`SessionRunner` reads the session's events back, folds them and starts the effects that are due; an effect
-that runs is never started twice. Around it: take the lease, keep the clock (expiry, staleness, time of a
-turn), hand back in order.
+`SessionRunner` folds the session's events and starts the effects that are due, each once. Around it: the
+lease, the clock (expiry, staleness, time of a turn), and handing back in order.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -49,21 +48,15 @@ from workbench.domain.rows import Action, Call, Lease, Session
 from workbench.domain.values import Body
 from workbench.effects.runtime import fault_point
 from workbench.host.crash_recovery import recover_call
-from workbench.host.driver_context import DriverContext, SessionWriter
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, propose_undo, reopen_action
 from workbench.host.model_call import ModelCall
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
-from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.text.human import duration_text
 from workbench.tools.base import CommitTool
-
-
-def _ignore_events(events: Sequence[Event]) -> None:
-    del events
-
 
 _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "unattended": "unattended",
@@ -72,83 +65,78 @@ _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
 }
 
 
-def thread_safe_setter(loop: asyncio.AbstractEventLoop, bell: asyncio.Event) -> Callable[[], None]:
+def thread_safe_setter(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
     """Return a callback for other threads that sets an event of a loop."""
 
-    def ring() -> None:
+    def set_event() -> None:
         with contextlib.suppress(RuntimeError):  # the loop may be gone by now
-            loop.call_soon_threadsafe(bell.set)
+            loop.call_soon_threadsafe(event.set)
 
-    return ring
+    return set_event
 
 
 class SessionRunner:
     """Drives one session under its lease until told to stop or the lease is lost."""
 
-    def __init__(
-        self, desk: SessionWriter, on_events: Callable[[Sequence[Event]], None] | None = None
-    ) -> None:
-        self.desk = desk
+    def __init__(self, writer: SessionWriter, on_events: OnEvents | None = None) -> None:
+        self.writer = writer
         self.state = TurnState()
         self.failure: BaseException | None = None
         self.cursor = 0
         """The position up to which the session was read back."""
-        self._on_events = on_events or _ignore_events
+        self._on_events = on_events or ignore_events
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._idle: dict[Effect, int] = {}
         """Effects that changed nothing, with the cursor at which they did not: not tried again there."""
         self._stops: dict[str, asyncio.Event] = {}
         self._model: ModelCall | None = None
-        self._rung = asyncio.Event()
+        self._changed = asyncio.Event()
 
     # --- the loop -------------------------------------------------------------------------------
 
     async def run(self, until: Callable[["SessionRunner"], bool]) -> None:
-        """Run until `until` says so; then end what still runs.
-
-        Raises:
-            LeaseLost: another driver took the session over; everything of ours was ended.
-        """
+        """Run until `until` says so, then end what still runs; LeaseLost where another driver took over."""
         loop = asyncio.get_running_loop()
-        silence = self.desk.kit.journal.on_ring(thread_safe_setter(loop, self._rung))
+        unsubscribe = self.writer.journal.on_ring(thread_safe_setter(loop, self._changed))
         try:
             while self.failure is None:
-                self._rung.clear()
+                self._changed.clear()
                 self.catch_up()
                 self._start_due()
                 if until(self):
                     return
-                await self._rung.wait()
+                await self._changed.wait()
             raise self.failure
         finally:
-            silence()
+            unsubscribe()
             await self._end_all()
 
     @property
     def is_busy(self) -> bool:
-        """Return whether anything runs or is due now."""
         return bool(self._running) or any(
             self._idle.get(effect) != self.cursor for effect in due_effects(self.state, self._limits())
         )
 
     def catch_up(self) -> None:
-        """Read back and fold everything that is in the journal by now."""
-        journal = self.desk.kit.journal
-        while events := journal.events(self.desk.session_id, after=self.cursor, limit=2_000):
+        """Read back and fold what is in the journal by now."""
+        journal = self.writer.journal
+        while events := journal.events(self.writer.session_id, after=self.cursor, limit=2_000):
             for event in events:
                 self.state = apply_event(self.state, event)
             self.cursor = events[-1].position
             self._on_events(events)
 
     def _limits(self) -> TurnLimits:
-        config, tools = self.desk.kit.loaded().config, self.desk.kit.tools
+        config, tools = self.writer.context.loaded().config, self.writer.context.tools
         wanted = configured_number(self.state, "max_turns")
-        reading = {name for name, found in tools.descriptors().items() if found.capability == "read"}
+        reading = {
+            name for name, descriptor in tools.descriptors().items() if descriptor.capability == "read"
+        }
         return TurnLimits(
             max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
             on_expiry=config.approvals.on_expiry,
             read_only_tools=frozenset(reading),
-            most_tokens=self.desk.kit.constraints.most_tokens,
+            most_tokens=self.writer.context.constraints.most_tokens,
         )
 
     def _start_due(self) -> None:
@@ -181,10 +169,10 @@ class SessionRunner:
             if self.cursor == before:
                 self._idle[effect] = before
             self._running.pop(effect, None)
-            self._rung.set()
+            self._changed.set()
 
     async def _overtaken(self, effect: Effect, error: Exception, before: int) -> None:
-        """Take a refused append for what it is: somebody else's event came first, so look again."""
+        """Look again after a refused append: somebody else's event came first."""
         self.catch_up()
         if self.cursor == before:
             await self._defect(effect, error)
@@ -196,7 +184,7 @@ class SessionRunner:
         )  # fmt: skip
         try:
             with contextlib.suppress(JournalError):  # the first failure is the one to tell
-                await self.desk.append(self.desk.event(body))
+                await self.writer.append(self.writer.event(body))
         finally:
             self.failure = error  # not before it is named: whoever drives ends with it
 
@@ -217,11 +205,11 @@ class SessionRunner:
             case CallModel():
                 return self._call_model(effect)
             case Gate():
-                return gate_call(self.desk, effect.call_id)
+                return gate_call(self.writer, effect.call_id)
             case Execute():
                 return self._execute(effect.call_id)
             case RecoverCall():
-                return recover_call(self.desk, effect.call_id)
+                return recover_call(self.writer, effect.call_id)
             case StopCall():
                 return self._stop_call(effect.call_id)
             case StopModel():
@@ -233,19 +221,19 @@ class SessionRunner:
             case Refresh():
                 return self._refresh(effect.action_id)
             case Undo():
-                return propose_undo(self.desk, effect.action_id, effect.request_id)
+                return propose_undo(self.writer, effect.action_id, effect.request_id)
             case EndTurn():
                 return self._end_turn(effect)
             case Pause():
                 return self.pause(effect.reason)
 
     async def _initialize(self) -> None:
-        session = self.desk.session()
+        session = self.writer.session()
         steps = [] if session.status == "initializing" else [SessionStatusChanged(status="initializing")]
         await self._append(*steps, SessionStatusChanged(status="ready"))
 
     async def _call_model(self, effect: CallModel) -> None:
-        self._model = ModelCall(self.desk, lambda: self.state, effect.turn_id, effect.round)
+        self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round)
         await self._model.run()
         self._model = None
 
@@ -259,19 +247,19 @@ class SessionRunner:
             return
         kept = await self._model.stopped() if self._model else []
         self._model = None
-        await self.desk.append(*kept, *self._ending(end_of_stopped_turn(self.state.turn)))
+        await self.writer.append(*kept, *self._ending(end_of_stopped_turn(self.state.turn)))
 
     async def _execute(self, call_id: str) -> None:
         stop = self._stops.setdefault(call_id, asyncio.Event())
         try:
-            await execute_call(self.desk, call_id, stop)
+            await execute_call(self.writer, call_id, stop)
         finally:
             self._stops.pop(call_id, None)
 
     async def _stop_call(self, call_id: str) -> None:
         stop = self._stops.get(call_id)
         if stop is None:
-            await recover_call(self.desk, call_id)
+            await recover_call(self.writer, call_id)
             return
         stop.set()
         task = self._running.get(Execute(call_id=call_id))
@@ -279,52 +267,51 @@ class SessionRunner:
             await asyncio.wait([task])
 
     async def _withdraw(self, call_id: str) -> None:
-        call = self.desk.kit.journal.call(call_id)
+        call = self.writer.journal.call(call_id)
         if call is None or call.state not in ("pending", "approved"):
             return
         events = [self._call_event(CallFinished(state="cancelled", detail="withdrawn"), call_id)]
-        action = self.desk.kit.journal.action(call.action_id) if call.action_id else None
+        action = self.writer.journal.action(call.action_id) if call.action_id else None
         if action is not None and action.state == "pending":
             body = ActionCancelled(why="the turn was stopped")
             events.insert(0, self._call_event(body, call_id, action.id))
-        await self.desk.append(*events)
+        await self.writer.append(*events)
 
     def _call_event(self, body: Body, call_id: str, action_id: str | None = None) -> Event:
         turn_id = self.state.turn.id if self.state.turn else None
-        return self.desk.event(body, turn_id=turn_id, call_id=call_id, action_id=action_id)
+        return self.writer.event(body, turn_id=turn_id, call_id=call_id, action_id=action_id)
 
     async def _restack(self, call_id: str) -> None:
-        call = self.desk.kit.journal.call(call_id)
+        call = self.writer.journal.call(call_id)
         if call is not None and call.state == "approved":
             await propose_anew(
-                self.desk, call_id, "an earlier change that it builds on was not taken as shown"
+                self.writer, call_id, "an earlier change that it builds on was not taken as shown"
             )
         else:
-            await reopen_action(self.desk, call_id, "restacked")
+            await reopen_action(self.writer, call_id, "restacked")
 
     async def _refresh(self, action_id: str) -> None:
-        action = self.desk.kit.journal.action(action_id)
+        action = self.writer.journal.action(action_id)
         if action is not None and action.call_id is not None:
-            await reopen_action(self.desk, action.call_id, "refreshed")
+            await reopen_action(self.writer, action.call_id, "refreshed")
 
     async def _end_turn(self, effect: EndTurn) -> None:
         fault_point("turn.before_end")
-        await self.desk.append(*self._ending(effect))
+        await self.writer.append(*self._ending(effect))
 
     def _ending(self, effect: EndTurn) -> list[Event]:
         turn_id = self.state.turn.id if self.state.turn else None
-        ended = self.desk.event(TurnEnded(outcome=effect.outcome, detail=effect.detail), turn_id=turn_id)
-        status = _status_after_turn(self.desk.session(), effect)
-        return [ended, *(self.desk.event(body) for body in status)]
+        ended = self.writer.event(TurnEnded(outcome=effect.outcome, detail=effect.detail), turn_id=turn_id)
+        status = _status_after_turn(self.writer.session(), effect)
+        return [ended, *(self.writer.event(body) for body in status)]
 
     async def pause(self, reason: PauseReason) -> None:
-        """Append that the session is paused, unless it is so already."""
-        session = self.desk.session()
+        session = self.writer.session()
         if (session.status, session.reason) != ("paused", reason):
             await self._append(SessionStatusChanged(status="paused", reason=reason))
 
     async def _append(self, *bodies: Body) -> None:
-        await self.desk.append(*(self.desk.event(body) for body in bodies))
+        await self.writer.append(*(self.writer.event(body) for body in bodies))
 
 
 def _status_after_turn(session: Session, effect: EndTurn) -> list[SessionStatusChanged]:
@@ -335,7 +322,6 @@ def _status_after_turn(session: Session, effect: EndTurn) -> list[SessionStatusC
 
 
 LOG = logging.getLogger("workbench.host")
-OnSessionEvents = Callable[[Sequence[Event]], None]
 
 
 class SessionProgress(Struct, frozen=True, kw_only=True):
@@ -354,39 +340,41 @@ class SessionProgress(Struct, frozen=True, kw_only=True):
 
 
 async def drive_session(
-    kit: DriverContext,
+    context: DriverContext,
     driver: DriverIdentity,
     session_id: str,
     *,
     until: Callable[[SessionProgress], bool],
-    on_events: OnSessionEvents | None = None,
+    on_events: OnEvents = ignore_events,
 ) -> SessionProgress:
     """Drive a session until `until` says so and return where it stands then.
 
-    Raises:
-        Driven: another process drives it; names the pid.
-        LeaseLost: another driver took it over meanwhile.
+    Raises Driven (another process drives it) or LeaseLost.
     """
-    lease = take_lease(kit.journal, session_id, driver)
+    lease = take_lease(context.journal, session_id, driver)
     outcome = _LastOutcome(on_events)
-    runner = SessionRunner(SessionWriter(kit, session_id, lease_guard(lease)), outcome.see)
-    ticking = asyncio.create_task(_run_clock(runner))
+    runner = SessionRunner(SessionWriter(context, session_id, lease_guard(lease)), outcome.see)
+
+    async def tick() -> None:
+        expire_due_actions(context.journal)
+        await mark_stale_actions(runner.writer, runner.state)
+        await stop_long_turn(runner.writer, runner.state)
+
     try:
-        expire_actions(kit.journal)
-        await _run_until_given_back(
-            runner, lease, lambda found: until(_session_progress(found, outcome.last))
-        )
+        expire_due_actions(context.journal)
+        async with running_clock(session_id, tick):
+            await _run_until_given_back(
+                runner, lease, lambda driven: until(_session_progress(driven, outcome.last))
+            )
     finally:
-        ticking.cancel()
-        await asyncio.gather(ticking, return_exceptions=True)
-        release_lease(kit.journal, lease)
+        release_lease(context.journal, lease)
     return _session_progress(runner, outcome.last)
 
 
 async def _run_until_given_back(
     runner: SessionRunner, lease: Lease, until: Callable[[SessionRunner], bool]
 ) -> None:
-    """Run until the session can be given back with everything seen to that was asked of it."""
+    """Run until everything that was asked of the session is seen to."""
     is_given_back = False
     while not is_given_back:
         try:
@@ -394,13 +382,11 @@ async def _run_until_given_back(
         finally:
             await _record_pause(runner)
         runner.catch_up()
-        is_given_back = until(runner) and release_lease(runner.desk.kit.journal, lease, runner.cursor)
+        is_given_back = until(runner) and release_lease(runner.writer.journal, lease, runner.cursor)
 
 
 class _LastOutcome:
-    """Remembers how the newest turn ended while events pass by."""
-
-    def __init__(self, on_events: OnSessionEvents | None) -> None:
+    def __init__(self, on_events: OnEvents) -> None:
         self.last: str | None = None
         self._on_events = on_events
 
@@ -408,28 +394,35 @@ class _LastOutcome:
         for event in events:
             if isinstance(event.body, TurnEnded):
                 self.last = event.body.outcome
-        if self._on_events is not None:
-            self._on_events(events)
+        self._on_events(events)
 
 
-async def _run_clock(runner: SessionRunner) -> None:
+@contextlib.asynccontextmanager
+async def running_clock(session_id: str, tick: Callable[[], Awaitable[None]]) -> AsyncGenerator[None]:
+    """Call `tick` every `CLOCK_TICK_SECONDS`."""
+    clock = asyncio.create_task(_run_clock(session_id, tick), name="clock")
+    try:
+        yield
+    finally:
+        clock.cancel()
+        await asyncio.gather(clock, return_exceptions=True)
+
+
+async def _run_clock(session_id: str, tick: Callable[[], Awaitable[None]]) -> None:
     while True:
         try:
-            expire_actions(runner.desk.kit.journal)
-            await mark_stale_actions(runner.desk, runner.state)
-            await stop_long_turn(runner.desk, runner.state)
+            await tick()
         except JournalError as error:
             # A disk that is full for a moment must not stop the clock for the life of the driver.
-            LOG.warning("session %s: %s", runner.desk.session_id, error)
+            LOG.warning("session %s: %s", session_id, error)
         await asyncio.sleep(CLOCK_TICK_SECONDS)
 
 
 async def _record_pause(runner: SessionRunner) -> None:
-    """Say why an open turn stands still: it waits for its human, or it lost its driver."""
     if runner.failure is not None:
         return
     runner.catch_up()
-    session = runner.desk.session()
+    session = runner.writer.session()
     if runner.state.turn is None or session.status != "processing":
         return
     is_waiting = any(not call.is_settled for call in runner.state.calls)
@@ -437,10 +430,10 @@ async def _record_pause(runner: SessionRunner) -> None:
 
 
 def _session_progress(runner: SessionRunner, outcome: str | None) -> SessionProgress:
-    journal, session_id = runner.desk.kit.journal, runner.desk.session_id
+    journal, session_id = runner.writer.journal, runner.writer.session_id
     turn = runner.state.turn
     return SessionProgress(
-        session=runner.desk.session(),
+        session=runner.writer.session(),
         waiting=tuple(journal.actions(session_id=session_id, states=("pending",))),
         calls=tuple(journal.calls(session_id)),
         is_idle=turn is None and not runner.is_busy,
@@ -455,31 +448,26 @@ CLOCK_TICK_SECONDS = 1.0
 _MICROSECONDS = 1_000_000
 
 
-def expire_actions(journal: Journal) -> list[str]:
-    """Expire what is due and return the ids."""
-    return expire_due_actions(journal)
-
-
-async def mark_stale_actions(desk: SessionWriter, state: TurnState) -> None:
+async def mark_stale_actions(writer: SessionWriter, state: TurnState) -> None:
     """Append `action.became_stale` for waiting actions of a session whose base moved."""
-    for action in _actions_to_watch(desk, state):
+    for action in _actions_to_watch(writer, state):
         paths = await asyncio.to_thread(
-            stale_paths, desk.kit.root, action.files, desk.kit.journal.blobs.keyed
+            stale_paths, writer.context.root, action.files, writer.journal.blobs.keyed
         )
         if paths and paths != action.stale_paths:
             body = ActionBecameStale(paths=paths)
-            event = desk.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
-            await desk.append(event)
+            event = writer.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
+            await writer.append(event)
 
 
-async def stop_long_turn(desk: SessionWriter, state: TurnState) -> None:
-    """Ask the open turn to stop when it has worked as long as its session may (S2 configuration, timeout)."""
+async def stop_long_turn(writer: SessionWriter, state: TurnState) -> None:
+    """Ask the turn to stop when it has worked as long as it may (S2 configuration, timeout)."""
     seconds, turn = configured_number(state, "timeout"), state.turn
     if seconds is None or turn is None or turn.is_interrupted:
         return
-    if worked_microseconds(turn, desk.kit.journal.now()) >= seconds * _MICROSECONDS:
+    if worked_microseconds(turn, writer.journal.now()) >= seconds * _MICROSECONDS:
         body = InterruptRequested(why=f"It worked for {duration_text(seconds)}, which is its time.")
-        await desk.append(desk.event(body, turn_id=turn.id))
+        await writer.append(writer.event(body, turn_id=turn.id))
 
 
 def configured_number(state: TurnState, key: str) -> float | None:
@@ -490,11 +478,11 @@ def configured_number(state: TurnState, key: str) -> float | None:
     return value if value > 0 else None
 
 
-def _actions_to_watch(desk: SessionWriter, state: TurnState) -> Iterable[Action]:
-    """Yield waiting file changes, but not those built on the after-image of a call that is still open."""
-    for action in desk.kit.journal.actions(session_id=desk.session_id, states=("pending",)):
+def _actions_to_watch(writer: SessionWriter, state: TurnState) -> Iterable[Action]:
+    """Yield waiting file changes, except those built on a call that is still open."""
+    for action in writer.journal.actions(session_id=writer.session_id, states=("pending",)):
         call = state.call(action.call_id)
-        is_commit = isinstance(desk.kit.tools.get(action.tool or ""), CommitTool)
+        is_commit = isinstance(writer.context.tools.get(action.tool or ""), CommitTool)
         if not action.files or call is None or is_commit:
             continue
         bases = [state.call(base) for base, _ in call.on_top_of]

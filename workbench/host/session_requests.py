@@ -1,8 +1,4 @@
-"""What people ask of a session, each as an event: begin, prompt, continue, interrupt, undo, rename, tag, end.
-
-Also its approval mode, its bookmarks, archiving and deletion (the journal's one exception to append-only).
-Checks the request and records it; whoever holds the lease reacts.
-"""
+"""Record what people ask of a session, each request as an event; whoever holds the lease reacts."""
 
 import os
 import time
@@ -25,7 +21,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import SESSION_MOVES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
-from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Json
+from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Json, Refused
 from workbench.host import redaction
 from workbench.journal.errors import SessionUnknown
 from workbench.journal.imports import is_imported_session
@@ -36,12 +32,8 @@ from workbench.journal.transaction import TransactionTables
 from workbench.text.safe import one_line
 
 
-class SessionRefused(Exception):
-    """A session was not begun, or takes no request; says what, why and what to do."""
-
-    def __init__(self, what: str, why: str, remedy: str) -> None:
-        self.what, self.why, self.remedy = what, why, remedy
-        super().__init__(f"{what} {why} {remedy}")
+class SessionRefused(Refused):
+    """A session was not begun, or takes no request."""
 
 
 def create_session(
@@ -56,11 +48,7 @@ def create_session(
     configuration: Mapping[str, Json] | None = None,
     active_tools: Sequence[str] = (),
 ) -> str:
-    """Begin a session and return its id.
-
-    Raises:
-        SessionRefused: the workspace is not an absolute path of an accessible folder, or the model is empty.
-    """
+    """Begin a session and return its id; SessionRefused for a bad workspace or an empty model."""
     _check_workspace(workspace)
     if not model.strip():
         raise SessionRefused("No session was begun.", "The model is empty.", "Name one with --model.")
@@ -76,11 +64,7 @@ def create_session(
 
 
 def submit_prompt(journal: Journal, session_id: str, text: str, actor: Actor) -> None:
-    """Say something to the agent of a session.
-
-    Raises:
-        SessionRefused: there is nothing in it, there is no such session, or it has ended.
-    """
+    """Say something to the agent; SessionRefused where it is empty or the session cannot take it."""
     if not text.strip():
         raise SessionRefused("Nothing was sent.", "The prompt is empty.", "Say what the agent should do.")
     recorded, ref = redaction.redact_and_seal_text(text, journal.blobs)
@@ -103,7 +87,7 @@ def request_refresh(journal: Journal, action_id: str, actor: Actor) -> None:
 
 
 def request_undo(journal: Journal, action_id: str, actor: Actor) -> str:
-    """Ask for what an action wrote to be taken back; return the request's id, which the verdict names."""
+    """Ask for an action's changes to be undone; return the request's id, which the verdict names."""
     return _append_action_request(journal, action_id, UndoRequested(), actor)
 
 
@@ -170,11 +154,7 @@ AGENT_STOP_SECONDS = 10.0
 
 
 def rename_session(journal: Journal, session_id: str, title: str, actor: Actor) -> str:
-    """Give a session another title and return it as it was kept: one line, scrubbed.
-
-    Raises:
-        SessionRefused: The title is empty or the session is the journal's own.
-    """
+    """Give a session another title and return it as kept; SessionRefused where it is empty."""
     _refuse_system_session(session_id, "renamed")
     line = redaction.redact_line(title.strip(), MAX_TITLE_LENGTH)
     if not line:
@@ -186,11 +166,7 @@ def rename_session(journal: Journal, session_id: str, title: str, actor: Actor) 
 def change_tags(
     journal: Journal, session: Session, add: Sequence[str], remove: Sequence[str], actor: Actor
 ) -> tuple[str, ...]:
-    """Change the tags of a session and return them.
-
-    Raises:
-        SessionRefused: There would be more than 20, or the session is the journal's own.
-    """
+    """Change a session's tags and return them; SessionRefused above 20."""
     _refuse_system_session(session.id, "tagged")
     lines = (redaction.redact_line(word.strip(), MAX_TAG_LENGTH) for word in add)
     kept = [word for word in session.tags if word not in remove]
@@ -213,13 +189,9 @@ def archive_session(journal: Journal, session: Session, is_archived: bool, actor
 def end_session(
     journal: Journal, session: Session, actor: Actor, patience: float = AGENT_STOP_SECONDS
 ) -> str:
-    """End a session for good: what it asks is withdrawn, nothing can be said to it any more.
+    """End a session for good and return its status: `completed`, or `terminated` if it never worked.
 
-    Returns:
-        The status it has now: `completed`, or `terminated` where it never began to work.
-
-    Raises:
-        SessionRefused: It has ended, is the journal's own, or its agent did not stop in time.
+    Raises SessionRefused where it has ended or its agent did not stop in time.
     """
     _refuse_system_session(session.id, "ended")
     if session.status in TERMINAL_SESSION_STATES:
@@ -227,12 +199,11 @@ def end_session(
         raise SessionRefused("The session was not ended.", why, "Nothing is left to do.")
     _stop_agent(journal, session, actor, patience)
     journal.transact(lambda live, now: _ending_events(journal, live, session.id, actor, now))
-    found = journal.session(session.id)
-    return found.status if found else "deleted"
+    row = journal.session(session.id)
+    return row.status if row else "deleted"
 
 
 def _stop_agent(journal: Journal, session: Session, actor: Actor, patience: float) -> None:
-    """Ask the agent of a session that works to stop, and wait until it has."""
     until = time.monotonic() + patience
     is_asked = False
     while (now := journal.session(session.id)) and now.status == "processing" and _is_driven(journal, now):
@@ -271,15 +242,7 @@ def _ending_events(
 
 
 def delete_with_steps(journal: Journal, session: Session, actor: Actor) -> int:
-    """Delete a session with everything that belongs to it, the steps of a pipeline run included.
-
-    Returns:
-        How many sessions were deleted.
-
-    Raises:
-        Driven: A living process drives it.
-        GuardFailed: It is the session of the journal itself.
-    """
+    """Delete a session with the steps of its run; return how many. Raises Driven or GuardFailed."""
     steps = journal.sessions(parent_id=session.id, kinds=("step",))
     below = sum(delete_with_steps(journal, step, actor) for step in steps)
     delete_session(journal, session.id, actor)
@@ -306,11 +269,7 @@ MAX_BOOKMARK_LENGTH: Final = 120
 
 
 def approval_mode_named(word: str) -> str:
-    """Return the mode that a human means.
-
-    Raises:
-        SessionRefused: There is no such mode; names them.
-    """
+    """Return the mode that a human means, or raise SessionRefused."""
     name = word.strip().casefold()
     if name in APPROVAL_MODES:
         return name
@@ -325,11 +284,7 @@ def approval_mode_setting(name: str) -> dict[str, Json]:
 
 
 def set_approval_mode(journal: Journal, session: Session, word: str, actor: Actor) -> str:
-    """Change what a session asks about, from its next call of a tool on; return what to say.
-
-    Raises:
-        SessionRefused: There is no such mode, or the session takes none.
-    """
+    """Change what a session asks about from its next call on; return what to say, or raise SessionRefused."""
     name = approval_mode_named(word)
     require_changeable_session(journal, session, "The mode is as it was.")
     body = SessionChanged(configuration=approval_mode_setting(name))
@@ -338,11 +293,7 @@ def set_approval_mode(journal: Journal, session: Session, word: str, actor: Acto
 
 
 def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -> str:
-    """Mark this moment of a session; return what to say.
-
-    Raises:
-        SessionRefused: The session has ended, or came from a file.
-    """
+    """Mark this moment of a session; return what to say, or raise SessionRefused."""
     require_changeable_session(journal, session, "Nothing was marked.")
     line = one_line(redaction.redact_line(label.strip(), MAX_BOOKMARK_LENGTH), MAX_BOOKMARK_LENGTH)
     journal.append([journal.event(MarkAdded(label=line), session.id, actor)])
@@ -350,7 +301,7 @@ def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -
 
 
 def require_changeable_session(journal: Journal, session: Session, what: str) -> None:
-    """Raise `SessionRefused` unless the session is a chat that was begun here and has not ended."""
+    """Raise SessionRefused unless the session is an open chat that was begun here."""
     if session.status in TERMINAL_SESSION_STATES:
         raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n begins another.")
     if session.kind != "chat":

@@ -1,8 +1,4 @@
-"""The host process of one workspace: hold its lock, drive every session with work to do, end by itself.
-
-The process with its signals and its log (scrubbed, and kept small), and the supervisor that takes sessions
-up and lets them go. Started detached by `lifecycle`, never by hand.
-"""
+"""The host process of one workspace: drive every session with work to do, end by itself."""
 
 import asyncio
 import logging
@@ -31,6 +27,7 @@ from workbench.host.host_locks import driver_identity, has_screen, host_lock_pat
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.model_selection import key_variables, provider_of
 from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable
 from workbench.host.workspace_config import PipelineWatch, log_pipeline_change
@@ -53,56 +50,56 @@ class Supervisor:
 
     def __init__(
         self,
-        kit: DriverContext,
+        context: DriverContext,
         driver: DriverIdentity,
         is_attached: Callable[[], bool],
         linger: float = LINGER_SECONDS,
     ) -> None:
-        self._kit, self._driver = kit, driver
+        self._context, self._driver = context, driver
         self._is_attached, self._linger = is_attached, linger
         self._driven: dict[str, asyncio.Task[None]] = {}
         self._looked_at: dict[str, int] = {}
         self._broken_at: dict[str, int] = {}
         self._runs_looked_at = 0.0
-        self._rung = asyncio.Event()
+        self._changed = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Run until told to stop, or until there was nothing to do for a while."""
+        """Run until told to stop, or until idle for `linger` seconds."""
         loop = asyncio.get_running_loop()
-        silence = self._kit.journal.on_ring(thread_safe_setter(loop, self._rung))
-        idle_since = self._kit.clock.monotonic()
+        unsubscribe = self._context.journal.on_ring(thread_safe_setter(loop, self._changed))
+        idle_since = self._context.clock.monotonic()
         tidying = asyncio.create_task(self._tidy(), name="upkeep")
         try:
             while not stop.is_set():
-                self._rung.clear()
+                self._changed.clear()
                 if self._is_homeless():
-                    LOG.error("%s is gone; what waits there goes on waiting", self._kit.workspace)
+                    LOG.error("%s is gone; what waits there goes on waiting", self._context.workspace)
                     return
                 self._look()
                 if self._driven or self._is_attached():
-                    idle_since = self._kit.clock.monotonic()
-                if self._kit.clock.monotonic() - idle_since >= self._linger:
+                    idle_since = self._context.clock.monotonic()
+                if self._context.clock.monotonic() - idle_since >= self._linger:
                     LOG.info("nothing to do for %.0f s", self._linger)
                     return
                 await self._wait(stop)
         finally:
-            silence()
+            unsubscribe()
             tidying.cancel()
             await self._let_go()
             await asyncio.gather(tidying, return_exceptions=True)
 
     async def _tidy(self) -> None:
         while True:
-            days = self._kit.loaded().config.retention.sealed_days
-            await asyncio.to_thread(tidy_data_folder_if_due, self._kit.home, self._kit.journal, days)
+            days = self._context.loaded().config.retention.sealed_days
+            await asyncio.to_thread(tidy_data_folder_if_due, self._context.home, self._context.journal, days)
             await asyncio.sleep(TIDY_INTERVAL_SECONDS)
 
     def _is_homeless(self) -> bool:
-        """Return whether the workspace is another folder now, or none: nothing may be done in the old one."""
-        return not self._kit.root.is_in_place()
+        """Return whether the workspace's folder was moved or replaced: nothing may be done there."""
+        return not self._context.root.is_in_place()
 
     def _look(self) -> None:
-        for session in unfinished_sessions(self._kit.journal, self._kit.workspace):
+        for session in unfinished_sessions(self._context.journal, self._context.workspace):
             is_known = self._looked_at.get(session.id) == session.updated_at
             if session.id in self._driven or is_known or session.kind == "step":
                 continue  # a step is driven by the coordinator of its run
@@ -112,12 +109,11 @@ class Supervisor:
         self._look_at_runs()
 
     def _look_at_runs(self) -> None:
-        """Take up runs whose questions were answered: the answer stands in the session of a step."""
-        now = self._kit.clock.monotonic()
+        now = self._context.clock.monotonic()
         if now - self._runs_looked_at < 1.0:
             return
         self._runs_looked_at = now
-        for session in answered_runs(self._kit):
+        for session in answered_runs(self._context):
             if session.id not in self._driven:
                 self._begin(session)
 
@@ -129,24 +125,24 @@ class Supervisor:
         self._driven[session.id] = task
 
     def _has_work(self, session: Session) -> bool:
-        journal = self._kit.journal
+        journal = self._context.journal
         if session.kind == "pipeline":
-            return is_runnable(self._kit, session)
+            return is_runnable(self._context, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
-        limits = TurnLimits(max_rounds=self._kit.loaded().config.limits.max_turns)
+        limits = TurnLimits(max_rounds=self._context.loaded().config.limits.max_turns)
         taken = LeaseTaken(host_id=self._driver.host_id, epoch=1, pid=self._driver.pid, driver="host")
         # As it would be under our lease: a turn whose driver was killed looks busy until somebody takes it.
         state = fold_turn((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
         return bool(due_effects(state, limits))
 
     async def _drive_run(self, run_id: str) -> None:
-        driving = RunDriverOptions(kit=self._kit, driver=self._driver)
-        await self._guarded(run_id, drive_run(driving, run_id))
+        options = RunDriverOptions(context=self._context, driver=self._driver)
+        await self._guarded(run_id, drive_run(options, run_id))
 
     async def _drive(self, session_id: str) -> None:
-        found = drive_session(self._kit, self._driver, session_id, until=_is_only_waiting)
-        await self._guarded(session_id, found)
+        driving = drive_session(self._context, self._driver, session_id, until=_is_only_waiting)
+        await self._guarded(session_id, driving)
 
     async def _guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
         try:
@@ -161,15 +157,15 @@ class Supervisor:
         except Exception:
             # Whatever it is, it would be met again: not before somebody has done something about the session.
             LOG.exception("session %s", session_id)
-            session = self._kit.journal.session(session_id)
+            session = self._context.journal.session(session_id)
             self._broken_at[session_id] = session.updated_at if session is not None else 0
         finally:
             self._driven.pop(session_id, None)
-            self._rung.set()
+            self._changed.set()
 
     async def _wait(self, stop: asyncio.Event) -> None:
-        """Wait for the doorbell, for the stop, or a second: leases die without ringing."""
-        waiters = [asyncio.create_task(event.wait()) for event in (self._rung, stop)]
+        """Wait for a change, for the stop, or a second: leases end without a notice."""
+        waiters = [asyncio.create_task(event.wait()) for event in (self._changed, stop)]
         try:
             await asyncio.wait(waiters, timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -193,14 +189,7 @@ LOG = logging.getLogger("workbench.host")
 def serve_workspace(
     home: Home, workspace: str, host_id: str | None = None, linger: float = LINGER_SECONDS
 ) -> int:
-    """Be the host of a workspace until nothing is left to do; return the exit code.
-
-    Args:
-        home: the data folder.
-        workspace: real path.
-        host_id: the id that the log file is named after.
-        linger: seconds to stay without work and without a screen.
-    """
+    """Be the host of a workspace until nothing is left to do for `linger` seconds; return the exit code."""
     log_to_stderr(home.logs / f"host-{host_id}.log")
     lock = FileLock(host_lock_path(home, workspace))
     if not lock.try_acquire():
@@ -209,14 +198,16 @@ def serve_workspace(
     become_subreaper()
     journal = Journal.open(home)
     try:
-        kit = open_driver_context(home, journal, workspace, provider=provider_of)
-        driver = driver_identity(journal, workspace, "host", host_id, key_variables(kit.loaded().config))
+        context = open_driver_context(
+            home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+        )
+        driver = driver_identity(journal, workspace, "host", host_id, key_variables(context.loaded().config))
         with DriverLock(journal, driver):
             fault_point("host.started")
             LOG.info("host %s, pid %d, serves %s", driver.host_id, driver.pid, workspace)
-            driver_context.sync_config_rules(journal, kit.loaded(), kit.tools.descriptors())
+            driver_context.sync_config_rules(journal, context.loaded(), context.tools.descriptors())
             _open_trust_question(journal, workspace)
-            asyncio.run(_supervise(kit, driver, linger))
+            asyncio.run(_supervise(context, driver, linger))
             LOG.info("host %s ended", driver.host_id)
     except ConfigUnusable as error:
         LOG.error("%s", error)
@@ -234,16 +225,18 @@ def _open_trust_question(journal: Journal, workspace: str) -> None:
         LOG.warning("the trust question was not asked: %s", error)
 
 
-async def _supervise(kit: DriverContext, driver: DriverIdentity, linger: float) -> None:
+async def _supervise(context: DriverContext, driver: DriverIdentity, linger: float) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
-    watching = PipelineWatch(kit.journal, kit.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
+    watching = PipelineWatch(context.journal, context.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
     try:
-        with following_config_changes(kit):
-            await Supervisor(kit, driver, lambda: has_screen(kit.home, kit.workspace), linger).run(stop)
+        with following_config_changes(context):
+            await Supervisor(
+                context, driver, lambda: has_screen(context.home, context.workspace), linger
+            ).run(stop)
     finally:
         watching.close()
 
@@ -255,22 +248,14 @@ MAX_LOG_ENTRY: Final = 20_000
 
 
 class HostLogHandler(logging.Handler):
-    """Writes entries to a stream, and keeps the file behind it small."""
+    """Writes log entries to a stream and keeps the file at `path` below `largest` bytes."""
 
     def __init__(self, stream: TextIO, path: Path | None, largest: int = MAX_LOG_BYTES) -> None:
-        """Prepare it.
-
-        Args:
-            stream: Where entries go.
-            path: The file that the stream writes to the end of; None where there is none to be kept small.
-            largest: Bytes that it may have.
-        """
         super().__init__()
         self._stream, self._path, self._largest = stream, path, largest
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write an entry; a log that cannot be written must not end the host."""
         try:
             text = safe_text(scrub(self.format(record)).text)
             cut = text if len(text) <= MAX_LOG_ENTRY else f"{text[:MAX_LOG_ENTRY]} …"
@@ -284,8 +269,8 @@ class HostLogHandler(logging.Handler):
         if self._path is None:
             return
         file = self._stream.fileno()
-        found = os.fstat(file)
-        if found.st_size <= self._largest or not os.path.samestat(found, self._path.stat()):
+        status = os.fstat(file)
+        if status.st_size <= self._largest or not os.path.samestat(status, self._path.stat()):
             return
         with self._path.open("rb") as old:
             old.seek(-self._largest // 4, os.SEEK_END)

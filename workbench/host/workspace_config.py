@@ -1,8 +1,6 @@
 """The settings of a workspace as its trust allows, and threads that notice changed files.
 
-`WorkspaceSettings` reads the configuration once for each answer to the trust question. `ConfigWatch` and
-`PipelineWatch` poll configuration files, pipelines and manifests; they start nothing and touch no run under
-way. Imports no tool and no provider, because a screen loads it too.
+Imports no tool and no provider, because a screen loads it too.
 """
 
 import logging
@@ -39,23 +37,18 @@ class WorkspaceSettings:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files that are read."""
         return self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE
 
     def read_again(self, *, trusted: bool) -> "ReloadResult":
-        """Take over from the files what may change while things run, and say what that is.
-
-        Args:
-            trusted: For which answer to the trust question it is told; both are read.
-        """
+        """Take over what may change while things run, and say what that is."""
         from workbench.config.reload import ReloadResult, merge_reloaded
 
-        told = ReloadResult(loaded=self.loaded(trusted=trusted))
+        result = ReloadResult(loaded=self.loaded(trusted=trusted))
         for known, present in list(self._loaded.items()):
-            found = merge_reloaded(present, self._read(trusted=known))
-            self._loaded[known] = found.loaded
-            told = found if known == trusted else told
-        return told
+            merged = merge_reloaded(present, self._read(trusted=known))
+            self._loaded[known] = merged.loaded
+            result = merged if known == trusted else result
+        return result
 
     def _read(self, *, trusted: bool) -> LoadedConfig:
         return load_config(
@@ -74,14 +67,7 @@ class ConfigWatch:
         delay: float = 0.0,
         on_start: Callable[[], None] | None = None,
     ) -> None:
-        """Begin to watch.
-
-        Args:
-            files: Full paths; they need not be there.
-            on_change: Called in the thread.
-            delay: Seconds before anything is loaded or looked at; what changes meanwhile is noticed then.
-            on_start: Called in the thread once, after the delay.
-        """
+        """Watch full paths; `on_start` and `on_change` are called in the thread, after `delay` seconds."""
         self._files = [str(path) for path in files]
         self._before = file_states(self._files)
         self._on_change = on_change
@@ -91,7 +77,7 @@ class ConfigWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Call back no more; the thread ends at once and nobody waits for it."""
+        """Call back no more; nobody waits for the thread."""
         self._over.set()
 
     def _work(self) -> None:
@@ -117,14 +103,7 @@ class PipelineWatch:
     """A thread that tells of changed pipelines and manifests."""
 
     def __init__(self, journal: Journal, workspace: str, tell: PipelineReport, delay: float = 0.0) -> None:
-        """Begin to watch.
-
-        Args:
-            journal: asked for runs under way.
-            workspace: real path.
-            tell: called in the thread.
-            delay: seconds before anything is loaded or watched.
-        """
+        """Watch the pipelines of a workspace; `tell` is called in the thread, after `delay` seconds."""
         self._journal, self._root, self._tell = journal, workspace, tell
         self._over = threading.Event()
         self._delay = delay
@@ -133,7 +112,6 @@ class PipelineWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Tell no more; the thread ends at once and nobody waits for it."""
         self._over.set()
 
     def _work(self) -> None:
@@ -154,11 +132,11 @@ class PipelineWatch:
         from workbench.pipelines.load import change_report
 
         for path in paths[:MAX_REPORTED_FILES]:
-            found = change_report(self._root, path)
-            if found.is_error and not self._over.wait(HALF_WRITTEN_SECONDS):
-                found = change_report(self._root, path)
+            report = change_report(self._root, path)
+            if report.is_error and not self._over.wait(HALF_WRITTEN_SECONDS):
+                report = change_report(self._root, path)
             kept = "; the run under way keeps what it was started with"
-            self._tell(found.words + kept * self._is_under_way(found.pipeline), found.is_error)
+            self._tell(report.words + kept * self._is_under_way(report.pipeline), report.is_error)
         if len(paths) > MAX_REPORTED_FILES:
             self._tell(f"{len(paths) - MAX_REPORTED_FILES} more files of pipelines changed", False)
 

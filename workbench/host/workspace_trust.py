@@ -1,8 +1,7 @@
 """The trust question of a workspace: ask it, record the answer, and say what the answer allows now.
 
-There is one question per workspace and content hash of its governing files (DESIGN section 5), with a
-summary of what these files would do: hooks, denials, model servers, commands. Text from the workspace is
-scrubbed and bounded. Nothing here runs anything.
+One question per workspace and content hash of its governing files (DESIGN section 5), with a scrubbed and
+bounded summary of what these files would do. Nothing here runs anything.
 """
 
 import os
@@ -66,23 +65,22 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def guards(self) -> Guards:
-        """Return what would no longer stand in the way of calls if the trust ended."""
+        """Return what protects calls only while the trust lasts."""
         if self.hooks:
             return "hooks"
         return "denials" if self.denials else "none"
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the words of the question besides the names of files; hidden characters are marked."""
         return tuple(self._sentences())
 
     def _sentences(self) -> Iterator[str]:
         if self.hooks:
             shown = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
             yield f"Its hooks would run: {shown}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
-        for server in [one for one in self.servers if one.is_used][:1]:
+        for server in [fact for fact in self.servers if fact.is_used][:1]:
             model = f" (model {one_line(server.model, 80)})" if server.model else ""
             yield f"The conversation would go to {one_line(server.base_url, 200)}{model}."
-        others = [one_line(one.base_url, 120) for one in self.servers if not one.is_used]
+        others = [one_line(fact.base_url, 120) for fact in self.servers if not fact.is_used]
         if others:
             yield (
                 f"It also names the model servers {', '.join(others[:_MAX_SHOWN_FACTS])}"
@@ -93,14 +91,13 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
             yield f"Its pipelines name commands on {lines}."
 
     def facts(self) -> JsonObject:
-        """Return the same as JSON."""
         hooks: list[Json] = [
-            {"event": one.event, "matcher": one.matcher, "argv": ["/bin/sh", "-c", one.command]}
-            for one in self.hooks[:MAX_LISTED_FACTS]
+            {"event": fact.event, "matcher": fact.matcher, "argv": ["/bin/sh", "-c", fact.command]}
+            for fact in self.hooks[:MAX_LISTED_FACTS]
         ]
         servers: list[Json] = [
-            {"provider": one.provider, "base_url": one.base_url, "model": one.model, "used": one.is_used}
-            for one in self.servers[:MAX_LISTED_FACTS]
+            {"provider": fact.provider, "base_url": fact.base_url, "model": fact.model, "used": fact.is_used}
+            for fact in self.servers[:MAX_LISTED_FACTS]
         ]
         return {
             "hooks": hooks, "hook_count": len(self.hooks), "servers": servers,
@@ -109,12 +106,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
 
 
 def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
-    """Say what the files of a workspace do.
-
-    Args:
-        workspace: Its real path.
-        loaded: The settings as they would be with trust.
-    """
+    """Say what the files of a workspace would do with trust."""
     config = loaded.config
     named = trust.manifest_commands(workspace)
     return TrustSummary(
@@ -169,15 +161,6 @@ def _scrubbed_fact(text: str) -> str:
 _ATTEMPTS: Final = 3
 
 
-def governing_hash(workspace: str) -> str:
-    """Return the content hash of the files that govern a workspace.
-
-    Raises:
-        policy.TrustRefused: they are too many or too large to be judged.
-    """
-    return trust.governing_hash(workspace)
-
-
 class TrustState(Struct, frozen=True, kw_only=True):
     """What a human's last word about a workspace means for its files as they are now."""
 
@@ -193,16 +176,16 @@ def trust_state(journal: Journal, workspace: str) -> TrustState:
     if row is None or row.revoked_at is not None:
         return TrustState()
     try:
-        found = governing_hash(workspace)
+        content_hash = trust.governing_hash(workspace)
     except trust.TrustRefused:
         return TrustState(ended=_ended_trust_reason(journal, row, None))
-    if trust.is_trusted(row, found):
+    if trust.is_trusted(row, content_hash):
         return TrustState(is_trusted=True, read_grant=row.read_grant)
-    return TrustState(ended=_ended_trust_reason(journal, row, found))
+    return TrustState(ended=_ended_trust_reason(journal, row, content_hash))
 
 
 def _ended_trust_reason(journal: Journal, row: Trust, content_hash: str | None) -> str:
-    """Say why no grant counts in a workspace whose trust has ended; empty once a human has looked at it."""
+    """Say why no grant counts after trust ended; empty once a human has looked."""
     event = journal.reader.trusted(row.workspace)
     guards = event.body.guards if event and isinstance(event.body, WorkspaceTrusted) else None
     has_looked = content_hash is not None and any(
@@ -228,12 +211,12 @@ def has_read_grant(journal: Journal, workspace: str) -> bool:
 
 def open_trust_question(journal: Journal, workspace: str) -> str | None:
     """Open the trust question unless it was asked for this hash; return the id of the row that waits."""
-    found = governing_hash(workspace)
+    content_hash = trust.governing_hash(workspace)
     row = journal.trust(workspace)
-    if row is not None and trust.is_trusted(row, found):
+    if row is not None and trust.is_trusted(row, content_hash):
         return None
     for action in _trust_questions(journal, workspace):
-        if action.subject.get("content_hash") == found:
+        if action.subject.get("content_hash") == content_hash:
             return action.id if action.state == "pending" else None
     action_id = journal.clock.new_id()
     actor = Actor(kind="system", pid=os.getpid())
@@ -245,7 +228,7 @@ def open_trust_question(journal: Journal, workspace: str) -> str | None:
 
 
 def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor) -> None:
-    """Record a human's trust in a workspace as it is now; a question that waits is answered by that."""
+    """Record a human's trust in a workspace as it is now; it answers a waiting question."""
     content = read_governing_content(journal, workspace)
     body = WorkspaceTrusted(
         workspace=workspace, content_hash=content.content_hash, read_grant=read, guards=content.summary.guards
@@ -274,7 +257,7 @@ def revoke_trust(journal: Journal, workspace: str, actor: Actor) -> bool:
 
 def _is_current_trust(row: Trust, workspace: str) -> bool:
     try:
-        return trust.is_trusted(row, governing_hash(workspace))
+        return trust.is_trusted(row, trust.governing_hash(workspace))
     except trust.TrustRefused:
         return False
 
@@ -294,19 +277,15 @@ class GoverningContent(Struct, frozen=True, kw_only=True):
 
 
 def read_governing_content(journal: Journal, workspace: str) -> GoverningContent:
-    """Read what governs a workspace and what it would do.
-
-    Raises:
-        policy.TrustRefused: it cannot be judged, or it changes while it is read.
-    """
+    """Read what governs a workspace; TrustRefused where it cannot be judged or changes meanwhile."""
     for _ in range(_ATTEMPTS):
-        before = governing_hash(workspace)
+        before = trust.governing_hash(workspace)
         loaded = load_config(journal.home.path, Path(workspace), trusted=True, env=os.environ, options={})
         content = GoverningContent(
             workspace=workspace, content_hash=before, files=trust.governing_files(workspace),
             summary=summarize_workspace(workspace, loaded),
         )  # fmt: skip
-        if governing_hash(workspace) == before:
+        if trust.governing_hash(workspace) == before:
             return content
     raise trust.TrustRefused("the files that govern the workspace change while they are read; try again")
 
@@ -336,7 +315,7 @@ def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:
 
 
 def is_governed_file(file: str, workspace: str) -> bool:
-    """Say whether trust covers a file: commands in what an agent wrote elsewhere would run without asking."""
+    """Return whether trust covers a file: an agent's own commands elsewhere would run without asking."""
     root = os.path.realpath(workspace)
     try:
         known = trust.governing_files(root)

@@ -52,7 +52,7 @@ class RunJournal(Protocol):
         """Append events in one transaction and wait until they are there."""
         ...
 
-    def stream(self, *events: Event) -> None:
+    def stream(self, *events: Event) -> object:
         """Append fast events without waiting."""
         ...
 

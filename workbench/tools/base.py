@@ -91,7 +91,7 @@ class PipelineStarter(Protocol):
         """Say before anybody is asked whether a pipeline can be run. Raises ToolRefused."""
         ...
 
-    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
+    def run(self, name: str, input_text: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
         """Run a pipeline to its end; blocking, so call it from a thread."""
         ...
 
@@ -100,8 +100,8 @@ class _NoPipelineStarter:
     def check(self, name: str) -> None:
         raise ToolRefused(f"{name}: no pipeline can be run here")
 
-    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
-        del given, is_stopped
+    def run(self, name: str, input_text: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
+        del input_text, is_stopped
         raise ToolRefused(f"{name}: no pipeline can be run here")
 
 
@@ -117,8 +117,8 @@ def _nothing_closed(_path: str) -> bool:
     return False
 
 
-class ToolContext(Struct, frozen=True, kw_only=True):
-    """Where a tool works: the workspace and what its session allows."""
+class CallContext(Struct, frozen=True, kw_only=True):
+    """What a call may see and what its tool is given: the workspace, and what the session allows there."""
 
     root: Root
     limits: ToolLimits = field(default_factory=ToolLimits)
@@ -165,7 +165,7 @@ class Tool(Protocol):
 class ReadTool(Tool, Protocol):
     """A tool that only looks."""
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Look; blocking, so call it from a thread.
 
         Raises:
@@ -187,7 +187,7 @@ class WriteTool(Tool, Protocol):
 class ActTool(Tool, Protocol):
     """A tool with an effect of its own, which is neither bytes of a file nor a command of the agent."""
 
-    def check(self, parameters: JsonObject, place: ToolContext) -> None:
+    def check(self, parameters: JsonObject, context: CallContext) -> None:
         """Say before anybody is asked whether it can be done.
 
         Raises:
@@ -195,7 +195,7 @@ class ActTool(Tool, Protocol):
         """
         ...
 
-    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Do it; blocking, so call it from a thread.
 
         Raises:
@@ -203,7 +203,7 @@ class ActTool(Tool, Protocol):
         """
         ...
 
-    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
+    def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
         """Look whether it was done, after a death; None where that cannot be told."""
         ...
 
@@ -212,7 +212,7 @@ class ActTool(Tool, Protocol):
 class CommitTool(Tool, Protocol):
     """A tool that commits what the session changed; its changes are not written to the workspace."""
 
-    def draft(self, parameters: JsonObject, place: ToolContext) -> CommitDraft:
+    def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
         """Return the commit as it would be, without making anything.
 
         Raises:
@@ -224,7 +224,7 @@ class CommitTool(Tool, Protocol):
         """Return the words of a subject, the same as its draft had."""
         ...
 
-    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: ToolContext) -> ToolOutput:
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext) -> ToolOutput:
         """Make the commit; blocking, so call it from a thread.
 
         Raises:

@@ -5,7 +5,7 @@ from typing import Final
 
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
-from workbench.tools.base import CommandSpec, LastCommand, ToolContext, ToolLimits, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, CommandSpec, LastCommand, ToolLimits, ToolOutput, ToolRefused
 from workbench.tools.output import TEXT_SCHEMA, result_schema
 
 MAX_COMMAND_SECONDS: Final = 300
@@ -77,9 +77,9 @@ class TerminalLastCommand:
 
     descriptor = LAST_COMMAND_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:  # noqa: ARG002 -- it takes none
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:  # noqa: ARG002 -- it takes none
         """Return the last command; see the descriptor."""
-        last = place.last_command()
+        last = context.last_command()
         if last is None:
             words = "No command was run in this session yet."
             return ToolOutput(text=words, metadata={"command": ""}, summary="no command yet")
@@ -118,15 +118,15 @@ class PipelineRun:
         ),
     )  # fmt: skip
 
-    def check(self, parameters: JsonObject, place: ToolContext) -> None:
+    def check(self, parameters: JsonObject, context: CallContext) -> None:
         """Refuse a pipeline that is not there or could not begin."""
-        place.pipelines.check(str(parameters["name"]))
+        context.pipelines.check(str(parameters["name"]))
 
-    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Run it to its end."""
         given = str(parameters.get("input", ""))
-        return place.pipelines.run(str(parameters["name"]), given, place.is_stopped)
+        return context.pipelines.run(str(parameters["name"]), given, context.is_stopped)
 
-    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
+    def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
         """Return None: a run that lost its driver is resumed by a human, not by a tool."""
-        del parameters, place
+        del parameters, context

@@ -15,7 +15,7 @@ from workbench.effects.web_fetch import FetchDeadline, FetchFailed, FetchRequest
 from workbench.policy.urls import ParsedUrl, UrlVerdict, check_url
 from workbench.text.human import size_text
 from workbench.text.safe import one_line
-from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, ToolOutput, ToolRefused
 from workbench.tools.output import COUNT_SCHEMA, TEXT_SCHEMA, result_schema, without_cut_character
 
 MAX_ROBOTS_BYTES: Final = 512_000
@@ -196,20 +196,20 @@ class FetchWebpage:
 
     descriptor = FETCH_WEBPAGE_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Fetch a page; see the descriptor."""
         url = str(parameters["url"])
-        patience = FetchDeadline(until=time.monotonic() + MAX_FETCH_SECONDS, is_stopped=place.is_stopped)
-        fetch = _PageFetch(place=place, patience=patience)
+        patience = FetchDeadline(until=time.monotonic() + MAX_FETCH_SECONDS, is_stopped=context.is_stopped)
+        fetch = _PageFetch(context=context, patience=patience)
         try:
             answer = fetch.page(url)
         except (FetchFailed, ToolRefused) as error:
             raise ToolRefused(f"Not fetched: {one_line(fetch.last or url, 200)}: {error}.") from None
-        return _page_output(fetch, answer, place.limits.context_file_bytes)
+        return _page_output(fetch, answer, context.limits.context_file_bytes)
 
 
 class _PageFetch(Struct, kw_only=True):
-    place: ToolContext
+    context: CallContext
     patience: FetchDeadline
     hops: list[UrlVerdict] = field(default_factory=list[UrlVerdict])
     last: str = ""
@@ -221,7 +221,7 @@ class _PageFetch(Struct, kw_only=True):
         while True:
             site, found = self._judged(url, self.hops)
             self.last = site.url
-            why = self.place.may_follow(site.url) if self.hops else None
+            why = self.context.may_follow(site.url) if self.hops else None
             if why:
                 raise ToolRefused(f"a redirect leads here, and {why}")
             self.hops.append(found)
@@ -233,14 +233,14 @@ class _PageFetch(Struct, kw_only=True):
             url = location
 
     def _judged(self, url: str, before: Sequence[UrlVerdict]) -> tuple[ParsedUrl, UrlVerdict]:
-        found = check_url(url, self._resolver(), self.place.urls, before)
+        found = check_url(url, self._resolver(), self.context.urls, before)
         if found.place is None:
             leads = f"a redirect leads to {one_line(url, 160)}: " if before else ""
             raise ToolRefused(leads + found.reason)
         return found.place, found
 
     def _resolver(self) -> Callable[[str], tuple[str, ...]]:
-        return lambda host: self.place.lookup(host, self.patience)
+        return lambda host: self.context.lookup(host, self.patience)
 
     def _get(self, site: ParsedUrl, found: UrlVerdict, most: int) -> FetchResponse:
         accept = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1"
@@ -277,7 +277,7 @@ class _PageFetch(Struct, kw_only=True):
                 here, verdict = self._judged(location, chain)
             except ToolRefused:
                 return ""
-            if self.place.may_follow(here.url):
+            if self.context.may_follow(here.url):
                 return ""
             chain.append(verdict)
         if answer.status >= 500 or answer.status == 429:

@@ -6,7 +6,7 @@ from workbench.changes.diff import FileChange
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
-from workbench.tools.base import NEW_FILE_MODE, BaseImage, ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import NEW_FILE_MODE, BaseImage, CallContext, ToolOutput, ToolRefused
 from workbench.tools.output import COUNT_SCHEMA, result_schema
 
 CREATE_FILE_DESCRIPTOR: Final = ToolDescriptor(
@@ -88,11 +88,11 @@ class CreateDirectory:
 
     descriptor = CREATE_DIRECTORY_DESCRIPTOR
 
-    def check(self, parameters: JsonObject, place: ToolContext) -> None:
+    def check(self, parameters: JsonObject, context: CallContext) -> None:
         """Refuse what cannot be made, and what is there already; see the descriptor."""
         path = str(parameters["path"])
         try:
-            kind = place.root.stat(path).kind
+            kind = context.root.stat(path).kind
         except FileRefused as error:
             raise ToolRefused(f"Not created: {error}.") from None
         if kind == "folder":
@@ -100,19 +100,19 @@ class CreateDirectory:
         if kind is not None:
             raise ToolRefused(f"Not created: there is a {kind} of the name {path}; choose another name.")
 
-    def act(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Create the folder; see the descriptor."""
         try:
-            made = place.root.make_directory(str(parameters["path"]))
+            made = context.root.make_directory(str(parameters["path"]))
         except FileRefused as error:
             raise ToolRefused(f"Not created: {error}.") from None
         return _created_output(str(parameters["path"]), made)
 
-    def settle(self, parameters: JsonObject, place: ToolContext) -> ToolOutput | None:
+    def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
         """Look whether the folder is there."""
         path = str(parameters["path"])
         try:
-            is_there = place.root.stat(path).kind == "folder"
+            is_there = context.root.stat(path).kind == "folder"
         except FileRefused:
             return None
         return _created_output(path, [path]) if is_there else None

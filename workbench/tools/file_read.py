@@ -8,7 +8,7 @@ from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExampl
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FolderEntry
 from workbench.text.human import size_text
-from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, ToolOutput, ToolRefused
 from workbench.tools.output import (
     COUNT_SCHEMA,
     FLAG_SCHEMA,
@@ -59,18 +59,18 @@ class ReadFile:
 
     descriptor = READ_FILE_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Read a file; see the descriptor."""
         path, (first, last) = str(parameters["path"]), _line_range(parameters)
         try:
-            total = place.root.stat(path).size
-            with place.root.open_read(path) as file:
+            total = context.root.stat(path).size
+            with context.root.open_read(path) as file:
                 beginning = file.read(_SNIFFED_BYTES)
                 if b"\0" in beginning:
                     return _binary_output(path, beginning[:_HEX_BYTES], total)
                 file.seek(0)
                 _skip_to_line(file, path, first)
-                part = _take_lines(file, first, last, place.limits.context_file_bytes)
+                part = _take_lines(file, first, last, context.limits.context_file_bytes)
         except FileRefused as error:
             raise ToolRefused(f"Not read: {error}.") from None
         return _file_output(path, part, total)
@@ -190,9 +190,9 @@ class ContextRead:
 
     descriptor = CONTEXT_READ_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Read a file; see the descriptor."""
-        return ReadFile().read({"path": parameters["path"]}, place)
+        return ReadFile().read({"path": parameters["path"]}, context)
 
 
 MAX_ENTRIES: Final = 1000
@@ -234,16 +234,16 @@ class ListDir:
 
     descriptor = LIST_DIR_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """List a folder; see the descriptor."""
         path = str(parameters["path"])
         try:
-            found = place.root.list(path)
+            found = context.root.list(path)
         except FileRefused as error:
             raise ToolRefused(f"Not listed: {error}.") from None
-        found = [entry for entry in found if not place.is_closed(_entry_path(path, entry.name))]
+        found = [entry for entry in found if not context.is_closed(_entry_path(path, entry.name))]
         found.sort(key=lambda entry: (entry.kind != "folder", entry.name))
-        lines = OutputLines(place.limits.tool_output_bytes)
+        lines = OutputLines(context.limits.tool_output_bytes)
         for entry in found[:MAX_ENTRIES]:
             lines.add(_entry_line(entry))
         missing = lines.missing + max(0, len(found) - MAX_ENTRIES)

@@ -11,7 +11,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import WalkedFolder, walk_folder
 from workbench.policy import regex
-from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, ToolOutput, ToolRefused
 from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
 
 _IGNORE_FILES: Final = (".gitignore", ".ignore")
@@ -149,19 +149,19 @@ class FileSearch:
 
     descriptor = FILE_SEARCH_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Search for files; see the descriptor."""
         wanted = compile_glob(str(parameters["pattern"]))
         sieve = IgnoreFilter(
-            place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored"))
+            context.root, context.is_closed, with_ignored=bool(parameters.get("include_ignored"))
         )
-        lines, found, ended = OutputLines(place.limits.tool_output_bytes), 0, ""
+        lines, found, ended = OutputLines(context.limits.tool_output_bytes), 0, ""
         deadline = time.monotonic() + MAX_SEARCH_SECONDS
-        for path in _visible_paths(sieve, place, deadline):
+        for path in _visible_paths(sieve, context, deadline):
             if path is not None and not wanted.is_in(path):
                 continue
             if path is None or found == MAX_FILES:
-                ended = search_stop_reason(place, deadline) or f"more than {MAX_FILES} files match"
+                ended = search_stop_reason(context, deadline) or f"more than {MAX_FILES} files match"
                 break
             found += 1
             lines.add(path.encode("utf-8", "replace").decode())
@@ -175,17 +175,17 @@ class FileSearch:
         )
 
 
-def _visible_paths(sieve: IgnoreFilter, place: ToolContext, deadline: float) -> Iterator[str | None]:
+def _visible_paths(sieve: IgnoreFilter, context: CallContext, deadline: float) -> Iterator[str | None]:
     """Yield every path that is to be seen; None when the search has to end."""
     for folder in sieve.folders("."):
-        if search_stop_reason(place, deadline):
+        if search_stop_reason(context, deadline):
             yield None
         yield from map(folder.below, folder.files)
 
 
-def search_stop_reason(place: ToolContext, deadline: float) -> str:
+def search_stop_reason(context: CallContext, deadline: float) -> str:
     """Return why a search has to end now, or nothing."""
-    if place.is_stopped():
+    if context.is_stopped():
         return "it was stopped"
     return f"it took longer than {MAX_SEARCH_SECONDS:g} s" if time.monotonic() > deadline else ""
 

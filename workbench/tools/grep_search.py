@@ -11,7 +11,7 @@ from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import WalkedFolder
 from workbench.policy import regex
-from workbench.tools.base import ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, ToolOutput, ToolRefused
 from workbench.tools.file_search import MAX_SEARCH_SECONDS, IgnoreFilter, compile_glob, search_stop_reason
 from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
 
@@ -209,19 +209,19 @@ class GrepSearch:
 
     descriptor = GREP_SEARCH_DESCRIPTOR
 
-    def read(self, parameters: JsonObject, place: ToolContext) -> ToolOutput:
+    def read(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Search files; see the descriptor."""
         search = _FolderSearch(
-            place=place,
+            context=context,
             wanted=_line_finder(parameters),
             include=compile_glob(str(parameters["include"])) if "include" in parameters else None,
             around=int(parameters.get("context_lines", 0)),
             most=int(parameters.get("max_results", DEFAULT_RESULTS)),
-            lines=OutputLines(place.limits.tool_output_bytes),
+            lines=OutputLines(context.limits.tool_output_bytes),
             deadline=time.monotonic() + MAX_SEARCH_SECONDS,
         )
         sieve = IgnoreFilter(
-            place.root, place.is_closed, with_ignored=bool(parameters.get("include_ignored"))
+            context.root, context.is_closed, with_ignored=bool(parameters.get("include_ignored"))
         )
         for folder in sieve.folders("."):
             search.folder(folder)
@@ -244,7 +244,7 @@ def _line_finder(parameters: JsonObject) -> regex.LineFinder:
 
 
 class _FolderSearch(Struct, kw_only=True):
-    place: ToolContext
+    context: CallContext
     wanted: regex.LineFinder
     include: regex.Regex | None
     around: int
@@ -258,7 +258,7 @@ class _FolderSearch(Struct, kw_only=True):
     ended: str = ""
 
     def folder(self, folder: WalkedFolder) -> None:
-        self.ended = self.ended or search_stop_reason(self.place, self.deadline)
+        self.ended = self.ended or search_stop_reason(self.context, self.deadline)
         for name in folder.files:
             if self.ended:
                 return
@@ -282,7 +282,7 @@ class _FolderSearch(Struct, kw_only=True):
 
     def _take(self, path: str, line: MatchLine | None, *, is_first: bool) -> None:
         if line is None:
-            self.ended = search_stop_reason(self.place, self.deadline)
+            self.ended = search_stop_reason(self.context, self.deadline)
             return
         if line.is_match and self.matches == self.most:
             self.ended = f"there are more than {self.most} matches; narrow the pattern or name include"

@@ -15,7 +15,7 @@ from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.git import Git, GitFailed, git_with_own_index
 from workbench.text.safe import one_line
-from workbench.tools.base import CommitDraft, SessionFacts, ToolContext, ToolOutput, ToolRefused
+from workbench.tools.base import CallContext, CommitDraft, SessionFacts, ToolOutput, ToolRefused
 from workbench.tools.output import TEXT_SCHEMA, result_schema
 
 _CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
@@ -206,11 +206,11 @@ class PreparePr:
 
     descriptor = PREPARE_PR_DESCRIPTOR
 
-    def draft(self, parameters: JsonObject, place: ToolContext) -> CommitDraft:
+    def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
         """Return the commit as it would be; see the descriptor."""
-        session = place.session()
+        session = context.session()
         try:
-            with open_repository(place.root.path, place.environment, is_draft=True) as found:
+            with open_repository(context.root.path, context.environment, is_draft=True) as found:
                 changes, subject = _commit_draft(found, session, parameters)
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
@@ -224,12 +224,12 @@ class PreparePr:
             f"Nothing is pushed.\n\n{subject['title']}\n\n{subject['body']}"
         )
 
-    def commit(self, changes: Sequence[FileChange], subject: JsonObject, place: ToolContext) -> ToolOutput:
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext) -> ToolOutput:
         """Make the commit that was approved, if HEAD is still where it was."""
         if not changes:
             return _commit_output(subject, "", "no change was taken, so nothing was committed")
         try:
-            with open_repository(place.root.path, place.environment, is_draft=False) as found:
+            with open_repository(context.root.path, context.environment, is_draft=False) as found:
                 if found.head.commit != subject["base"]:
                     raise ToolRefused(f"{found.head.branch} moved on meanwhile; prepare it again")
                 message = f"{subject['title']}\n\n{subject['body']}\n"

@@ -66,17 +66,17 @@ class Deaf:
 
 
 def test_a_reader_that_went_away_is_remembered_and_not_raised_into_the_driver():
-    witness = EventConsumer(None, "s", Deaf(), 3)
-    witness.see([event(ReplyCompleted(text="x"), 4)])
-    witness.see([event(ReplyCompleted(text="y"), 5)])
-    assert witness.tally.reply == "y"
+    consumer = EventConsumer(None, "s", Deaf(), 3)
+    consumer.see([event(ReplyCompleted(text="x"), 4)])
+    consumer.see([event(ReplyCompleted(text="y"), 5)])
+    assert consumer.tally.reply == "y"
     with pytest.raises(BrokenPipeError):
-        witness.require_listener()
+        consumer.require_listener()
 
 
 def test_events_from_before_and_events_twice_are_left_out():
     console = Console(Stream(), Stream())
-    witness = EventConsumer(None, "s", HumanPrinter(None, console), 3)
+    consumer = EventConsumer(None, "s", HumanPrinter(None, console), 3)
     for position in (2, 3, 4, 4, 3, 5):
-        witness.see([event(ReplyCompleted(text=str(position)), position)])
+        consumer.see([event(ReplyCompleted(text=str(position)), position)])
     assert console.out.getvalue() == "4\n5\n"

@@ -18,6 +18,7 @@ from tests.support.chat_server import (
 )
 from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_of
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -227,9 +228,11 @@ def test_a_key_is_not_in_the_environment_of_commands(shell, configured, monkeypa
     monkeypatch.setenv("HARMLESS", "yes")
     configured("http://127.0.0.1:1/v1", key_env="LLM_PASS")
     with Journal.open(home := Home.open()) as journal:
-        kit = open_driver_context(home, journal, str(shell.workspace), provider=provider_of)
-        kit.root.close()
-    assert (kit.environment["HARMLESS"], "LLM_PASS" in kit.environment) == ("yes", False)
+        context = open_driver_context(
+            home, journal, str(shell.workspace), provider=provider_of, pipelines=SessionPipelineStarter
+        )
+        context.root.close()
+    assert (context.environment["HARMLESS"], "LLM_PASS" in context.environment) == ("yes", False)
 
 
 def test_a_key_that_is_not_set(shell, serving, configured):

@@ -20,9 +20,9 @@ READ = {
 def ruled(staged, *rules, **more):
     script = recording(exchange(call("c1", "read_file", path="a.txt")), exchange(text("ok")))
     stage = staged(script, files={"a.txt": "hello\n"}, config={"auto_approval_rules": list(rules), **more})
-    kit = stage.kit()
-    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
-    return stage, kit
+    context = stage.context()
+    driver_context.sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
+    return stage, context
 
 
 @pytest.mark.spec(48, 54)
@@ -46,33 +46,33 @@ def test_a_rule_of_the_configuration_lets_a_call_pass_and_is_counted(staged):
     ],
 )
 def test_a_rule_that_may_not_be_is_not_adopted_and_named(staged, change):
-    stage, kit = ruled(staged, {**READ, **change})
+    stage, context = ruled(staged, {**READ, **change})
     assert stage.journal.rules() == []
-    loaded = kit.loaded()
-    (problem,) = (*loaded.problems, *driver_context.config_rule_problems(loaded, kit.tools.descriptors()))
+    loaded = context.loaded()
+    (problem,) = (*loaded.problems, *driver_context.config_rule_problems(loaded, context.tools.descriptors()))
     assert problem.key.startswith("auto_approval_rules")
     assert problem.line == 1
 
 
 def test_a_rule_that_is_gone_or_says_something_else_is_revoked(staged):
-    stage, kit = ruled(staged, READ)
+    stage, context = ruled(staged, READ)
     (stage.home.path / "config.json").write_text(
         json.dumps({"config_version": 1, "auto_approval_rules": [{**READ, "param_pattern": '"path":"b'}]})
     )
-    fresh = stage.kit()
+    fresh = stage.context()
     for _ in range(2):
-        driver_context.sync_config_rules(stage.journal, fresh.loaded(), kit.tools.descriptors())
+        driver_context.sync_config_rules(stage.journal, fresh.loaded(), context.tools.descriptors())
     assert [(rule.id, rule.pattern) for rule in stage.journal.rules()] == [("R2", '"path":"b')]
     (stage.home.path / "config.json").write_text('{"config_version": 1}')
-    driver_context.sync_config_rules(stage.journal, stage.kit().loaded(), kit.tools.descriptors())
+    driver_context.sync_config_rules(stage.journal, stage.context().loaded(), context.tools.descriptors())
     assert stage.journal.rules() == []
 
 
 @pytest.mark.spec(26)
 def test_patterns_that_name_no_tool_or_can_never_match_are_named(staged):
     rule = {**READ, "param_pattern": ".*\\.txt$"}
-    _, kit = ruled(staged, rule, approvals={"deny": ["Baash(rm*)"]})
-    found = driver_context.config_rule_problems(kit.loaded(), kit.tools.descriptors())
+    _, context = ruled(staged, rule, approvals={"deny": ["Baash(rm*)"]})
+    found = driver_context.config_rule_problems(context.loaded(), context.tools.descriptors())
     assert [problem.key for problem in found] == ["auto_approval_rules", "approvals.deny"]
     assert "Baash" in found[1].message
 
@@ -81,7 +81,7 @@ def test_a_configuration_that_cannot_be_read_starts_nothing(staged):
     stage = staged(recording(exchange(text("ok")))).begin()
     (stage.home.path / "config.json").write_text('{"config_version": 1, "approvals": {"deny": "Bash"}}')
     with pytest.raises(ConfigUnusable, match="deny"):
-        stage.kit()
+        stage.context()
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
@@ -89,7 +89,7 @@ def test_a_configuration_that_is_no_file_is_refused_and_not_waited_for(staged, m
     stage = staged(recording(exchange(text("ok"))))
     make(stage.home.path / "config.json")
     with pytest.raises(ConfigUnusable, match="no regular file"):
-        stage.kit()
+        stage.context()
 
 
 def test_a_workspace_that_is_not_trusted_cannot_break_the_start(staged):

@@ -47,34 +47,34 @@ def until_noticed(seen, change):
 @pytest.mark.spec(47)
 def test_a_driver_takes_over_limits_and_lost_rules_but_no_new_grant(staged):
     stage = staged(recording(exchange(text("ok"))), config={"auto_approval_rules": [RULE]})
-    kit = stage.kit()
-    sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
+    context = stage.context()
+    sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
     assert len(stage.journal.rules()) == 1
     write(
         stage, limits={"max_turns": 3}, auto_approval_rules=[{**RULE, "id": "2"}], approvals={"allow": ["*"]}
     )
-    assert kit.loaded().config.limits.max_turns == 50
-    apply_config_changes(kit)
-    assert kit.loaded().config.limits.max_turns == 3
-    assert (kit.loaded().config.approvals.allow, stage.journal.rules()) == ((), [])
+    assert context.loaded().config.limits.max_turns == 50
+    apply_config_changes(context)
+    assert context.loaded().config.limits.max_turns == 3
+    assert (context.loaded().config.approvals.allow, stage.journal.rules()) == ((), [])
     (stage.home.path / "config.json").write_text("{")
-    apply_config_changes(kit)
-    assert kit.loaded().config.limits.max_turns == 3
-    kit.root.close()
+    apply_config_changes(context)
+    assert context.loaded().config.limits.max_turns == 3
+    context.root.close()
 
 
 def test_a_loop_that_follows_has_the_new_limit(staged):
     stage = staged(recording(exchange(text("ok"))))
-    kit = stage.kit()
+    context = stage.context()
 
     async def run():
-        with following_config_changes(kit, delay=0.0):
+        with following_config_changes(context, delay=0.0):
             for _ in range(200):
                 write(stage, limits={"max_turns": 7})
                 await asyncio.sleep(0.1)
-                if kit.loaded().config.limits.max_turns == 7:
+                if context.loaded().config.limits.max_turns == 7:
                     return True
         return False
 
     assert asyncio.run(run())
-    kit.root.close()
+    context.root.close()

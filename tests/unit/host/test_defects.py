@@ -13,7 +13,7 @@ def hosted(stage):
     """Let a host drive until it finds nothing more to do."""
 
     async def run():
-        supervisor = Supervisor(stage.kit(), stage.driver(), lambda: False, linger=0.05)
+        supervisor = Supervisor(stage.context(), stage.driver(), lambda: False, linger=0.05)
         await asyncio.wait_for(supervisor.run(asyncio.Event()), 20)
 
     try:

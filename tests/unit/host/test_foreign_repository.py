@@ -59,7 +59,7 @@ def test_a_command_of_an_agent_finds_no_repository_in_a_folder_that_looks_like_o
     monitor = hostile.program("monitor")
     with (stage.workspace / "config").open("a") as file:
         file.write(f"[core]\n\tbare = false\n\tworktree = {stage.workspace}\n\tfsmonitor = {monitor}\n")
-    environment = stage.kit().environment
+    environment = stage.context().environment
     done = subprocess.run(
         ["git", "status"], cwd=stage.workspace, env=environment, capture_output=True, check=False
     )
@@ -70,7 +70,7 @@ def test_a_command_of_an_agent_finds_no_repository_in_a_folder_that_looks_like_o
 
 
 def test_a_command_of_an_agent_starts_no_monitor_that_the_repository_names(hostile, staged):
-    environment = staged(recording(exchange(text("done")))).kit().environment
+    environment = staged(recording(exchange(text("done")))).context().environment
     subprocess.run(["git", "status"], cwd=hostile.folder, env=environment, capture_output=True, check=False)
     assert "fsmonitor" not in hostile.ran
     assert "process" in hostile.ran, "filters are the user's own below commands"

@@ -30,8 +30,8 @@ def test_a_rule_is_named_by_exactly_the_calls_it_let_pass_also_after_it_is_gone(
         )
     )
     stage = staged(script, files={"a.txt": "b"}, config={"auto_approval_rules": [RULE]})
-    kit = stage.kit()
-    driver_context.sync_config_rules(stage.journal, kit.loaded(), kit.tools.descriptors())
+    context = stage.context()
+    driver_context.sync_config_rules(stage.journal, context.loaded(), context.tools.descriptors())
     stage.begin().drive()
     assert {key: (row.rule, row.approval_method) for key, row in stage.calls().items()} == {
         "c1": ("R1", "config_rule"),
@@ -94,9 +94,14 @@ def test_what_is_said_is_in_the_journal_before_the_reply_is_over(staged):
 
     from workbench.host.driver_context import open_driver_context
     from workbench.host.model_selection import provider_maker_with_sleep
+    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 
-    stage.kit = lambda: open_driver_context(
-        stage.home, stage.journal, str(stage.workspace), provider=provider_maker_with_sleep(pause)
+    stage.context = lambda: open_driver_context(
+        stage.home,
+        stage.journal,
+        str(stage.workspace),
+        provider=provider_maker_with_sleep(pause),
+        pipelines=SessionPipelineStarter,
     )
     stage.begin().drive()
     assert seen == [["one "]]

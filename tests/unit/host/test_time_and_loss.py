@@ -14,6 +14,7 @@ from workbench.host import model_call, session_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.fork import default_fork_plan, fork_session
 from workbench.host.session_driver import drive_session
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import expire_due_actions, extend_action
 
 CREATE = call("c1", "create_file", path="n.txt", content="new\n")
@@ -234,8 +235,12 @@ def test_an_interrupt_keeps_what_the_model_had_said(staged):
 
     from workbench.host.model_selection import provider_maker_with_sleep
 
-    stage.kit = lambda: open_driver_context(
-        stage.home, stage.journal, str(stage.workspace), provider=provider_maker_with_sleep(forever)
+    stage.context = lambda: open_driver_context(
+        stage.home,
+        stage.journal,
+        str(stage.workspace),
+        provider=provider_maker_with_sleep(forever),
+        pipelines=SessionPipelineStarter,
     )
     progress = stage.drive(until=lambda p: p.is_idle)
     assert progress.last_outcome == "interrupted"
@@ -305,9 +310,14 @@ def test_a_server_that_drips_holds_a_turn_no_longer_than_a_reply_may_take(staged
     monkeypatch.setattr(model_call, "DEFAULT_REPLY_SECONDS", 0.2)
     stage = staged(recording(exchange(text("ok")))).begin()
     made = open_driver_context(
-        stage.home, stage.journal, str(stage.workspace), provider=dripping(words, 60), sleep=no_wait
+        stage.home,
+        stage.journal,
+        str(stage.workspace),
+        provider=dripping(words, 60),
+        pipelines=SessionPipelineStarter,
+        sleep=no_wait,
     )
-    stage.kit = lambda: made
+    stage.context = lambda: made
     progress = stage.drive()
     assert [body.text for body in stage.bodies(events.ReplyCompleted)] == (["half a reply"] if words else [])
     assert progress.last_outcome == ("done" if words else "error")
@@ -425,7 +435,7 @@ def test_a_second_driver_is_told_who_drives(staged):
     seen = []
 
     async def run():
-        kit = stage.kit()
+        context = stage.context()
         other = stage.driver()
         first = stage.lock
 
@@ -442,7 +452,7 @@ def test_a_second_driver_is_told_who_drives(staged):
                 stage.lock.close()
             return True
 
-        await drive_session(kit, other, stage.session_id, until=until)
+        await drive_session(context, other, stage.session_id, until=until)
         first.close()
 
     asyncio.run(run())
@@ -481,7 +491,7 @@ def test_an_answer_that_comes_while_a_question_is_made_anew_counts(staged):
         (stage.workspace / "ask").unlink()
 
     async def both():
-        driving = drive_session(stage.kit(), stage.driver(), stage.session_id, until=lambda p: p.is_idle)
+        driving = drive_session(stage.context(), stage.driver(), stage.session_id, until=lambda p: p.is_idle)
         return (await asyncio.wait_for(asyncio.gather(driving, answer()), 20))[0]
 
     progress = asyncio.run(both())

@@ -167,6 +167,6 @@ def test_what_the_question_says_is_bounded(staged):
 def test_content_that_changes_while_it_is_read_is_not_asked_about(staged, monkeypatch):
     stage = staged(ECHO)
     hashes = iter("abcdefgh")
-    monkeypatch.setattr(workspace_trust, "governing_hash", lambda _: next(hashes))
+    monkeypatch.setattr(workspace_trust.trust, "governing_hash", lambda _: next(hashes))
     with pytest.raises(TrustRefused, match="change while they are read"):
         workspace_trust.open_trust_question(stage.journal, str(stage.workspace))

@@ -9,7 +9,7 @@ WATCHED = r"""
 import json, os, sys
 sys.path.insert(0, os.getcwd())
 from workbench.tools.registry import tool_registry
-from workbench.tools.base import ToolContext, ReadTool, RunTool, WriteTool, ToolLimits
+from workbench.tools.base import CallContext, ReadTool, RunTool, WriteTool, ToolLimits
 from workbench.effects.files import Root
 
 found, seen = [], []
@@ -38,7 +38,7 @@ work = sys.argv[1]
 tools = {tool.id: tool_registry().get(tool.id) for tool in tool_registry().descriptors().values()}
 doors = 0
 with Root(work) as root:
-    place = ToolContext(root=root)
+    place = CallContext(root=root)
     sys.addaudithook(watch)
     for name, tool in tools.items():
         for example in tool.descriptor.examples:

@@ -13,7 +13,7 @@ from workbench.effects import web_fetch
 from workbench.effects.files import Root
 from workbench.policy.urls import UrlRules
 from workbench.tools import fetch_webpage
-from workbench.tools.base import ToolContext, ToolLimits, ToolRefused
+from workbench.tools.base import CallContext, ToolLimits, ToolRefused
 from workbench.tools.fetch_webpage import FetchWebpage
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
@@ -31,7 +31,7 @@ def fetch(tmp_path):
     def fetching(url, rules=UrlRules(allow_loopback=True), limits=ToolLimits(), **more):  # noqa: B008 -- frozen
         with Root(tmp_path) as root:
             return FetchWebpage().read(
-                {"url": url}, ToolContext(root=root, limits=limits, urls=rules, **more)
+                {"url": url}, CallContext(root=root, limits=limits, urls=rules, **more)
             )
 
     return fetching

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.effects.files import Root
-from workbench.tools.base import ReadTool, ToolContext, ToolLimits, ToolRefused
+from workbench.tools.base import CallContext, ReadTool, ToolLimits, ToolRefused
 from workbench.tools.file_read import ReadFile
 
 
@@ -18,7 +18,7 @@ def read(tmp_path):
         if data is not None:
             (tmp_path / "f").write_bytes(data)
         with Root(tmp_path) as root:
-            return ReadFile().read({"path": "f", **parameters}, ToolContext(root=root, limits=limits))
+            return ReadFile().read({"path": "f", **parameters}, CallContext(root=root, limits=limits))
 
     return reading
 
@@ -154,9 +154,9 @@ def test_a_range_is_what_splitting_lines_gives(tmp_path_factory, lines, is_ended
         given_range = {"path": "f", "start_line": start, "end_line": start + more}
         if start > 1 and start > len(expected):
             with pytest.raises(ToolRefused, match=f"has {len(expected)} lines"):
-                ReadFile().read(given_range, ToolContext(root=root))
+                ReadFile().read(given_range, CallContext(root=root))
         else:
-            output = ReadFile().read(given_range, ToolContext(root=root))
+            output = ReadFile().read(given_range, CallContext(root=root))
             assert output.text == "".join(expected[start - 1 : start + more])
             assert output.metadata["end_line"] == min(len(expected), start + more)
 

@@ -13,7 +13,7 @@ from workbench.effects import folders
 from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
 from workbench.tools import grep_search
-from workbench.tools.base import ToolContext, ToolLimits, ToolRefused
+from workbench.tools.base import CallContext, ToolLimits, ToolRefused
 from workbench.tools.file_read import ListDir
 from workbench.tools.file_search import FileSearch, compile_glob
 from workbench.tools.grep_search import GrepSearch, matching_lines
@@ -38,7 +38,7 @@ def tree(tmp_path):
         def run(self, tool, limits=ToolLimits(), **parameters):  # noqa: B008 -- frozen
             more = {key: parameters.pop(key) for key in ("is_stopped", "is_closed") if key in parameters}
             with Root(tmp_path) as root:
-                return tool.read(parameters, ToolContext(root=root, limits=limits, **more))
+                return tool.read(parameters, CallContext(root=root, limits=limits, **more))
 
         def files(self, pattern, **more):
             found = self.run(FileSearch(), pattern=pattern, **more)

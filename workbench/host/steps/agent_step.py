@@ -1,13 +1,12 @@
 """An agent step by the built-in agent: a child session with the persona's prompt, limits and hooks.
 
-How that session begins, what its driver may, and what its end means for the step; its conversation as text
-where a full context is summarised. Every call of it passes the gate and names pipeline and step.
+Every call of it passes the gate and names pipeline and step.
 """
 
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, cast
 
@@ -34,7 +33,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
-from workbench.host.driver_context import DriverContext, SessionWriter, StepConstraints
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
@@ -47,44 +46,39 @@ DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""
 RECORDINGS_FOLDER = ".workbench/recordings"
 """Where the recordings of personas are that have `provider: recorded`, one a step."""
-OnStepSessionEvents = Callable[[Sequence[Event]], None]
 
 
 class RecordingMissing(Exception):
     """A step has no recording in the folder that the run was given."""
 
 
-def child_session_events(kit: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
-    """Return the events that begin the child session of an attempt.
-
-    Raises:
-        NoRecording: the run plays recordings, and there is none for this step.
-    """
-    journal, persona = kit.journal, spec.persona
+def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
+    """Return the events that begin the child session of an attempt; may raise RecordingMissing."""
+    journal, persona = context.journal, spec.persona
     session_id = journal.clock.new_id()
     actor = Actor(kind="host", pid=os.getpid())
     prompt, ref = redaction.redact_and_seal_text(str(persona.get("prompt") or ""), journal.blobs)
-    provider, model, configuration = _provider_and_model(kit, spec, recordings)
+    provider, model, configuration = _provider_and_model(context, spec, recordings)
     created = SessionCreated(
         session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
         workspace=spec.workspace, provider=provider, model=model, system_prompt=prompt,
         system_prompt_ref=ref, configuration=configuration, telemetry_id=journal.clock.new_id(),
     )  # fmt: skip
-    said, said_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
-    bodies = (created, PromptSubmitted(text=said, text_ref=said_ref))
+    prompt_text, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
+    bodies = (created, PromptSubmitted(text=prompt_text, text_ref=prompt_ref))
     return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
 
 
 def _provider_and_model(
-    kit: DriverContext, spec: StepSpec, recordings: str
+    context: DriverContext, spec: StepSpec, recordings: str
 ) -> tuple[str, str, dict[str, Json]]:
-    config, persona = kit.loaded().config, spec.persona
+    config, persona = context.loaded().config, spec.persona
     configuration: dict[str, Json] = {}
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
     model = str(persona.get("model") or config.default_model or "")
     if not recordings and persona.get("provider") == RECORDED.name:
-        recordings = f"{kit.workspace}/{RECORDINGS_FOLDER}"
+        recordings = f"{context.workspace}/{RECORDINGS_FOLDER}"
     if not recordings:
         return str(persona.get("provider") or config.default_provider or ""), model, configuration
     path = _recording_path(recordings, spec)
@@ -106,9 +100,9 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
     raise RecordingMissing(f"there is no recording {names[-1]}.json in {folder}")
 
 
-def conversation_token_limit(kit: DriverContext, spec: StepSpec) -> int:
+def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
     """Return the tokens at which the conversation of a step is full: a part of its context."""
-    provider = kit.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
+    provider = context.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
     window = spec.context_window or (
         provider.num_ctx if provider and provider.num_ctx else DEFAULT_CONTEXT_TOKENS
     )
@@ -116,7 +110,7 @@ def conversation_token_limit(kit: DriverContext, spec: StepSpec) -> int:
 
 
 def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> StepConstraints:
-    """Return what the persona of a step may not, which hooks watch it, and when its context is full."""
+    """Return what a step's persona may do, its hooks, and when its context is full."""
     persona = spec.persona
     allowed = cast("list[list[str]]", persona.get("allowed") or [])
     deny = cast("list[list[str]]", persona.get("deny") or [])
@@ -139,49 +133,49 @@ def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> Step
     )  # fmt: skip
 
 
-def step_driver_context(kit: DriverContext, spec: StepSpec) -> DriverContext:
-    """Return the kit of a step's session: its own folder, the run's settings, the persona's limits.
-
-    Raises:
-        FileRefused: the workspace is not there.
-    """
+def step_driver_context(context: DriverContext, spec: StepSpec) -> DriverContext:
+    """Return the context of a step's session: its own folder, the run's settings; may raise FileRefused."""
     return replace(
-        kit, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
-        environment={**kit.environment, "PWD": spec.workspace},
-        constraints=step_constraints(spec, kit.workspace, conversation_token_limit(kit, spec)),
+        context, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
+        environment={**context.environment, "PWD": spec.workspace},
+        constraints=step_constraints(spec, context.workspace, conversation_token_limit(context, spec)),
     )  # fmt: skip
 
 
 async def run_agent_step(
-    kit: DriverContext, driver: DriverIdentity, spec: StepSpec, see: OnStepSessionEvents, stop: asyncio.Event
+    context: DriverContext,
+    driver: DriverIdentity,
+    spec: StepSpec,
+    on_events: OnEvents,
+    stop: asyncio.Event,
 ) -> StepOutcome:
     """Drive the child session until it is done, or until nothing goes on without a human."""
     if spec.session_id is None:
         return StepOutcome(state="failed", reason="its session was never begun", is_retryable=False)
     try:
-        own = step_driver_context(kit, spec)
+        step_context = step_driver_context(context, spec)
     except FileRefused as error:
         return StepOutcome(state="failed", reason=f"its workspace is gone: {error}", is_retryable=False)
     try:
         progress = await drive_session(
-            own,
+            step_context,
             driver,
             spec.session_id,
-            until=lambda found: stop.is_set() or _is_resting(found),
-            on_events=see,
+            until=lambda current: stop.is_set() or _is_resting(current),
+            on_events=on_events,
         )
     finally:
-        own.root.close()
+        step_context.root.close()
     if stop.is_set():
         return StepOutcome(state="cancelled", reason="it was stopped")
-    return _agent_step_outcome(own, spec, progress)
+    return _agent_step_outcome(step_context, spec, progress)
 
 
 def _is_resting(progress: SessionProgress) -> bool:
     return progress.is_resting and (progress.is_idle or bool(progress.waiting))
 
 
-def _agent_step_outcome(kit: DriverContext, spec: StepSpec, progress: SessionProgress) -> StepOutcome:
+def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: SessionProgress) -> StepOutcome:
     if progress.waiting and progress.open_turn is not None:
         first = progress.waiting[0]
         return StepOutcome(
@@ -190,40 +184,41 @@ def _agent_step_outcome(kit: DriverContext, spec: StepSpec, progress: SessionPro
         )  # fmt: skip
     usage, session = progress.session.usage, progress.session
     if progress.last_outcome == "done":
-        reply = _last_reply(kit, session.id)
-        stdout = kit.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
+        reply = _last_reply(context, session.id)
+        stdout = (
+            context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
+        )
         return StepOutcome(
             state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:]
         )
-    if progress.last_outcome == "limit" and (detail := _full_context_detail(kit, session.id)):
-        text = session_transcript(kit.journal.events(session.id))
+    if progress.last_outcome == "limit" and (detail := _full_context_detail(context, session.id)):
+        text = session_transcript(context.journal.events(session.id))
         return StepOutcome(
             state="parked", reason=detail, is_full=True, usage=usage,
-            transcript_ref=kit.journal.blobs.seal(text.encode("utf-8", "surrogatepass")),
+            transcript_ref=context.journal.blobs.seal(text.encode("utf-8", "surrogatepass")),
         )  # fmt: skip
-    why, is_retryable = _failure_reason(kit, session.id, progress.last_outcome)
+    why, is_retryable = _failure_reason(context, session.id, progress.last_outcome)
     return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
 
 
-def _full_context_detail(kit: DriverContext, session_id: str) -> str:
-    """Return how full the context was when the newest turn ended for that; empty if it did not."""
-    ended = [e.body.detail for e in kit.journal.events(session_id) if isinstance(e.body, TurnEnded)]
+def _full_context_detail(context: DriverContext, session_id: str) -> str:
+    ended = [e.body.detail for e in context.journal.events(session_id) if isinstance(e.body, TurnEnded)]
     return ended[-1] if ended and ended[-1].startswith(CONTEXT_FULL) else ""
 
 
-def _last_reply(kit: DriverContext, session_id: str) -> str:
-    replies = [e.body.text for e in kit.journal.events(session_id) if isinstance(e.body, ReplyCompleted)]
+def _last_reply(context: DriverContext, session_id: str) -> str:
+    replies = [e.body.text for e in context.journal.events(session_id) if isinstance(e.body, ReplyCompleted)]
     return next((text for text in reversed(replies) if text.strip()), "")
 
 
-def _failure_reason(kit: DriverContext, session_id: str, outcome: str | None) -> tuple[str, bool]:
+def _failure_reason(context: DriverContext, session_id: str, outcome: str | None) -> tuple[str, bool]:
     if outcome == "unattended":
         return "a question expired: nobody answered in time", False
     if outcome == "limit":
         return "the agent reached its limit of rounds", True
     if outcome == "interrupted":
         return "somebody stopped the agent", False
-    errors = [e.body for e in kit.journal.events(session_id) if isinstance(e.body, ErrorRaised)]
+    errors = [e.body for e in context.journal.events(session_id) if isinstance(e.body, ErrorRaised)]
     last = errors[-1] if errors else None
     return (
         (f"{last.message} {last.remedy}".strip(), last.recoverable) if last else ("the agent stopped", True)
@@ -231,43 +226,39 @@ def _failure_reason(kit: DriverContext, session_id: str, outcome: str | None) ->
 
 
 async def close_child_session(
-    kit: DriverContext, driver: DriverIdentity, session_id: str, *, is_done: bool
+    context: DriverContext, driver: DriverIdentity, session_id: str, *, is_done: bool
 ) -> Usage:
-    """End a child session in order: what was executing is settled, what waits is withdrawn.
-
-    Returns:
-        What it used.
-    """
-    session = kit.journal.session(session_id)
+    """End a child session, settling what was executing and withdrawing what waits; return its usage."""
+    session = context.journal.session(session_id)
     if session is None or session.status in TERMINAL_SESSION_STATES:
         return session.usage if session else Usage()
     try:
-        lease = take_lease(kit.journal, session_id, driver)
+        lease = take_lease(context.journal, session_id, driver)
     except JournalError:
         return session.usage  # somebody else drives it and will end it
-    desk = SessionWriter(kit, session_id, lease_guard(lease))
+    writer = SessionWriter(context, session_id, lease_guard(lease))
     try:
-        await _settle_open_calls(desk, session_id)
+        await _settle_open_calls(writer, session_id)
         status = (
             "completed" if is_done and session.status in ("ready", "processing", "paused") else "terminated"
         )
-        await desk.append(desk.event(SessionStatusChanged(status=status)))
+        await writer.append(writer.event(SessionStatusChanged(status=status)))
     finally:
-        release_lease(kit.journal, lease)
+        release_lease(context.journal, lease)
     return session.usage
 
 
-async def _settle_open_calls(desk: SessionWriter, session_id: str) -> None:
-    journal = desk.kit.journal
+async def _settle_open_calls(writer: SessionWriter, session_id: str) -> None:
+    journal = writer.journal
     for call in journal.calls(session_id, states=("executing",)):
-        await recover_call(desk, call.id)
+        await recover_call(writer, call.id)
     for action in journal.actions(session_id, states=("pending",)):
         body = ActionCancelled(why="its step is over")
-        await desk.append(
-            desk.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
+        await writer.append(
+            writer.event(body, turn_id=action.turn_id, call_id=action.call_id, action_id=action.id)
         )
     for call in journal.calls(session_id, states=("pending", "approved")):
-        await desk.append(desk.call_event(CallFinished(state="cancelled", detail="withdrawn"), call))
+        await writer.append(writer.call_event(CallFinished(state="cancelled", detail="withdrawn"), call))
 
 
 MAX_TRANSCRIPT: Final = 200_000
@@ -297,8 +288,8 @@ def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
             case CallProposed(tool=tool, target=target):
                 targets[event.call_id] = f"{tool} {one_line(target, 300)}".rstrip()
             case CallFinished() as done:
-                said = done.preview or done.error or done.summary
-                shown = said if len(said) <= _MAX_RESULT else f"{said[:_MAX_RESULT]} …"
+                result = done.preview or done.error or done.summary
+                shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
                 yield f"TOOL {targets.get(event.call_id, 'call')}: {done.state}\n{shown}".rstrip()
             case _:
                 continue

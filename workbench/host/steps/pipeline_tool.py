@@ -1,7 +1,4 @@
-"""Pipelines that an agent starts with the tool `pipeline.run`: under its session, within the limits of runs.
-
-One blocking run in a thread of its own; it belongs to the session's driver and to no other.
-"""
+"""The tool `pipeline.run`: one blocking run in a thread, under its session and within the limits of runs."""
 
 import asyncio
 import os
@@ -10,6 +7,7 @@ from collections.abc import Callable
 from workbench.domain.events import RunRequested
 from workbench.domain.values import Actor
 from workbench.host.driver_context import SessionWriter
+from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -28,21 +26,16 @@ from workbench.tools.base import ToolOutput, ToolRefused
 class SessionPipelineStarter:
     """Starts pipelines for one session."""
 
-    def __init__(self, desk: SessionWriter) -> None:
-        self._desk = desk
+    def __init__(self, writer: SessionWriter) -> None:
+        self._writer = writer
 
     def check(self, name: str) -> None:
-        """Refuse a pipeline that is not there or could not begin.
-
-        Raises:
-            ToolRefused: Says why.
-        """
         try:
-            loaded = load_requested_pipeline(self._desk.kit.governing_workspace, RunRequest(name=name))
+            loaded = load_requested_pipeline(self._writer.context.governing_workspace, RunRequest(name=name))
             require_runnable_pipeline(loaded)
         except RunRefused as error:
             raise ToolRefused(f"{error.why}; {error.remedy}") from None
-        if not is_governed_file(loaded.file, self._desk.kit.governing_workspace):
+        if not is_governed_file(loaded.file, self._writer.context.governing_workspace):
             raise ToolRefused(
                 f"{name} does not lie where trust covers it, so an agent cannot start it; "
                 "pipelines in .workbench/pipelines or .wave/pipelines can be started"
@@ -54,44 +47,40 @@ class SessionPipelineStarter:
             )
 
     def _depth(self) -> int:
-        """Return how many runs stand above one that this session starts."""
-        run_id = self._desk.kit.constraints.run_id
+        """Return how many runs are above one that this session starts."""
+        run_id = self._writer.context.constraints.run_id
         if not run_id:
             return 0
-        bodies = (event.body for event in self._desk.kit.journal.events(run_id))
+        bodies = (event.body for event in self._writer.journal.events(run_id))
         return 1 + next((body.depth for body in bodies if isinstance(body, RunRequested)), 0)
 
-    def run(self, name: str, given: str, is_stopped: Callable[[], bool]) -> ToolOutput:
-        """Run a pipeline to its end and return what came of it."""
-        # A run drives sessions, whose gate fills this very place: at import that would be a circle.
-        from workbench.host.steps.run_driver import RunDriverOptions, drive_run
-
+    def run(self, name: str, input_text: str, is_stopped: Callable[[], bool]) -> ToolOutput:
         self.check(name)
-        desk, kit = self._desk, self._desk.kit
+        writer, context = self._writer, self._writer.context
         actor = Actor(kind="agent", pid=os.getpid())
-        wish = RunRequest(name=name, input=given, parent_id=desk.session_id, depth=self._depth())
+        request = RunRequest(name=name, input=input_text, parent_id=writer.session_id, depth=self._depth())
         try:
-            run_id = request_run(kit.journal, kit.governing_workspace, wish, actor)
+            run_id = request_run(context.journal, context.governing_workspace, request, actor)
         except RunRefused as error:
             raise ToolRefused(f"{error.why}; {error.remedy}") from None
         driver = DriverIdentity(
-            host_id=desk.guard.host_id, pid=os.getpid(), workspace=kit.governing_workspace
+            host_id=writer.guard.host_id, pid=os.getpid(), workspace=context.governing_workspace
         )
 
         def until(_: object) -> bool:
             if is_stopped():
-                _cancel_unless_over(desk, run_id, actor)
+                _cancel_unless_over(writer, run_id, actor)
             return False
 
-        asyncio.run(drive_run(RunDriverOptions(kit=kit, driver=driver, until=until), run_id))
-        return self._told(run_id)
+        asyncio.run(drive_run(RunDriverOptions(context=context, driver=driver, until=until), run_id))
+        return self._run_output(run_id)
 
-    def _told(self, run_id: str) -> ToolOutput:
-        journal = self._desk.kit.journal
+    def _run_output(self, run_id: str) -> ToolOutput:
+        journal = self._writer.journal
         row = journal.pipeline_state(run_id)
         steps = [
-            {"step": one.step_id, "state": one.state, "error": one.error_message}
-            for one in journal.step_states(run_id)
+            {"step": step.step_id, "state": step.state, "error": step.error_message}
+            for step in journal.step_states(run_id)
         ]
         stored = [e for e in journal.events(run_id) if e.kind == "artifact.stored"]
         facts = {
@@ -106,8 +95,8 @@ class SessionPipelineStarter:
         )
 
 
-def _cancel_unless_over(desk: SessionWriter, run_id: str, actor: Actor) -> None:
+def _cancel_unless_over(writer: SessionWriter, run_id: str, actor: Actor) -> None:
     try:
-        cancel_run(desk.kit.journal, run_id, actor, "the call was stopped")
+        cancel_run(writer.journal, run_id, actor, "the call was stopped")
     except RunRefused:
         return  # it is over already

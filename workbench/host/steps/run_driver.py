@@ -1,8 +1,6 @@
 """Drive one run in this process, under a driver's lock and a lease, and the runs below it.
 
-Takes the lease, starts or continues the run, drives its coordinator and hands back in order. Runs that steps
-start stay within depth, steps, tokens and time (S1 meta_pipeline). Writes the audit trace where the manifest
-asks for one.
+Nested runs stay within depth, steps, tokens and time (S1 meta_pipeline). Writes the audit trace if asked.
 """
 
 import asyncio
@@ -42,9 +40,8 @@ from workbench.domain.values import Actor, Json
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
-from workbench.host import session_driver
-from workbench.host.driver_context import DriverContext, RunWriter
-from workbench.host.session_driver import thread_safe_setter
+from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ignore_events
+from workbench.host.session_driver import running_clock, thread_safe_setter
 from workbench.host.steps.run_requests import (
     RunRefused,
     RunRequest,
@@ -54,7 +51,7 @@ from workbench.host.steps.run_requests import (
 from workbench.host.steps.run_start import StartedRun, start_run, worker_limit
 from workbench.host.steps.step_executor import EmbeddedExecutor, NestedRunner
 from workbench.host.workspace_trust import is_governed_file
-from workbench.journal.errors import JournalError
+from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines import artifacts
@@ -69,12 +66,6 @@ from workbench.pipelines.step_order import repeated_step_sets
 from workbench.pipelines.workspaces import Workspaces
 from workbench.text.safe import escape_json
 
-OnRunEvents = Callable[[Sequence[Event]], None]
-
-
-def _ignore_events(events: Sequence[Event]) -> None:
-    del events
-
 
 def _never_stop(coordinator: Coordinator) -> bool:
     del coordinator
@@ -86,7 +77,7 @@ RunPath = tuple[str, ...]
 
 
 class NestedRunBudget(Struct):
-    """What the runs below one topmost run came to so far."""
+    """How many steps the runs below one topmost run came to."""
 
     steps: dict[RunPath, int] = field(default_factory=dict[RunPath, int])
     """Steps of each pipeline that a step starts. The items of a list, the rounds of a loop and what was tried
@@ -95,9 +86,9 @@ class NestedRunBudget(Struct):
     @classmethod
     def below(cls, journal: Journal, run_id: str) -> Self:
         """Return what is below a run already, as after a crash."""
-        room = cls()
-        room._read(journal, run_id, ())
-        return room
+        budget = cls()
+        budget._read(journal, run_id, ())
+        return budget
 
     def _read(self, journal: Journal, run_id: str, path: RunPath) -> None:
         for step in journal.step_states(run_id):
@@ -106,7 +97,9 @@ class NestedRunBudget(Struct):
                 continue
             here = (*path, step.matrix or step.step_id, child.pipeline_name)
             if here not in self.steps:
-                self.steps[here] = sum(not one.matrix for one in journal.step_states(child.pipeline_id))
+                self.steps[here] = sum(
+                    not step_row.matrix for step_row in journal.step_states(child.pipeline_id)
+                )
             self._read(journal, child.pipeline_id, here)
 
     def with_more(self, path: RunPath, steps: int) -> int:
@@ -117,102 +110,90 @@ class NestedRunBudget(Struct):
 class RunDriverOptions(Struct, frozen=True, kw_only=True):
     """What a driver of runs is given."""
 
-    kit: DriverContext
+    context: DriverContext
     driver: DriverIdentity
     until: Callable[[Coordinator], bool] = field(default=_never_stop)
-    see: OnRunEvents = _ignore_events
+    on_events: OnEvents = ignore_events
     """Told of the events of the run and of its steps' sessions."""
     slots: StepSlots | None = None
-    room: NestedRunBudget | None = None
+    budget: NestedRunBudget | None = None
     """What the runs below the topmost one came to; None for the topmost one itself."""
-    way: RunPath = ()
+    path: RunPath = ()
     """How this run is reached from the topmost one."""
 
 
-async def drive_run(driving: RunDriverOptions, run_id: str) -> PipelineState:
-    """Drive a run until it is over, or `until` says so, and return where it stands then.
-
-    Raises:
-        Driven: another process drives it; names the pid.
-        LeaseLost: another driver took it over meanwhile.
-    """
-    kit = driving.kit
-    lease = take_lease(kit.journal, run_id, driving.driver)
-    ledger = RunWriter(kit, run_id, lease_guard(lease))
+async def drive_run(options: RunDriverOptions, run_id: str) -> PipelineState:
+    """Drive a run until it is over or `until` says so; return its row. Raises Driven or LeaseLost."""
+    context = options.context
+    lease = take_lease(context.journal, run_id, options.driver)
+    writer = RunWriter(context, run_id, lease_guard(lease))
     try:
-        state = fold_run(kit.journal.events(run_id))
+        state = fold_run(context.journal.events(run_id))
         before = state.cursor
-        begun = await start_run(kit, ledger, driving.driver, state)
-        driving.see(kit.journal.events(run_id, after=before))
-        if begun is not None:
-            await _drive_coordinator(driving, ledger, begun)
+        started_run = await start_run(context, writer, options.driver, state)
+        options.on_events(context.journal.events(run_id, after=before))
+        if started_run is not None:
+            await _drive_coordinator(options, writer, started_run)
     finally:
-        release_lease(kit.journal, lease)
-    return _run_row(kit, run_id)
+        release_lease(context.journal, lease)
+    return _run_row(context, run_id)
 
 
-def _run_row(kit: DriverContext, run_id: str) -> PipelineState:
-    row = kit.journal.pipeline_state(run_id)
+def _run_row(context: DriverContext, run_id: str) -> PipelineState:
+    row = context.journal.pipeline_state(run_id)
     if row is None:
         raise LookupError(f"run {run_id} is gone")
     return row
 
 
-async def _drive_coordinator(driving: RunDriverOptions, ledger: RunWriter, begun: StartedRun) -> None:
-    kit, rung = driving.kit, asyncio.Event()
-    silence = kit.journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), rung))
-    coordinator = _make_coordinator(driving, ledger, begun, rung)
-    ticking = asyncio.create_task(_run_clock(kit, rung), name="clock of a run")
+async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, started_run: StartedRun) -> None:
+    context, changed = options.context, asyncio.Event()
+    unsubscribe = context.journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), changed))
+    coordinator = _make_coordinator(options, writer, started_run, changed)
+
+    async def tick() -> None:
+        if expire_due_actions(context.journal):
+            changed.set()
+
     try:
-        await coordinator.run(driving.until)
+        async with running_clock(writer.run_id, tick):
+            await coordinator.run(options.until)
     finally:
-        silence()
-        ticking.cancel()
-        await asyncio.gather(ticking, return_exceptions=True)
-        await _record_pause(ledger, coordinator)
+        unsubscribe()
+        await _record_pause(writer, coordinator)
 
 
 def _make_coordinator(
-    driving: RunDriverOptions, ledger: RunWriter, begun: StartedRun, rung: asyncio.Event
+    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, changed: asyncio.Event
 ) -> Coordinator:
-    kit, started = driving.kit, begun.state.started
-    slots = driving.slots or StepSlots(worker_limit(kit, begun.manifest))
-    trace = AuditTrace(started.trace if started else "", begun.manifest)
+    context, definition, started = options.context, started_run.definition, started_run.state.started
+    slots = options.slots or StepSlots(worker_limit(context, started_run.manifest))
+    trace = AuditTrace(started.trace if started else "", started_run.manifest)
 
     def see(events: Sequence[Event]) -> None:
         trace.see(events)
-        driving.see(events)
+        options.on_events(events)
 
-    meta = begun.manifest.runtime.meta if begun.manifest else MetaLimits()
-    below = _NestedRuns(replace(driving, slots=slots, see=see), ledger, begun, meta)
+    meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
+    below = _NestedRuns(replace(options, slots=slots, on_events=see), writer, started_run, meta)
     executor = EmbeddedExecutor(
-        kit=kit, driver=driving.driver, run_id=ledger.run_id, recordings=begun.definition.recordings,
-        nested=NestedRunner(opening=below.opening, run=below.run, cancel=below.cancel), see=see,
+        context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
+        nested=NestedRunner(opening=below.opening, run=below.run, cancel=below.cancel), on_events=see,
     )  # fmt: skip
-    context = RunContext(
-        journal=ledger, definition=begun.definition, pipeline=begun.pipeline, manifest=begun.manifest,
-        executor=executor, state=begun.state, row=_run_row(kit, ledger.run_id),
-        workspaces=Workspaces(project=begun.definition.root, base=begun.base, environment=kit.environment),
-        repeated_sets=repeated_step_sets(begun.pipeline.steps), timers=StepTimers(kit.sleep), wake=rung,
-        open_steps=OpenSteps(begun.pipeline, begun.state), on_events=see, can_ask=kit.can_ask,
-        window_minutes=kit.loaded().config.approvals.window_minutes,
+    parts = RunContext(
+        journal=writer, definition=definition, pipeline=started_run.pipeline, manifest=started_run.manifest,
+        executor=executor, state=started_run.state, row=_run_row(context, writer.run_id),
+        workspaces=Workspaces(
+            project=definition.root, base=started_run.base, environment=context.environment
+        ),
+        repeated_sets=repeated_step_sets(started_run.pipeline.steps), timers=StepTimers(context.sleep),
+        wake=changed, open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=see,
+        can_ask=context.can_ask, window_minutes=context.loaded().config.approvals.window_minutes,
     )  # fmt: skip
-    return Coordinator(context, slots)
+    return Coordinator(parts, slots)
 
 
-async def _run_clock(kit: DriverContext, rung: asyncio.Event) -> None:
-    """Let windows run out while nothing else rings."""
-    while True:
-        try:
-            if session_driver.expire_actions(kit.journal):
-                rung.set()
-        except JournalError:
-            pass  # a disk that is full for a moment must not stop the clock
-        await asyncio.sleep(session_driver.CLOCK_TICK_SECONDS)
-
-
-async def _record_pause(ledger: RunWriter, coordinator: Coordinator) -> None:
-    """Say why a run that is not over stands still."""
+async def _record_pause(writer: RunWriter, coordinator: Coordinator) -> None:
     if coordinator.failure is not None:
         return
     coordinator.context.catch_up()
@@ -220,39 +201,42 @@ async def _record_pause(ledger: RunWriter, coordinator: Coordinator) -> None:
     if state.session_status != "processing":
         return
     reason: PauseReason = "parked" if state.status == "waiting" else "host lost"
-    await ledger.append(ledger.event(SessionStatusChanged(status="paused", reason=reason)))
+    await writer.append(writer.event(SessionStatusChanged(status="paused", reason=reason)))
 
 
 class _NestedRuns:
-    """Runs that steps of a run start: within depth, steps, tokens and time (S1 meta_pipeline)."""
+    """The runs that steps of a run start, within the limits of S1 meta_pipeline."""
 
     def __init__(
-        self, driving: RunDriverOptions, ledger: RunWriter, begun: StartedRun, limits: MetaLimits
+        self, options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, limits: MetaLimits
     ) -> None:
-        self._driving, self._ledger, self._begun, self._limits = driving, ledger, begun, limits
+        self._options, self._writer, self._started_run, self._limits = options, writer, started_run, limits
 
     @cached_property
-    def _room(self) -> NestedRunBudget:
-        return self._driving.room or NestedRunBudget.below(self._driving.kit.journal, self._ledger.run_id)
+    def _budget(self) -> NestedRunBudget:
+        return self._options.budget or NestedRunBudget.below(
+            self._options.context.journal, self._writer.run_id
+        )
 
     @cached_property
     def _tokens(self) -> dict[str, int]:
-        return nested_run_tokens(self._driving.kit.journal, self._ledger.run_id)
+        return nested_run_tokens(self._options.context.journal, self._writer.run_id)
 
     def opening(self, spec: StepSpec) -> list[Event]:
-        """Return the events that begin a run below; NotReady if a limit or the pipeline forbids it."""
-        depth = self._begun.definition.depth + 1
+        """Return the events that begin a nested run, or raise AttemptNotReady."""
+        depth = self._started_run.definition.depth + 1
         if depth > self._limits.max_depth:
             raise AttemptNotReady(
                 f"pipelines may start pipelines {self._limits.max_depth} deep (meta_pipeline.max_depth)"
             )
-        journal, workspace = self._driving.kit.journal, self._driving.kit.workspace
-        given = str(spec.environment.get("input", ""))
-        if (going_on := self._going_on(spec, given)) is not None:
+        journal, workspace = self._options.context.journal, self._options.context.workspace
+        input_text = str(spec.environment.get("input", ""))
+        if (going_on := self._going_on(spec, input_text)) is not None:
             return going_on
         try:
             loaded = load_requested_pipeline(
-                workspace, RunRequest(name=spec.source, manifest=self._begun.definition.manifest_file or None)
+                workspace,
+                RunRequest(name=spec.source, manifest=self._started_run.definition.manifest_file or None),
             )
             require_runnable_pipeline(loaded)
         except RunRefused as error:
@@ -264,34 +248,34 @@ class _NestedRuns:
                 "put it into .workbench/pipelines or .wave/pipelines, or name it in the step"
             )
         run_id, name = journal.clock.new_id(), loaded.pipeline.name
-        self._take_room(self._way(spec, name), len(loaded.pipeline.steps))
+        self._reserve_steps(self._nested_path(spec, name), len(loaded.pipeline.steps))
         numbers = [r.number or 0 for r in journal.pipeline_states(workspace) if r.pipeline_name == name]
         number = max(numbers, default=0) + 1
         actor = Actor(kind="host", pid=os.getpid())
         created = SessionCreated(
-            session_kind="pipeline", parent_id=self._ledger.run_id, title=f"{name} #{number}"[:120],
+            session_kind="pipeline", parent_id=self._writer.run_id, title=f"{name} #{number}"[:120],
             workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
         wanted = RunRequested(
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
-            input=self._ledger.scrubbed(given), grants=spec.grants, depth=depth,
-            recordings=self._begun.definition.recordings,
-            input_ref=self._ledger.seal(given.encode("utf-8", "surrogatepass")) if given else None,
+            input=self._writer.scrubbed(input_text), grants=spec.grants, depth=depth,
+            recordings=self._started_run.definition.recordings,
+            input_ref=self._writer.seal(input_text.encode("utf-8", "surrogatepass")) if input_text else None,
         )  # fmt: skip
         return [journal.event(body, run_id, actor) for body in (created, wanted)]
 
-    def _going_on(self, spec: StepSpec, given: str) -> list[Event] | None:
-        """Return what lets the run below go on that this step began in an earlier round; None to begin anew.
+    def _going_on(self, spec: StepSpec, input_text: str) -> list[Event] | None:
+        """Return what continues the nested run of an earlier round; None to begin a new one.
 
-        Only where a human resumed, and what it was begun with is the same: a retry and a way back begin anew.
+        Only after a human resumed and with the same input: a retry and a way back begin a new one.
         """
-        journal, state = self._driving.kit.journal, self._begun.state
+        journal, state = self._options.context.journal, self._started_run.state
         step, started = state.steps.get(spec.id.step), state.started
         is_human = started is not None and started.round > 1 and not started.returned_by
         if step is None or not is_human or step.failures or step.session_id is None:
             return None
         row = journal.pipeline_state(step.session_id)
-        if row is None or not self._is_same(step.session_id, spec.source, given):
+        if row is None or not self._is_same(step.session_id, spec.source, input_text):
             return None
         if row.status == "completed":
             # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
@@ -299,26 +283,27 @@ class _NestedRuns:
         actor = Actor(kind="host", pid=os.getpid())
         return [journal.event(ContinueRequested(), step.session_id, actor)]
 
-    def _is_same(self, run_id: str, name: str, given: str) -> bool:
-        """Return whether a run below was begun by this name with this input."""
-        before = fold_run(self._driving.kit.journal.events(run_id)).request
+    def _is_same(self, run_id: str, name: str, input_text: str) -> bool:
+        before = fold_run(self._options.context.journal.events(run_id)).request
         if before is None:
             return False
-        exact = self._ledger.unseal(before.input_ref) if before.input_ref else b""
+        exact = self._writer.unseal(before.input_ref) if before.input_ref else b""
         names = (before.pipeline, before.file, Path(before.file).stem)
-        return name in names and (exact or b"").decode("utf-8", "surrogatepass") == given
+        return name in names and (exact or b"").decode("utf-8", "surrogatepass") == input_text
 
     def _was_cut_off(self, step: str) -> bool:
-        events = self._driving.kit.journal.events(self._ledger.run_id)
-        moves = [one.body.state for one in events if one.step == step and isinstance(one.body, StepChanged)]
+        events = self._options.context.journal.events(self._writer.run_id)
+        moves = [
+            event.body.state for event in events if event.step == step and isinstance(event.body, StepChanged)
+        ]
         return bool(moves) and moves[-1] == "running"
 
-    def _way(self, spec: StepSpec, name: str) -> RunPath:
-        found = self._begun.state.steps.get(spec.id.step)
-        return (*self._driving.way, (found.matrix if found else "") or spec.id.step, name)
+    def _nested_path(self, spec: StepSpec, name: str) -> RunPath:
+        step = self._started_run.state.steps.get(spec.id.step)
+        return (*self._options.path, (step.matrix if step else "") or spec.id.step, name)
 
-    def _take_room(self, way: RunPath, steps: int) -> None:
-        limits, total = self._limits, self._room.with_more(way, steps)
+    def _reserve_steps(self, path: RunPath, steps: int) -> None:
+        limits, total = self._limits, self._budget.with_more(path, steps)
         if self._is_spent():
             raise AttemptNotReady(self._spent())
         if total > limits.max_total_steps:
@@ -327,21 +312,20 @@ class _NestedRuns:
                 f"meta_pipeline.max_total_steps is {limits.max_total_steps}; "
                 "the manifest's runtime may allow more"
             )
-        self._room.steps[way] = steps
+        self._budget.steps[path] = steps
 
     async def run(self, spec: StepSpec) -> StepOutcome:
-        """Drive a run below until it is over, or until nothing of it goes on without a human."""
         run_id, limits = spec.session_id or "", self._limits
-        row = _run_row(self._driving.kit, run_id)
-        way = self._way(spec, row.pipeline_name)
-        driving = replace(self._driving, until=self._stops_at, room=self._room, way=way)
+        row = _run_row(self._options.context, run_id)
+        path = self._nested_path(spec, row.pipeline_name)
+        options = replace(self._options, until=self._stops_at, budget=self._budget, path=path)
         try:
             async with asyncio.timeout(limits.timeout_minutes * 60):
-                row = row if row.status == "completed" else await drive_run(driving, run_id)
+                row = row if row.status == "completed" else await drive_run(options, run_id)
         except TimeoutError:
             why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
             return await self._ended(run_id, why)
-        self._tokens[run_id] = fold_run(driving.kit.journal.events(run_id)).usage.total_tokens
+        self._tokens[run_id] = fold_run(options.context.journal.events(run_id)).usage.total_tokens
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{run_title(row)} completed",
@@ -349,33 +333,36 @@ class _NestedRuns:
             )  # fmt: skip
         if self._is_spent():
             return await self._ended(run_id, self._spent())
-        pending = self._ledger.pending(run_id)
+        pending = self._writer.pending(run_id)
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{run_title(row)} waits", action_ids=pending)
         why = f"{run_title(row)}: {row.error_message or row.status}"
         return StepOutcome(state="failed", reason=why, usage=row.usage)
 
     async def _ended(self, run_id: str, why: str) -> StepOutcome:
-        """End a run below that went over a limit, so that nothing of it waits or runs on."""
+        """End a nested run that exceeded a limit."""
         self.cancel(run_id, why)
-        row = await drive_run(replace(self._driving, until=_never_stop), run_id)
+        row = await drive_run(replace(self._options, until=_never_stop), run_id)
         return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
 
     def _handed_on(self, run_id: str) -> tuple[ArtifactStored, ...]:
-        """Return what a run below hands on: its named outputs, or the artifacts of its steps."""
-        state = fold_run(self._driving.kit.journal.events(run_id))
+        """Return a nested run's named outputs, or the artifacts of its steps."""
+        state = fold_run(self._options.context.journal.events(run_id))
         started = state.started
-        data = self._ledger.unseal(started.definition_ref) if started and started.definition_ref else None
+        data = self._writer.unseal(started.definition_ref) if started and started.definition_ref else None
         named = RunDefinition.from_bytes(data).read()[0].outputs if data else ()
         if not named:
             every = (
-                one for step in state.steps.values() if not step.matrix for one in step.artifacts.values()
+                artifact
+                for step in state.steps.values()
+                if not step.matrix
+                for artifact in step.artifacts.values()
             )
-            return tuple({one.name: one for one in every}.values())
-        found = ((output, state.steps.get(output.step)) for output in named)
+            return tuple({artifact.name: artifact for artifact in every}.values())
+        steps = ((output, state.steps.get(output.step)) for output in named)
         return tuple(
-            artifacts.select_output(self._ledger, step.artifacts[output.artifact], output)
-            for output, step in found
+            artifacts.select_output(self._writer, step.artifacts[output.artifact], output)
+            for output, step in steps
             if step and output.artifact in step.artifacts
         )
 
@@ -391,8 +378,7 @@ class _NestedRuns:
         return f"the pipelines below it used more than meta_pipeline.max_total_tokens, {most}"
 
     def cancel(self, run_id: str, why: str = "the run above it was cancelled") -> None:
-        """Ask a run below to end."""
-        journal = self._driving.kit.journal
+        journal = self._options.context.journal
         row = journal.pipeline_state(run_id)
         if row is not None and row.status in ("queued", "running", "waiting"):
             body = RunCancelRequested(reason=why)
@@ -403,7 +389,7 @@ class _NestedRuns:
 def nested_run_tokens(journal: Journal, run_id: str) -> dict[str, int]:
     """Return the tokens of each run that a run has started, those of failed attempts too."""
     below = journal.sessions(parent_id=run_id, kinds=("pipeline",))
-    rows = (journal.pipeline_state(one.id) for one in below)
+    rows = (journal.pipeline_state(child.id) for child in below)
     return {row.pipeline_id: row.usage.total_tokens for row in rows if row is not None}
 
 
@@ -423,7 +409,7 @@ class AuditTrace:
         )  # fmt: skip
 
     def see(self, events: Sequence[Event]) -> None:
-        """Write what the trace is to hold of some events; a trace that cannot be written stops nothing."""
+        """Write the events that belong to the trace; a trace that cannot be written stops nothing."""
         if not self.path:
             return
         lines = [_trace_line(event) for event in events if isinstance(event.body, self._kinds)]
@@ -436,9 +422,9 @@ class AuditTrace:
 
 
 def _trace_line(event: Event) -> str:
-    found = event_to_object(event)
-    body = found.get("body")
+    line = event_to_object(event)
+    body = line.get("body")
     if isinstance(body, dict):
         kept = cast("dict[str, Json]", body).items()
-        found["body"] = {key: value for key, value in kept if not key.endswith(("_ref", "_refs"))}
-    return escape_json(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) + "\n"
+        line["body"] = {key: value for key, value in kept if not key.endswith(("_ref", "_refs"))}
+    return escape_json(json.dumps(line, ensure_ascii=False, separators=(",", ":"))) + "\n"

@@ -1,7 +1,4 @@
-"""Ask for runs: begin, cancel, resume. Each request is an event of the run's own session.
-
-Checks everything before a run exists, so that nothing is created that could not begin. Drives nothing.
-"""
+"""Ask for runs: begin, cancel, resume; each is an event. Everything is checked before a run exists."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +17,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import PipelineState
-from workbench.domain.values import SYSTEM_SESSION, Actor, Body
+from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Refused
 from workbench.host import redaction
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
@@ -33,12 +30,15 @@ from workbench.pipelines.step_order import descendants
 from workbench.text.safe import one_line
 
 
-class RunRefused(Exception):
-    """A run was not begun, or takes no request; says what, why and what to do."""
+class RunRefused(Refused):
+    """A run was not begun, or takes no request."""
 
     def __init__(self, what: str, why: str, remedy: str, problems: Sequence[Problem] = ()) -> None:
-        self.what, self.why, self.remedy, self.problems = what, why, remedy, tuple(problems)
-        super().__init__(f"{what}: {why}; {remedy}")
+        super().__init__(what, why, remedy)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}; {self.remedy}"
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
@@ -58,30 +58,22 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 _NO_RUN = "no run was begun"
 
 
-def load_requested_pipeline(workspace: str, wish: RunRequest) -> LoadedPipeline:
-    """Load the pipeline that is wished for.
-
-    Raises:
-        RunRefused: there is none of that name.
-    """
-    file = wish.name if Path(wish.name).is_file() else str(Path(workspace) / wish.name)
+def load_requested_pipeline(workspace: str, request: RunRequest) -> LoadedPipeline:
+    """Load the pipeline that is asked for, or raise RunRefused."""
+    file = request.name if Path(request.name).is_file() else str(Path(workspace) / request.name)
     if not Path(file).is_file():
         manifest = find_manifest(workspace)
         root = project_folder(manifest) if manifest else workspace
-        found = find_pipeline(root, wish.name)
-        if found is None:
-            why = f"there is no pipeline {one_line(wish.name, 80)}"
-            raise RunRefused(_NO_RUN, why, similar_pipeline_hint(root, wish.name))
-        file = str(Path(root) / found)
-    return load_pipeline(file, manifest=wish.manifest)
+        path = find_pipeline(root, request.name)
+        if path is None:
+            why = f"there is no pipeline {one_line(request.name, 80)}"
+            raise RunRefused(_NO_RUN, why, similar_pipeline_hint(root, request.name))
+        file = str(Path(root) / path)
+    return load_pipeline(file, manifest=request.manifest)
 
 
 def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
-    """Refuse a pipeline that has problems with which a run may not begin.
-
-    Raises:
-        RunRefused: It has; they are named.
-    """
+    """Raise RunRefused with the problems of a pipeline that cannot begin."""
     report = loaded.report.for_running()
     if not report.is_ok or loaded.pipeline is None:
         first = report.errors[0] if report.errors else None
@@ -100,42 +92,39 @@ def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
 
 
 def request_run(
-    journal: Journal, workspace: str, wish: RunRequest, actor: Actor, *, needs_trust: bool = True
+    journal: Journal, workspace: str, request: RunRequest, actor: Actor, *, needs_trust: bool = True
 ) -> str:
-    """Begin a run: its session, the request, and the grants; return the run's id.
-
-    Raises:
-        RunRefused: it could not begin.
-    """
+    """Begin a run with its session and grants; return its id, or raise RunRefused."""
     if needs_trust and not is_trusted(journal, workspace):
         remedy = "look at it and say workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
-    loaded = load_requested_pipeline(workspace, wish)
+    loaded = load_requested_pipeline(workspace, request)
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
     try:
-        check_input(loaded.pipeline.input, wish.input)
+        check_input(loaded.pipeline.input, request.input)
     except InputRefused as error:
         raise RunRefused(_NO_RUN, str(error), "give an input that satisfies it with --input") from None
     name, run_id = loaded.pipeline.name, journal.clock.new_id()
-    from_run = _earlier_run(journal, workspace, loaded, wish) if wish.from_step else ""
+    from_run = _earlier_run(journal, workspace, loaded, request) if request.from_step else ""
 
     def work(live: TransactionTables, now: int) -> list[Event]:
         number = live.next_run_number(name, workspace)
-        given, ref = redaction.redact_and_seal_text(wish.input, journal.blobs)
+        input_text, ref = redaction.redact_and_seal_text(request.input, journal.blobs)
         created = SessionCreated(
-            session_kind="pipeline", parent_id=wish.parent_id,
+            session_kind="pipeline", parent_id=request.parent_id,
             title=redaction.redact_line(f"{name} #{number}", 120),
             workspace=workspace, provider="", model="", number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
         wanted = RunRequested(
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
-            input=given, input_ref=ref, grants=wish.grants, from_step=wish.from_step, from_run=from_run,
-            recordings=wish.recordings, depth=wish.depth,
+            input=input_text, input_ref=ref, grants=request.grants,
+            from_step=request.from_step, from_run=from_run,
+            recordings=request.recordings, depth=request.depth,
         )  # fmt: skip
         rules = [
             _run_grant_rule(pattern, run_id, f"R{int(live.next_rule()[1:]) + n}")
-            for n, pattern in enumerate(wish.grants)
+            for n, pattern in enumerate(request.grants)
         ]
         return [
             journal.event(created, run_id, actor, at=now), journal.event(wanted, run_id, actor, at=now),
@@ -155,11 +144,7 @@ def _run_grant_rule(pattern: str, run_id: str, number: str) -> RuleAdded:
 
 
 def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
-    """Return the steps that a run from a step on takes from an earlier one, in file order.
-
-    Raises:
-        RunRefused: there is no such step.
-    """
+    """Return the steps that a run from `from_step` takes from an earlier one, or raise RunRefused."""
     needs = {step.id: step.needs for step in pipeline.steps}
     if from_step not in needs:
         raise RunRefused(_NO_RUN, f"there is no step {from_step}", f"there are {', '.join(needs)}")
@@ -167,11 +152,10 @@ def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
     return tuple(step for step in needs if step not in anew)
 
 
-def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, wish: RunRequest) -> str:
-    """Return the newest run of the pipeline that has everything before a step completed."""
+def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, request: RunRequest) -> str:
     pipeline = loaded.pipeline
     assert pipeline is not None
-    wanted = set(kept_steps(pipeline, wish.from_step))
+    wanted = set(kept_steps(pipeline, request.from_step))
     for run in journal.pipeline_states(workspace):
         if run.pipeline_name != pipeline.name:
             continue
@@ -182,7 +166,7 @@ def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, wish:
         }
         if wanted <= done:
             return run.pipeline_id
-    why = f"no earlier run of {pipeline.name} has completed what comes before {wish.from_step}"
+    why = f"no earlier run of {pipeline.name} has completed what comes before {request.from_step}"
     raise RunRefused(_NO_RUN, why, "run the whole pipeline once")
 
 
@@ -190,11 +174,7 @@ def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, wish:
 
 
 def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") -> None:
-    """Ask for a run to be ended.
-
-    Raises:
-        RunRefused: it is over.
-    """
+    """Ask for a run to end; RunRefused where it is over."""
     run = _existing_run(journal, run_id, "nothing was cancelled")
     if run.status in ("completed", "failed", "cancelled"):
         raise RunRefused("nothing was cancelled", f"the run is {run.status}", "begin another one")
@@ -202,11 +182,7 @@ def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") ->
 
 
 def resume_run(journal: Journal, run_id: str, actor: Actor, step: str = "") -> None:
-    """Ask for a run to go on with what is not completed; with a step, also that one and what needs it.
-
-    Raises:
-        RunRefused: it is completed, or has no such step.
-    """
+    """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot."""
     what = "nothing was resumed"
     run = _existing_run(journal, run_id, what)
     session = journal.session(run_id)

@@ -1,7 +1,6 @@
 """Start a run or continue it: what is sealed, which steps are kept, what a dead driver left.
 
-JOURNAL section 3, P1. Also which runs of a workspace can be driven now. A run that lost its driver goes on
-only after a human's word.
+JOURNAL section 3, P1. A run that lost its driver continues only after a human's word.
 """
 
 import asyncio
@@ -62,12 +61,7 @@ class StartedRun(Struct, frozen=True, kw_only=True):
 
 
 def run_continuation(state: RunState, pending: int) -> RunContinuation:
-    """Return how a run that nobody drives may go on.
-
-    Args:
-        state: folded from its events.
-        pending: how many questions of its steps wait for a human.
-    """
+    """Return how a run without a driver may continue, with `pending` questions of its steps open."""
     if state.request is None or state.status == "completed":
         return "over"
     if state.round == 0:
@@ -82,34 +76,33 @@ def run_continuation(state: RunState, pending: int) -> RunContinuation:
 
 
 async def start_run(
-    kit: DriverContext, ledger: RunWriter, driver: DriverIdentity, state: RunState
+    context: DriverContext, writer: RunWriter, driver: DriverIdentity, state: RunState
 ) -> StartedRun | None:
-    """Begin a run or let it go on; None if it cannot, which is said in the journal."""
-    how = run_continuation(state, len(ledger.pending(ledger.run_id)))
+    """Begin a run or continue it; None if it cannot, which the journal says."""
+    how = run_continuation(state, len(writer.pending(writer.run_id)))
     if how in ("lost", "over"):
         if how == "lost" and state.session_status != "paused":
             lost = SessionStatusChanged(status="paused", reason="host lost")
-            await ledger.append(ledger.event(lost))
+            await writer.append(writer.event(lost))
         return None
     try:
         if how == "new":
-            return await _start_first_round(kit, ledger, state)
-        return await _continue_run(kit, ledger, driver, state, is_new_round=how == "again")
+            return await _start_first_round(context, writer, state)
+        return await _continue_run(context, writer, driver, state, is_new_round=how == "again")
     except RunRefused as error:
-        await _record_refusal(ledger, state, str(error))
+        await _record_refusal(writer, state, str(error))
         return None
 
 
-async def _record_refusal(ledger: RunWriter, state: RunState, why: str) -> None:
-    events = [ledger.event(body) for body in _moves_to_ready(state)]
+async def _record_refusal(writer: RunWriter, state: RunState, why: str) -> None:
+    events = [writer.event(body) for body in _moves_to_ready(state)]
     if state.status == "queued":
-        events.append(ledger.event(RunChanged(status="failed", detail=ledger.scrubbed(why))))
+        events.append(writer.event(RunChanged(status="failed", detail=writer.scrubbed(why))))
     paused = SessionStatusChanged(status="paused", reason="run ended")
-    await ledger.append(*events, ledger.event(paused))
+    await writer.append(*events, writer.event(paused))
 
 
 def _moves_to_ready(state: RunState) -> list[SessionStatusChanged]:
-    """Return the moves that bring the run's session from where it is to ready."""
     words = {"created": ("initializing", "ready"), "initializing": ("ready",), "paused": ("ready",)}
     return [
         SessionStatusChanged(status="initializing" if word == "initializing" else "ready")
@@ -126,77 +119,76 @@ def _moves_to_processing(state: RunState) -> list[SessionStatusChanged]:
 # --- the first round -----------------------------------------------------------------------------------
 
 
-async def _start_first_round(kit: DriverContext, ledger: RunWriter, state: RunState) -> StartedRun:
+async def _start_first_round(context: DriverContext, writer: RunWriter, state: RunState) -> StartedRun:
     body = state.request
     assert body is not None
-    if not is_trusted(kit.journal, kit.workspace):
+    if not is_trusted(context.journal, context.workspace):
         raise RunRefused("the run did not begin", "its workspace is not trusted", "say workbench trust")
-    exact = ledger.unseal(body.input_ref) if body.input_ref else None
-    given = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
-    definition, pipeline, manifest = await asyncio.to_thread(_define_run, kit, body, given)
+    exact = writer.unseal(body.input_ref) if body.input_ref else None
+    input_text = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
+    definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, body, input_text)
     try:
-        check_input(pipeline.input, given)
+        check_input(pipeline.input, input_text)
     except InputRefused as error:
         raise RunRefused("the run did not begin", str(error), "give an input that satisfies it") from None
     data = definition.to_bytes()
-    base = _workspaces_folder(kit, manifest, definition, ledger.run_id)
-    kept, copied = _kept_from_earlier_run(kit, ledger, pipeline, body)
+    base = _workspaces_folder(context, manifest, definition, writer.run_id)
+    kept, copied = _kept_from_earlier_run(context, writer, pipeline, body)
     started = RunStarted(
-        pipeline=pipeline.name, steps=step_plans(pipeline, manifest), definition_digest=ledger.keyed(data),
-        definition_ref=ledger.seal(data), kept=kept, from_run=body.from_run,
-        workers=worker_limit(kit, manifest), workspace_root=base,
-        trace=_trace_path(definition, manifest, ledger.run_id),
+        pipeline=pipeline.name, steps=step_plans(pipeline, manifest), definition_digest=writer.keyed(data),
+        definition_ref=writer.seal(data), kept=kept, from_run=body.from_run,
+        workers=worker_limit(context, manifest), workspace_root=base,
+        trace=_trace_path(definition, manifest, writer.run_id),
     )  # fmt: skip
-    events = [ledger.event(one) for one in (*_moves_to_processing(state), started)]
-    await ledger.append(*events, *copied)
+    events = [writer.event(moved) for moved in (*_moves_to_processing(state), started)]
+    await writer.append(*events, *copied)
     fault_point("run.started")
-    for event in ledger.events(state.cursor):
+    for event in writer.events(state.cursor):
         state.take(event)
     return StartedRun(definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=base)
 
 
 def _define_run(
-    kit: DriverContext, body: RunRequested, given: str
+    context: DriverContext, body: RunRequested, input_text: str
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
     loaded = load_requested_pipeline(
-        kit.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
+        context.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
     )
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
     definition = define_run(
-        loaded, input=given, branch=_git_output(kit, "branch", "--show-current"),
-        forge=templates.code_host_facts(_git_output(kit, "remote", "get-url", "origin")),
-        started_at=iso_time(kit.journal.now()), grants=body.grants, recordings=body.recordings,
+        loaded, input=input_text, branch=_git_output(context, "branch", "--show-current"),
+        forge=templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
+        started_at=iso_time(context.journal.now()), grants=body.grants, recordings=body.recordings,
         depth=body.depth,
     )  # fmt: skip
     return definition, loaded.pipeline, loaded.manifest
 
 
-def _git_output(kit: DriverContext, *words: str) -> str:
+def _git_output(context: DriverContext, *words: str) -> str:
     try:
-        said = run_git(kit.workspace, *words, environment=kit.environment, seconds=10.0)
+        output = run_git(context.workspace, *words, environment=context.environment, seconds=10.0)
     except GitFailed:
         return ""
-    return said.decode("utf-8", "replace").strip()
+    return output.decode("utf-8", "replace").strip()
 
 
-def worker_limit(kit: DriverContext, manifest: Manifest | None) -> int:
-    """Return how many steps may run at once: the smaller of what manifest and configuration say."""
-    own = kit.loaded().config.pipelines.max_concurrent_workers
+def worker_limit(context: DriverContext, manifest: Manifest | None) -> int:
+    """Return how many steps may run at once: the smaller of manifest and configuration."""
+    own = context.loaded().config.pipelines.max_concurrent_workers
     return min(own, manifest.runtime.max_concurrent_workers) if manifest else own
 
 
 def _workspaces_folder(
-    kit: DriverContext, manifest: Manifest | None, definition: RunDefinition, run_id: str
+    context: DriverContext, manifest: Manifest | None, definition: RunDefinition, run_id: str
 ) -> str:
-    """Return the run's folder of workspaces, made and private."""
     wanted = manifest.runtime.workspace_root if manifest else ""
     if not wanted:
-        root = kit.home.path / STEP_WORKSPACES_FOLDER
+        root = context.home.path / STEP_WORKSPACES_FOLDER
     elif wanted.startswith("/"):
-        root = private_folder(type(kit.home.path)(wanted))
+        root = private_folder(type(context.home.path)(wanted))
     else:
-        root = type(kit.home.path)(definition.root) / wanted
+        root = type(context.home.path)(definition.root) / wanted
     return str(private_folder(root / run_id))
 
 
@@ -207,19 +199,18 @@ def _trace_path(definition: RunDefinition, manifest: Manifest | None, run_id: st
 
 
 def _kept_from_earlier_run(
-    kit: DriverContext, ledger: RunWriter, pipeline: Pipeline, body: RunRequested
+    context: DriverContext, writer: RunWriter, pipeline: Pipeline, body: RunRequested
 ) -> tuple[tuple[str, ...], Sequence[Event]]:
-    """Return the steps that are taken from an earlier run, and their artifacts as events of this one."""
     if not body.from_run:
         return (), ()
     kept = kept_steps(pipeline, body.from_step)
-    earlier = fold_run(kit.journal.events(body.from_run))
+    earlier = fold_run(context.journal.events(body.from_run))
     skipped = [step for step in kept if step in earlier.steps and earlier.steps[step].state == "skipped"]
     why = "skipped in the run that this one goes on from"
     kept = tuple(step for step in kept if step not in skipped)
-    copied = [ledger.event(StepChanged(state="skipped", detail=why), step=step) for step in skipped]
+    copied = [writer.event(StepChanged(state="skipped", detail=why), step=step) for step in skipped]
     copied += [
-        ledger.event(replace(artifact, attempt=1), step=step)
+        writer.event(replace(artifact, attempt=1), step=step)
         for step in kept
         if step in earlier.steps
         for artifact in earlier.steps[step].artifacts.values()
@@ -231,19 +222,19 @@ def _kept_from_earlier_run(
 
 
 async def _continue_run(
-    kit: DriverContext, ledger: RunWriter, driver: DriverIdentity, state: RunState, *, is_new_round: bool
+    context: DriverContext, writer: RunWriter, driver: DriverIdentity, state: RunState, *, is_new_round: bool
 ) -> StartedRun:
     before = state.started
     assert before is not None
-    data = ledger.unseal(before.definition_ref) if before.definition_ref else None
-    if data is None or ledger.keyed(data) != before.definition_digest:
+    data = writer.unseal(before.definition_ref) if before.definition_ref else None
+    if data is None or writer.keyed(data) != before.definition_digest:
         what, why = "the run does not go on", "what it was started with is not there any more"
         raise RunRefused(what, why, "begin another one with workbench pipeline run")
     definition = RunDefinition.from_bytes(data)
     pipeline, manifest = definition.read()
-    await _end_leftover_steps(kit, driver, state)
+    await _end_leftover_steps(context, driver, state)
     bodies = [*_moves_to_processing(state)]
-    events = [ledger.event(body) for body in bodies]
+    events = [writer.event(body) for body in bodies]
     if is_new_round:
         again = replace(
             before,
@@ -253,14 +244,14 @@ async def _continue_run(
             from_run="",
             returned_by="",
         )
-        events.append(ledger.event(again))
+        events.append(writer.event(again))
     if events:
-        await ledger.append(*events)
+        await writer.append(*events)
     fault_point("run.started")
-    while found := ledger.events(state.cursor):
-        for event in found:
+    while new_events := writer.events(state.cursor):
+        for event in new_events:
             state.take(event)
-    private_folder(type(kit.home.path)(before.workspace_root))
+    private_folder(type(context.home.path)(before.workspace_root))
     return StartedRun(
         definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root
     )
@@ -281,8 +272,7 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
     )
 
 
-async def _end_leftover_steps(kit: DriverContext, driver: DriverIdentity, state: RunState) -> None:
-    """End what is left of steps that were running when their driver died."""
+async def _end_leftover_steps(context: DriverContext, driver: DriverIdentity, state: RunState) -> None:
     for step in state.steps.values():
         if step.state != "running":
             continue
@@ -290,22 +280,22 @@ async def _end_leftover_steps(kit: DriverContext, driver: DriverIdentity, state:
         if process is not None:
             identity = ProcessIdentity(pid=process.pid, group=process.group, start_time=process.start_time)
             await asyncio.to_thread(terminate_leftovers, identity, process.mark)
-        row = kit.journal.pipeline_state(step.session_id) if step.session_id else None
+        row = context.journal.pipeline_state(step.session_id) if step.session_id else None
         if step.session_id is not None and row is None:
-            await agent_step.close_child_session(kit, driver, step.session_id, is_done=False)
+            await agent_step.close_child_session(context, driver, step.session_id, is_done=False)
 
 
 def interrupted_command_steps(state: RunState) -> list[str]:
-    """Return the command steps that were running when the driver died: they are run again."""
+    """Return the command steps that ran when the driver died: they run again."""
     return [step.id for step in state.steps.values() if step.state == "running" and step.process is not None]
 
 
 _MAX_RUNS = 50
 
 
-def is_runnable(kit: DriverContext, session: Session) -> bool:
+def is_runnable(context: DriverContext, session: Session) -> bool:
     """Return whether a run may be begun or go on now."""
-    journal = kit.journal
+    journal = context.journal
     if session.parent_id is not None:
         return False  # a run below another is driven by the one above
     state = fold_run(journal.events(session.id))
@@ -331,14 +321,14 @@ def _is_step_answered(journal: Journal, step: StepRun) -> bool:
     )
 
 
-def answered_runs(kit: DriverContext) -> list[Session]:
-    """Return the runs of this workspace that wait, are driven by nobody, and were answered."""
-    journal = kit.journal
-    found: list[Session] = []
-    for run in journal.pipeline_states(kit.workspace, _MAX_RUNS):
-        if run.status != "waiting" or is_lease_live(kit.home, journal.lease(run.pipeline_id)):
+def answered_runs(context: DriverContext) -> list[Session]:
+    """Return the workspace's runs that wait without a driver and were answered."""
+    journal = context.journal
+    runs: list[Session] = []
+    for run in journal.pipeline_states(context.workspace, _MAX_RUNS):
+        if run.status != "waiting" or is_lease_live(context.home, journal.lease(run.pipeline_id)):
             continue
         session = journal.session(run.pipeline_id)
-        if session is not None and is_runnable(kit, session):
-            found.append(session)
-    return found
+        if session is not None and is_runnable(context, session):
+            runs.append(session)
+    return runs

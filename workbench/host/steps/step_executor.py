@@ -1,12 +1,9 @@
 """The embedded step executor: agents, commands, adapters and pipelines, in this process's event loop.
 
-A command step is supervised like a command of an agent: `process.started` is recorded before it runs. An
-adapter step is another program's command line, headless, with JSON or JSON lines back; its own tool calls do
-not pass the gate.
+An adapter step is another program's command line with JSON back; its own tool calls do not pass the gate.
 """
 
 import asyncio
-import codecs
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -21,8 +18,8 @@ from workbench.domain.values import Decision, Json, Usage
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.runtime import fault_point
-from workbench.host.driver_context import DeltaWriter, DriverContext
-from workbench.host.executor import MAX_STREAMED_CHARACTERS, OutputEnds
+from workbench.host.command_output import CommandOutput, abandoned_on_error
+from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.steps import agent_step
 from workbench.journal.leases import DriverIdentity
 from workbench.pipelines.artifacts import MOST_STDOUT
@@ -33,7 +30,7 @@ from workbench.text.safe import one_line
 
 
 class NestedRunner(Struct, frozen=True, kw_only=True):
-    """How a step that is a pipeline is begun and driven; a run's driver fills it."""
+    """How a pipeline step is begun and driven; a run's driver fills it."""
 
     opening: Callable[[StepSpec], list[Event]]
     run: Callable[[StepSpec], Awaitable[StepOutcome]]
@@ -43,32 +40,26 @@ class NestedRunner(Struct, frozen=True, kw_only=True):
 class EmbeddedExecutor(Struct, kw_only=True):
     """Runs the steps of one run."""
 
-    kit: DriverContext
+    context: DriverContext
     driver: DriverIdentity
     run_id: str
     recordings: str
     nested: NestedRunner
-    see: agent_step.OnStepSessionEvents
+    on_events: OnEvents
     _stops: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     _sessions: dict[str, str] = field(default_factory=dict[str, str])
 
     def opening(self, spec: StepSpec) -> Sequence[Event]:
-        """Return the events that begin the child session or the child run of an attempt.
-
-        Raises:
-            NotReady: it cannot be begun.
-        """
         if spec.kind == "pipeline":
             return self.nested.opening(spec)
         if spec.kind != "prompt" or spec.adapter:
             return ()
         try:
-            return agent_step.child_session_events(self.kit, spec, self.run_id, self.recordings)
+            return agent_step.child_session_events(self.context, spec, self.run_id, self.recordings)
         except agent_step.RecordingMissing as error:
             raise AttemptNotReady(str(error)) from None
 
     async def run(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
-        """Start an attempt, or go on with it if it was started before."""
         key = str(spec.id)
         stop = self._stops[key] = asyncio.Event()
         try:
@@ -79,39 +70,38 @@ class EmbeddedExecutor(Struct, kw_only=True):
 
     async def _run(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> StepOutcome:
         if spec.kind == "command":
-            return (await run_command_step(self.kit, spec, (*SHELL, spec.source), on_event, stop)).outcome
+            return (await run_command_step(self.context, spec, (*SHELL, spec.source), on_event, stop)).outcome
         if spec.kind == "pipeline":
             self._sessions[str(spec.id)] = spec.session_id or ""
             return await self.nested.run(spec)
         if spec.adapter:
-            return await run_adapter_step(self.kit, spec, on_event, stop)
+            return await run_adapter_step(self.context, spec, on_event, stop)
         self._sessions[str(spec.id)] = spec.session_id or ""
-        outcome = await agent_step.run_agent_step(self.kit, self.driver, spec, self.see, stop)
+        outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
         if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
             is_done = outcome.state == "completed" or outcome.is_full
-            await agent_step.close_child_session(self.kit, self.driver, spec.session_id, is_done=is_done)
+            await agent_step.close_child_session(self.context, self.driver, spec.session_id, is_done=is_done)
         return outcome
 
     async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
-        """Do nothing: a decision is in the journal, which is where this executor looks."""
+        """Do nothing: this executor reads decisions from the journal."""
         del step, action_id, decision
 
     async def cancel(self, step: StepId) -> None:
-        """End what runs of an attempt, or the session that it is parked in."""
         stop = self._stops.get(str(step))
         session_id = self._sessions.get(str(step))
         if stop is not None:
             stop.set()
-            self.kit.journal.doorbell.announce()
+            self.context.journal.doorbell.announce()
             return
-        row = self.kit.journal.reader.step_state(step.run, step.step)
-        found = session_id or (row.session_id if row else None)
-        if found is None:
+        row = self.context.journal.reader.step_state(step.run, step.step)
+        child_id = session_id or (row.session_id if row else None)
+        if child_id is None:
             return
         if row is not None and row.kind == "pipeline":
-            self.nested.cancel(found)
+            self.nested.cancel(child_id)
         else:
-            await agent_step.close_child_session(self.kit, self.driver, found, is_done=False)
+            await agent_step.close_child_session(self.context, self.driver, child_id, is_done=False)
 
 
 UNBOUNDED_BYTES: Final = 1 << 50
@@ -129,7 +119,7 @@ class CommandRun(Struct, frozen=True, kw_only=True):
 
 
 async def run_command_step(
-    kit: DriverContext,
+    context: DriverContext,
     spec: StepSpec,
     argv: Sequence[str],
     on_event: OnStepEvent,
@@ -138,9 +128,9 @@ async def run_command_step(
 ) -> CommandRun:
     """Run a program to its end and return how it ended."""
     added = cast("Mapping[str, str]", spec.environment) if environment is None else environment
-    mark = kit.clock.new_id()
+    mark = context.clock.new_id()
     try:
-        every = {**kit.environment, **added, "PWD": spec.workspace}
+        every = {**context.environment, **added, "PWD": spec.workspace}
         command = prepare_command(argv, spec.workspace, every, mark, is_apart=_has_separate_stdout(spec))
     except ProcessNotStarted as error:
         return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
@@ -148,39 +138,33 @@ async def run_command_step(
     started = StepEvent(
         kind="process", pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=mark
     )
-    try:
+    with abandoned_on_error(command):
         await on_event(started)
-    except BaseException:
-        command.abandon()
-        raise
-    return await _follow_command(kit, spec, command, on_event, stop)
+    return await _follow_command(context, spec, command, on_event, stop)
 
 
 async def _follow_command(
-    kit: DriverContext, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
+    context: DriverContext, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
 ) -> CommandRun:
-    kept, live, whole = OutputEnds(), _LiveStepOutput(on_event), _WholeStdout()
-
-    def on_output(data: bytes) -> None:
-        kept.feed(data)
-        live.feed(data)
+    events, whole = _OrderedEvents(on_event), _WholeStdout()
+    output = CommandOutput(events.write)
 
     def on_stdout(data: bytes) -> None:
-        on_output(data)
+        output.feed(data)
         whole.feed(data)
 
     try:
-        end = await command.go(on_output, spec.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout)
+        end = await command.go(output.feed, spec.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout)
     finally:
-        live.close()
-    await live.flushed()
+        output.close()
+    await events.written()
     fault_point("step.ended")
-    exact, clean = await asyncio.to_thread(kept.texts) if kept.total else ("", "")
-    outcome = _command_outcome(kit, spec, end, kept, exact, clean)
+    exact, clean = await asyncio.to_thread(output.texts) if output.total else ("", "")
+    outcome = _command_outcome(context, spec, end, output.total, exact, clean)
     if not _has_separate_stdout(spec):
         return CommandRun(outcome=outcome)
     stdout = (
-        None if whole.data is None or not spec.keeps_output else kit.journal.blobs.seal(bytes(whole.data))
+        None if whole.data is None or not spec.keeps_output else context.journal.blobs.seal(bytes(whole.data))
     )
     outcome = replace(outcome, stdout_ref=stdout, stdout_bytes=whole.total)
     return CommandRun(
@@ -189,21 +173,21 @@ async def _follow_command(
 
 
 def _has_separate_stdout(spec: StepSpec) -> bool:
-    """Return whether what it prints on standard output is its result, which no warning may get into."""
+    """Return whether standard output is the result, which no warning may get into."""
     return spec.keeps_output or bool(spec.adapter)
 
 
 def _command_outcome(
-    kit: DriverContext, spec: StepSpec, end: CommandExit, kept: OutputEnds, exact: str, clean: str
+    context: DriverContext, spec: StepSpec, end: CommandExit, total: int, exact: str, clean: str
 ) -> StepOutcome:
-    blobs = kit.journal.blobs
-    is_short = len(clean) <= _MAX_EVENT_OUTPUT and kept.total == len(exact.encode("utf-8", "replace"))
+    blobs = context.journal.blobs
+    is_short = len(clean) <= _MAX_EVENT_OUTPUT and total == len(exact.encode("utf-8", "replace"))
     reason = _command_failure_reason(end, spec, clean)
     return StepOutcome(
         state="cancelled" if end.stopped else "failed" if reason else "completed", reason=reason,
         exit_code=end.code, output=clean[-_MAX_EVENT_OUTPUT:],
         output_ref=None if is_short else blobs.record(clean.encode("utf-8", "surrogatepass")),
-        output_bytes=kept.total,
+        output_bytes=total,
     )  # fmt: skip
 
 
@@ -231,7 +215,6 @@ class _WholeStdout:
         """None when it was more."""
 
     def feed(self, data: bytes) -> None:
-        """Take a piece of it."""
         self.total += len(data)
         if self.data is not None and self.total <= MOST_STDOUT:
             self.data += data
@@ -239,34 +222,19 @@ class _WholeStdout:
             self.data = None
 
 
-class _LiveStepOutput:
-    """The part of the output that is streamed while it comes, in order."""
+class _OrderedEvents:
+    """Passes on the streamed output of a step, one event after the other."""
 
     def __init__(self, on_event: OnStepEvent) -> None:
         self._on_event = on_event
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        self._deltas = DeltaWriter(self._write)
-        self._left = MAX_STREAMED_CHARACTERS
         self._waiting: list[StepEvent] = []
         self._writing: asyncio.Task[None] | None = None
 
-    def feed(self, data: bytes) -> None:
-        """Take a piece of the output."""
-        if self._left > 0:
-            text = self._decode(data)[: self._left]
-            self._left -= len(text)
-            self._deltas.feed(text)
-
-    def close(self) -> None:
-        """Let go what was held back."""
-        self._deltas.close()
-
-    async def flushed(self) -> None:
-        """Wait until everything is on its way into the journal."""
+    async def written(self) -> None:
         if self._writing is not None:
             await self._writing
 
-    def _write(self, offset: int, text: str) -> None:
+    def write(self, offset: int, text: str) -> None:
         self._waiting.append(StepEvent(kind="output", offset=offset, text=text))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.get_running_loop().create_task(self._write_all(), name="output")
@@ -304,14 +272,14 @@ _REPLY_KEYS: Final = ("result", "response", "text", "content", "message", "outpu
 
 
 async def run_adapter_step(
-    kit: DriverContext, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event
+    context: DriverContext, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event
 ) -> StepOutcome:
     """Run an adapter's program and return what it said."""
     argv = adapter_command_line(spec)
-    ran = await run_command_step(kit, spec, argv, on_event, stop, environment={})
+    ran = await run_command_step(context, spec, argv, on_event, stop, environment={})
     if ran.outcome.state != "completed":
         return ran.outcome
-    return _adapter_outcome(kit, spec, ran)
+    return _adapter_outcome(context, spec, ran)
 
 
 def adapter_command_line(spec: StepSpec) -> list[str]:
@@ -350,31 +318,30 @@ def _filled_words(words: list[str], values: Mapping[str, str]) -> Iterator[str]:
         yield _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
 
 
-def _adapter_outcome(kit: DriverContext, spec: StepSpec, ran: CommandRun) -> StepOutcome:
+def _adapter_outcome(context: DriverContext, spec: StepSpec, ran: CommandRun) -> StepOutcome:
     values = list(_json_objects(ran.text))
     wanted = str(spec.adapter.get("output_format") or "json")
     if not values and wanted != "text":
-        said = ran.text if ran.text.strip() else ran.outcome.output
-        shown = one_line(scrub(said[-400:]).text, 300) or "nothing"
+        answer = ran.text if ran.text.strip() else ran.outcome.output
+        shown = one_line(scrub(answer[-400:]).text, 300) or "nothing"
         reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {shown}"
         return replace(ran.outcome, state="failed", reason=reason)
     reply, usage, error = _reply_usage_and_error(values) if values else (ran.text, Usage(), "")
     if error:
         return replace(ran.outcome, state="failed", reason=scrub(error).text, usage=usage)
-    stdout = kit.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
+    stdout = context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
     return replace(ran.outcome, usage=usage, reply=scrub(reply).text[:4_000], stdout_ref=stdout)
 
 
 def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of an answer: the whole of it, or one a line."""
     try:
         whole: Any = json.loads(text)
     except (ValueError, RecursionError):
         whole = None
     lines = cast("list[Any]", whole) if isinstance(whole, list) else [whole] if whole else _json_lines(text)
-    for one in lines:
-        if isinstance(one, dict):
-            yield cast("Mapping[str, Any]", one)
+    for value in lines:
+        if isinstance(value, dict):
+            yield cast("Mapping[str, Any]", value)
 
 
 def _json_lines(text: str) -> Iterator[Any]:
@@ -393,17 +360,17 @@ def _reply_usage_and_error(values: list[Mapping[str, Any]]) -> tuple[str, Usage,
         text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
         if isinstance(text, str) and text:
             reply = text
-        found = value.get("usage") or value.get("stats")
-        if isinstance(found, dict):
-            usage = _adapter_usage(cast("Mapping[str, Any]", found))
+        counts = value.get("usage") or value.get("stats")
+        if isinstance(counts, dict):
+            usage = _adapter_usage(cast("Mapping[str, Any]", counts))
         if value.get("is_error") is True or value.get("type") == "error":
             error = str(value.get("error") or text or "it reported an error")
     return reply, usage, error
 
 
-def _adapter_usage(found: Mapping[str, Any]) -> Usage:
+def _adapter_usage(counts: Mapping[str, Any]) -> Usage:
     def count(*names: str) -> int:
-        return next((n for name in names if isinstance(n := found.get(name), int) and n >= 0), 0)
+        return next((n for name in names if isinstance(n := counts.get(name), int) and n >= 0), 0)
 
     return Usage(
         input_tokens=count("input_tokens", "prompt_tokens", "tokens_in"),

@@ -1,0 +1,66 @@
+"""What a command prints: the first and the last part are kept, the beginning is streamed while it comes."""
+
+import codecs
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from workbench.effects.command_execution import Command
+from workbench.host import redaction
+from workbench.host.driver_context import DeltaWriter
+
+MAX_KEPT_END_BYTES = 1_048_576
+"""Bytes kept of each end of an output."""
+MAX_STREAMED_CHARACTERS = 262_144
+"""Characters of output that are streamed live; what follows is only counted until the end."""
+
+
+@contextmanager
+def abandoned_on_error(command: Command) -> Generator[None]:
+    """Abandon a prepared command where its process could not be recorded: it never runs then."""
+    try:
+        yield
+    except BaseException:
+        command.abandon()
+        raise
+
+
+class CommandOutput:
+    """Takes an output piece by piece; `write` gets what is streamed, with its offset in characters."""
+
+    def __init__(self, write: Callable[[int, str], None]) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._deltas = DeltaWriter(write)
+        self._left = MAX_STREAMED_CHARACTERS
+
+    def feed(self, data: bytes) -> None:
+        self.total += len(data)
+        free = MAX_KEPT_END_BYTES - len(self._head)
+        self._head += data[:free]
+        self._tail += data[free:]
+        if len(self._tail) > 2 * MAX_KEPT_END_BYTES:
+            del self._tail[:-MAX_KEPT_END_BYTES]
+        if self._left > 0:
+            text = self._decode(data)[: self._left]
+            self._left -= len(text)
+            self._deltas.feed(text)
+
+    def close(self) -> None:
+        self._deltas.close()
+
+    def texts(self) -> tuple[str, str]:
+        """Return what was kept, with a line that names what is missing, and the same without its secrets.
+
+        Where something is missing both parts end at a line end, so that no half of a secret is left over.
+        """
+        head, tail = bytes(self._head), bytes(self._tail[-MAX_KEPT_END_BYTES:])
+        if self.total == len(head) + len(tail):
+            whole = (head + tail).decode("utf-8", "replace")
+            return whole, redaction.redact_text(whole)
+        head, tail = head[: head.rfind(b"\n") + 1], tail[tail.find(b"\n") + 1 :]
+        gap = f"… {self.total - len(head) - len(tail)} bytes left out …\n"
+        first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+        clean = redaction.redact_text(first) + gap + redaction.redact_text(last, is_fragment=True)
+        return first + gap + last, clean
