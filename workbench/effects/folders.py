@@ -259,6 +259,69 @@ def folder_changes(
         yield frozenset(str(path) for _, path in group)
 
 
+_REST_STEP_MS: Final = 1_000
+"""Milliseconds between two looks at what the system collected: each wakes a program that rests."""
+_CHECK_MS: Final = 10_000
+"""Milliseconds after which files are compared although nothing was told of them."""
+
+
+def changed_files(
+    files: Callable[[], Iterable[str]], folders: Collection[str], stop: threading.Event
+) -> Iterator[frozenset[str]]:
+    """Yield files that were changed, made or removed, in groups, until `stop` is set.
+
+    `files` returns the full paths that count now, those of missing files too; all of them lie directly in
+    `folders`, which may be missing. What the system tells only wakes: the status of the files decides.
+    """
+    before = _file_states(files())
+    while not stop.is_set():
+        watched = _watchable_folders(folders)
+        for _ in _wake_ups(watched, stop):
+            now = _file_states(files())
+            changed = frozenset(
+                path for path in before.keys() | now.keys() if before.get(path) != now.get(path)
+            )
+            before = now
+            if changed and not stop.is_set():
+                yield changed
+            if _watchable_folders(folders) != watched:
+                break
+
+
+def _file_states(paths: Iterable[str]) -> dict[str, tuple[int, int, int]]:
+    states: dict[str, tuple[int, int, int]] = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            status = Path(path).stat()
+            states[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return states
+
+
+def _watchable_folders(folders: Collection[str]) -> frozenset[str]:
+    """Return the folders that are there, each with the one above it: there a missing one appears."""
+    nearest: set[str] = set()
+    for folder in map(Path, folders):
+        there = next(above for above in (folder, *folder.parents) if above.is_dir())
+        nearest |= {str(there), str(there.parent)} if there == folder else {str(there)}
+    return frozenset(nearest)
+
+
+def _wake_ups(folders: Iterable[str], stop: threading.Event) -> Iterator[object]:
+    """Yield at once and when something may have changed; after some seconds where nothing can be watched."""
+    import watchfiles
+
+    yield ()
+    watch = cast("Any", watchfiles).watch
+    try:
+        yield from watch(
+            *folders, watch_filter=None, stop_event=stop, step=_REST_STEP_MS, rust_timeout=_CHECK_MS,
+            recursive=False, raise_interrupt=False, yield_on_timeout=True,
+        )  # fmt: skip
+    except (OSError, RuntimeError):
+        stop.wait(_CHECK_MS / 1_000)
+        yield ()
+
+
 _MODIFIED, _TOUCHED, _TOO_MANY = 0x2, 0x4, 0x4000
 _EVENT_HEAD: Final = struct.Struct("iIII")
 """Watch, what happened, cookie, length of the name that follows, filled up with zeros."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
-from workbench.host.file_poller import FileStates, file_states, poll_changes
+from workbench.effects.folders import changed_files
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -69,7 +69,7 @@ class ConfigWatch:
     ) -> None:
         """Watch full paths; `on_start` and `on_change` are called in the thread, after `delay` seconds."""
         self._files = [str(path) for path in files]
-        self._before = file_states(self._files)
+        self._folders = {str(path.parent) for path in files}
         self._on_change = on_change
         self._over = threading.Event()
         self._delay, self._on_start = delay, on_start
@@ -85,9 +85,8 @@ class ConfigWatch:
             return
         if self._on_start is not None:
             self._on_start()
-        for _ in poll_changes(lambda: file_states(self._files), self._before, self._over):
-            if not self._over.is_set():
-                self._on_change()
+        for _ in changed_files(lambda: self._files, self._folders, self._over):
+            self._on_change()
 
 
 LOG = logging.getLogger("workbench.host")
@@ -117,16 +116,12 @@ class PipelineWatch:
     def _work(self) -> None:
         if self._over.wait(self._delay):
             return
-        from workbench.pipelines.documents import watched_paths
+        from workbench.pipelines.documents import PIPELINE_FOLDERS, watched_paths
 
-        def look() -> FileStates:
-            return file_states(watched_paths(self._root))
-
-        before = look()
+        folders = (self._root, *(f"{self._root}/{folder}" for folder in PIPELINE_FOLDERS))
         self.is_watching.set()
-        for paths in poll_changes(look, before, self._over):
-            if not self._over.is_set():
-                self._told(sorted(paths))
+        for paths in changed_files(lambda: watched_paths(self._root), folders, self._over):
+            self._told(sorted(paths))
 
     def _told(self, paths: list[str]) -> None:
         from workbench.pipelines.load import change_report

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from tests.support.stage import exchange, recording, text
+from workbench.effects import folders
 from workbench.host.driver_context import apply_config_changes, following_config_changes, sync_config_rules
 from workbench.host.workspace_config import ConfigWatch
 
@@ -17,7 +18,8 @@ def write(stage, **content):
     (stage.home.path / "config.json").write_text(json.dumps({"config_version": 1, **content}))
 
 
-def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_not(tmp_path):
+def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
     path, seen, ready = tmp_path / "config.json", threading.Semaphore(0), threading.Event()
     watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
     try:
@@ -25,21 +27,21 @@ def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_n
         until_noticed(seen, lambda: path.write_text("{}"))
         assert not seen.acquire(timeout=0.1)
         (tmp_path / "journal.db-wal").write_text("x")
-        assert not seen.acquire(timeout=2.5)
+        assert not seen.acquire(timeout=0.5)
         (tmp_path / "new").write_text('{"ui": {}}')
         (tmp_path / "new").replace(path)
         assert seen.acquire(timeout=20)
     finally:
         watching.close()
     path.write_text("again")
-    assert not seen.acquire(timeout=2.0)
+    assert not seen.acquire(timeout=0.5)
 
 
 def until_noticed(seen, change):
     """Change a file until it is noticed: the watch begins a moment after its thread says that it does."""
-    for _ in range(20):
+    for _ in range(40):
         change()
-        if seen.acquire(timeout=2.5):
+        if seen.acquire(timeout=0.5):
             return
     raise AssertionError("not noticed")
 

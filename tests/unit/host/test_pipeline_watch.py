@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.runs import Runs
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, command, write
+from workbench.effects import folders
 from workbench.host.workspace_config import MAX_REPORTED_FILES, PipelineWatch
 from workbench.pipelines import load
 from workbench.pipelines.documents import watched_paths
@@ -60,16 +61,17 @@ def test_verdicts(project):
 
 def until_told(told, change):
     """Change something until a sentence comes: a watch begins a moment after its thread says so."""
-    for _ in range(12):
+    for _ in range(60):
         change()
         try:
-            return told.get(timeout=2.5)
+            return told.get(timeout=0.5)
         except queue.Empty:
             continue
     raise AssertionError("nothing was told")
 
 
-def test_a_change_is_told_also_in_a_folder_that_was_not_there(tmp_path):
+def test_a_change_is_told_also_in_a_folder_that_was_not_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "_REST_STEP_MS", 50)
     (tmp_path / "r").mkdir()
     here, told = Runs(tmp_path / "r"), queue.Queue()
     watching = PipelineWatch(here.journal, str(here.root), lambda *said: told.put(said))
