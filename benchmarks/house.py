@@ -66,9 +66,13 @@ def _name(path: Path, root: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@cache
 def modules(root: Path = ROOT) -> dict[str, Module]:
     """Return the modules of the package below a folder, each with the names of those that import it."""
+    return _modules(root)
+
+
+@cache
+def _modules(root: Path) -> dict[str, Module]:
     found: dict[str, Module] = {}
     for path in sorted((root / "workbench").rglob("*.py")):
         if "examples" not in path.parts:
@@ -111,6 +115,30 @@ def gerunds(all_modules: dict[str, Module]) -> list[str]:
     return [name for name in all_modules if name.rpartition(".")[2].endswith("ing")]
 
 
+_MAY_USE_PRIVATE_NAMES = {"workbench.tui.driver", "workbench.tui.compositor"}
+_STANDARD_LIBRARY = {"_asdict", "_exit", "_fields", "_make", "_replace"}
+"""Names that begin with an underscore and are documented."""
+
+
+def private_names_of_libraries(all_modules: dict[str, Module]) -> list[str]:
+    """Return where a private name is used that nothing of ours defines, but for the two modules that may."""
+    ours = set(_STANDARD_LIBRARY)
+    for module in all_modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                ours.add(node.name)
+            elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+                ours.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return sorted(
+        f"{module.name}: {node.attr}"
+        for module in all_modules.values()
+        if module.name not in _MAY_USE_PRIVATE_NAMES
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__")
+        if node.attr not in ours
+    )
+
+
 def counts(root: Path = ROOT) -> dict[str, int]:
     """Return the counts by name."""
     every = modules(root)
@@ -125,6 +153,7 @@ def counts(root: Path = ROOT) -> dict[str, int]:
         "small modules with one importer": len(small_with_one_importer(every)),
         "basenames twice in a package": len(basenames_twice(every)),
         "module names in -ing": len(gerunds(every)),
+        "private names of libraries": len(private_names_of_libraries(every)),
         "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
         "files over 450 code lines": sum(module.code > 450 for module in files),
     }

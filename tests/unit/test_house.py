@@ -1,11 +1,14 @@
 """The house rules that no linter knows: lengths, doors to the outside, what an import may load."""
 
 import ast
+import re
 import statistics
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+
+from benchmarks import house
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workbench"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.parts)
@@ -155,3 +158,33 @@ def import_circles(package):
 
 def test_the_host_imports_in_no_circle_not_even_inside_functions():
     assert [*import_circles("host"), *import_circles("agents"), *import_circles("providers")] == []
+
+
+MOST = {
+    "small modules with one importer": 9,
+    "basenames twice in a package": 0,
+    "module names in -ing": 2,
+    "files over 450 code lines": 0,
+    "private names of libraries": 0,
+}
+"""Bounds that only fall: whoever lowers a count lowers its bound."""
+
+
+def test_the_source_stays_easy_to_carry_on():
+    counts = house.counts()
+    assert {name: counts[name] for name, most in MOST.items() if counts[name] > most} == {}
+
+
+METAPHORS = {
+    "bell", "camera", "deed", "deeds", "desk", "doorbell", "dossier", "hunt", "kit", "ladder", "loan", "offspring",
+    "pen", "reel", "roll", "shelf", "tape", "wish", "wished", "witness",
+}  # fmt: skip
+
+
+def test_no_module_and_no_class_is_named_by_a_metaphor():
+    modules = house.modules().values()
+    names = [module.name.rpartition(".")[2] for module in modules] + [
+        node.name for module in modules for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)
+    ]
+    words = {name: {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)} for name in names}
+    assert [name for name in names if words[name] & METAPHORS] == []
