@@ -32,6 +32,7 @@ _INTERPRETER: Final = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|php|deno|bun|lua|tclsh|Rscript|pwsh|osascript|tsx|ts-node|awk|gawk|sed)"
     r"[0-9.]*(?:w|\.exe)?"
 )
+_DURATION: Final = re.compile(r"[\d.]+[smhd]?")
 _FILE_OPTIONS: Final = frozenset({
     "-r", "--require", "--import", "--loader", "-I", "--rcfile", "--init-file", "-f", "--file",
     "--config", "-S",
@@ -192,24 +193,33 @@ def _executed_words(command: str) -> Iterator[_ExecutedWord]:
 
 def _executed_by_simple(words: list[_Word]) -> Iterator[_ExecutedWord]:
     rest = iter(words)
-    wrapped = False
+    is_wrapped = is_after_option = False
     for word in rest:
         text = word.text
         if ASSIGNMENT.match(word.raw) or text in COMMAND_STARTERS:
             continue
-        if wrapped and text is not None and (text.startswith("-") or re.fullmatch(r"[\d.]+[smhd]?", text)):
+        if is_wrapped and text is not None and (text.startswith("-") or _DURATION.fullmatch(text)):
+            is_after_option = text.startswith("-") and "=" not in text
             continue
         yield _ExecutedWord(word, is_program=True)
         name = os.path.basename(text or "")  # noqa: PTH119 -- text
-        if name not in COMMAND_WRAPPERS:
+        if name in COMMAND_WRAPPERS:
+            is_wrapped, is_after_option = True, False
+        elif is_after_option and "/" not in word.raw and not _runs_a_file(name):
+            # The value of that option (`sudo -u NAME`), or the program: then the next word is an argument.
+            is_after_option = False
+        else:
             yield from _executed_by_program(name, rest)
             return
-        wrapped = True
+
+
+def _runs_a_file(name: str) -> bool:
+    return name in SHELLS or name in (".", "source", "eval") or bool(_INTERPRETER.fullmatch(name))
 
 
 def _executed_by_program(name: str, rest: Iterable[_Word]) -> Iterator[_ExecutedWord]:
     is_shell = name in SHELLS
-    if not is_shell and name not in (".", "source", "eval") and not _INTERPRETER.fullmatch(name):
+    if not _runs_a_file(name):
         return
     before = ""
     for word in rest:

@@ -52,6 +52,11 @@ FOUND = [
     ("echo $(./check.sh) `./check.sh`", "echo $('{0}/check.sh') `'{0}/check.sh'`"),
     ("node -r ./check.sh hooks/check.py", "node -r '{0}/check.sh' '{0}/hooks/check.py'"),
     ("deno run hooks/check.py", "deno run '{}/hooks/check.py'"),
+    ("sudo -u user ./check.sh", "sudo -u user '{}/check.sh'"),
+    ('sudo -u "$USER" -n ./check.sh', "sudo -u \"$USER\" -n '{}/check.sh'"),
+    ("timeout -s KILL 5 nice ./check.sh src/a", "timeout -s KILL 5 nice '{}/check.sh' src/a"),
+    ("env -u LANG python hooks/check.py", "env -u LANG python '{}/hooks/check.py'"),
+    ("stdbuf -o L bash check.sh", "stdbuf -o L bash '{}/check.sh'"),
     ("(./check.sh) & { ./check.sh; }", "('{0}/check.sh') & {{ '{0}/check.sh'; }}"),
 ]
 KEPT = [
@@ -59,7 +64,7 @@ KEPT = [
     "node -e 'x' ./y", "cat hooks/nothing", "exit 1", "$HOME/bin/check x", "~/bin/check", '"$X/y" z', "sh -s ./x",
     "python - ./x", "awk '{print}' file", "eval", "A=b", "jq -e '.tool' | grep -q 'x'", "sh -c 'exit 1'", "sh",
     "bash --norc", "deno", "bash -O", "bash -O extglob", "sed -f", "python \"$X\"", "perl -e 1 it's", "echo 3>x",
-    "sh -c \"echo $HOME\"",
+    "sh -c \"echo $HOME\"", "sudo -n make target", "env -i /bin/jq src/a.json",
 ]  # fmt: skip
 
 
@@ -100,6 +105,8 @@ def test_a_command_without_a_folder_stays_as_it_is():
         ("./gone.sh || true", "gone.sh, which is not there"),
         ("python gone.py", "gone.py, which is not there"),
         ("/nowhere/x", "/nowhere/x, which is not there"),
+        ("sudo -u user ./gone.sh", "gone.sh, which is not there"),
+        ("env -i jq src/a.json", "src/a.json, which is not there"),
         ("sh -c './gone.sh'", "gone.sh, which is not there"),
         ("./*.sh", "relative path in ./\\*.sh; write an absolute path"),
         ("python hooks/$X.py", "relative path"),
