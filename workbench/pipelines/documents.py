@@ -1,7 +1,7 @@
-"""Documents of a project: where manifests and pipelines lie, their files, typed reading of members, problems.
+"""Documents of a project: where manifests and pipelines lie, their files, places within them, problems.
 
-`DocumentPlace` is a value with its line, `FieldReader` reads the members of a mapping, `ProblemReport`
-collects everything that is wrong instead of stopping at the first. Paths never leave the project.
+`DocumentPlace` is a value with its line, `ProblemReport` collects everything that is wrong instead of
+stopping at the first. Paths never leave the project.
 """
 
 import difflib
@@ -9,12 +9,12 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.values import Json
+from workbench.domain.values import Json, StepKind
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
@@ -112,6 +112,11 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
         node = (self.node.members or {}).get(name)
         return None if node is None else self.at(node, _joined_path(self.path, name))
 
+    def present(self, name: str) -> "DocumentPlace | None":
+        """Return the place of a member; None if it is absent or null."""
+        member = self.member(name)
+        return None if member is None or member.node.value is None else member
+
     def items(self) -> Iterable["DocumentPlace"]:
         """Return the places of an array's items."""
         for number, node in enumerate(self.node.items or ()):
@@ -142,141 +147,6 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
 def _joined_path(path: str, name: str) -> str:
     name = one_line(name, 80)
     return f"{path}.{name}" if path else name
-
-
-T = TypeVar("T")
-
-
-class FieldReader:
-    """The members of one object; which of them were asked for is remembered."""
-
-    def __init__(self, place: DocumentPlace) -> None:
-        self.place = place
-        self._known: set[str] = set()
-        self._is_object = place.node.members is not None
-        if not self._is_object:
-            place.error(
-                "wrong_type", f"{place_name(place)} has to be a mapping, not {type_name(place.node.value)}"
-            )
-
-    def has(self, name: str) -> bool:
-        """Return whether a member is there and not null."""
-        self._known.add(name)
-        member = self.place.member(name)
-        return member is not None and member.node.value is not None
-
-    def get(self, name: str) -> DocumentPlace | None:
-        """Return the place of a member; None if it is absent or null."""
-        return self.place.member(name) if self.has(name) else None
-
-    def required(self, name: str) -> DocumentPlace | None:
-        """Return the place of a member, reporting it as missing if it is not there."""
-        member = self.get(name)
-        if member is None and self._is_object:
-            self.place.error("missing_field", f"{place_name(self.place)} needs {name}")
-        return member
-
-    def text(self, name: str, default: str = "", *, required: bool = False) -> str:
-        """Return a text; a number or a truth value is taken as its text."""
-        member = self.required(name) if required else self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if member.node.members is not None or member.node.items is not None:
-            member.error("wrong_type", f"{name} has to be a text, not {type_name(value)}")
-            return default
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        text = str(value)
-        if required and not text.strip():
-            member.error("missing_field", f"{name} is empty")
-        return text
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Return a truth value."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if isinstance(value, str) and value.lower() in FLAG_WORDS:
-            return FLAG_WORDS[value.lower()]
-        if not isinstance(value, bool):
-            member.error("wrong_type", f"{name} has to be true or false, not {type_name(value)}")
-            return default
-        return value
-
-    def whole(self, name: str, default: int, least: int = 0, most: int = 1_000_000_000) -> int:
-        """Return a whole number within bounds."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if isinstance(value, bool) or not isinstance(value, int):
-            member.error("wrong_type", f"{name} has to be a whole number, not {type_name(value)}")
-            return default
-        if not least <= value <= most:
-            member.error("wrong_value", f"{name} has to be between {least} and {most}, not {value}")
-            return default
-        return value
-
-    def word(self, name: str, allowed: Mapping[str, T], default: T) -> T:
-        """Return what a word out of a list means."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if not isinstance(value, str) or value not in allowed:
-            words = ", ".join(word for word in allowed if word)
-            member.error("wrong_value", f"{name} has to be one of {words}, not {value_text(value)}")
-            return default
-        return allowed[value]
-
-    def texts(self, name: str) -> tuple[DocumentPlace, ...]:
-        """Return the places of a list of texts; a single text counts as a list of one."""
-        member = self.get(name)
-        if member is None:
-            return ()
-        if isinstance(member.node.value, str):
-            return (member,)
-        if member.node.items is None:
-            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
-            return ()
-        return tuple(item for item in member.items() if is_text_item(item, name))
-
-    def objects(self, name: str) -> tuple[DocumentPlace, ...]:
-        """Return the places of a list's items."""
-        member = self.get(name)
-        if member is None:
-            return ()
-        if member.node.items is None:
-            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
-            return ()
-        return tuple(member.items())
-
-    def below(self, name: str) -> "FieldReader | None":
-        """Return the members of an object; None if it is absent or none."""
-        member = self.get(name)
-        if member is None:
-            return None
-        fields = FieldReader(member)
-        return fields if member.node.members is not None else None
-
-    def named(self, name: str) -> Iterator[tuple[str, DocumentPlace]]:
-        """Yield name and place of every member of an object."""
-        below = self.below(name)
-        for key in (below.place.node.members or {}) if below else ():
-            place = below.place.member(key) if below else None
-            if place is not None:
-                yield key, place
-
-    def json(self, name: str) -> Json:
-        """Return a value as it is."""
-        member = self.get(name)
-        return None if member is None else member.node.value
-
-    def unknown(self, not_acted_on: Mapping[str, str] | None = None) -> None:
-        """Report the members that nobody asked for; real files have those of `not_acted_on`."""
-        report_unknown_members(self.place, self._known, not_acted_on or {})
 
 
 def report_unknown_members(
@@ -329,6 +199,50 @@ def type_name(value: object) -> str:
 def text_at(place: DocumentPlace) -> str:
     """Return the value of a place as a text."""
     return str(place.node.value)
+
+
+def is_pipeline(place: DocumentPlace) -> bool:
+    """Return whether a document is a pipeline, reporting why it is none."""
+    kind, members = place.present("kind"), place.node.members or {}
+    if kind is None and "steps" in members and "metadata" not in members:
+        place.error(
+            "old_shape",
+            "this is the older shape of a pipeline, with name and steps at the top and no kind; "
+            "write kind: WavePipeline, metadata.name, and steps with id, persona, exec",
+        )
+        return False
+    if kind is not None and kind.node.value != PIPELINE_KIND:
+        kind.error("wrong_kind", f"kind has to be {PIPELINE_KIND}, not {one_line(text_at(kind), 60)}")
+        return False
+    return True
+
+
+def step_kind(place: DocumentPlace) -> StepKind:
+    """Return what a step does, as its members say; where a matrix names a pipeline, it runs that instead."""
+    written = scalar_text(place, "type")
+    if written == "conditional":
+        return "route"
+    if place.present("gate") or written == "gate":
+        return "gate"
+    if place.present("aggregate"):
+        return "aggregate"
+    if place.present("pipeline") or place.present("branch") or written == "pipeline":
+        return "pipeline"
+    execution = place.present("exec")
+    if written == "command" or place.present("script"):
+        return "command"
+    if execution is not None and scalar_text(execution, "type") == "command":
+        return "command"
+    loop = place.present("loop")
+    is_loop = loop is not None and loop.node.members is not None
+    return "route" if is_loop and execution is None and place.present("persona") is None else "prompt"
+
+
+def scalar_text(place: DocumentPlace | None, name: str) -> str:
+    """Return a member that is a text or a number as a text, without reporting any other."""
+    member = place.present(name) if place else None
+    is_scalar = member is not None and member.node.members is None and member.node.items is None
+    return text_at(member) if member and is_scalar else ""
 
 
 MOST_MATCHES: Final = 200
@@ -494,6 +408,7 @@ class FrozenFiles(Struct, frozen=True):
         return dict(self.texts)
 
 
+PIPELINE_KIND: Final = "WavePipeline"
 MANIFEST_KIND: Final = "WaveManifest"
 MANIFEST_NAMES: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 PIPELINE_FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
