@@ -14,12 +14,18 @@ from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened, Event, StepChanged
 from workbench.domain.rows import Action, run_title
 from workbench.domain.values import Json, JsonObject
-from workbench.pipelines import artifacts, attempt_end, schedule, templates
+from workbench.pipelines import artifacts, templates
 from workbench.pipelines.artifacts import ArtifactMissing
-from workbench.pipelines.attempt import Attempt, AttemptNotReady, combine_item_results
+from workbench.pipelines.attempt import (
+    Attempt,
+    AttemptNotReady,
+    allowed_failures,
+    combine_item_results,
+    is_failure_routed,
+)
 from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun
+from workbench.pipelines.state import StepRun, finished_matrices, ready_steps
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues, step_outcome
 from workbench.text.safe import one_line
@@ -30,7 +36,7 @@ async def settle_gates(run: RunContext) -> None:
     steps = [step for step in run.open_steps.open() if step.kind == "gate"]
     if not steps and not run.state.waiting:
         return
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         await _open_gate(run, run.step_of(step_run), step_run)
     for step_run in list(run.state.waiting.values()):
         if step_run.action_id is None:
@@ -90,7 +96,7 @@ def _start_timer(run: RunContext, step_id: str, seconds: float, attempt: int) ->
 
 def _gate_opened_event(run: RunContext, step_run: StepRun, gate: GateSpec, prompt: str) -> ActionOpened:
     journal, words = run.journal, run.journal.scrubbed(prompt)
-    failed = attempt_end.allowed_failures(run.state, run.pipeline)
+    failed = allowed_failures(run.state, run.pipeline)
     subject: JsonObject = {"run": journal.run_id, "pipeline": run_title(run.row), "step": step_run.id}
     if failed:
         subject = {**subject, "failed": journal.scrubbed("; ".join(failed))}
@@ -169,7 +175,7 @@ class NoRoute(ValueError):
 async def settle_routes(run: RunContext) -> None:
     """Take the routes that are due."""
     steps = [step for step in run.open_steps.open() if step.kind == "route"]
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         await _take_route(run, run.pipeline.step(step_run.id), step_run)
         run.catch_up()
 
@@ -314,13 +320,13 @@ async def settle_matrices(run: RunContext) -> None:
     steps = [step for step in run.open_steps.open() if step.matrix is not None]
     if not steps:
         return
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         if not step_run.matrix:
             await _open_matrix(run, run.pipeline.step(step_run.id), step_run)
     run.catch_up()
     for step in steps:
         await _restore_items(run, step)
-    for step in schedule.finished_matrices(run.state, steps):
+    for step in finished_matrices(run.state, steps):
         await _end_matrix(run, step)
     run.catch_up()
 
@@ -412,7 +418,7 @@ async def _end_matrix(run: RunContext, step: Step) -> None:
     why = _failed_items_text(items)
     is_gone_on = step.failing.then in ("warn", "continue")
     if why and not is_gone_on:
-        is_taken = attempt_end.is_failure_routed(step, run.pipeline)
+        is_taken = is_failure_routed(step, run.pipeline)
         body = StepChanged(
             state="completed" if is_taken else "failed", attempt=number, detail=why, is_warned=is_taken,
             has_failed=is_taken,

@@ -12,8 +12,7 @@ from workbench.domain.rows import PipelineState
 from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJournal, StepExecutor
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, Pipeline, Step
-from workbench.pipelines.schedule import OpenSteps, base_step_id
-from workbench.pipelines.state import RunState, StepRun
+from workbench.pipelines.state import OpenSteps, RunState, StepRun, base_step_id
 from workbench.pipelines.workspaces import Workspaces
 
 
