@@ -82,15 +82,9 @@ class LineMode:
         *,
         require_seen: bool = True,
     ) -> None:
-        """Begin a conversation.
+        """Begin a conversation about what waits in a workspace, or everywhere; `on_answered` follows answers.
 
-        Args:
-            journal: An open journal.
-            console: Where it is held.
-            on_answered: Called after an answer that counted.
-            workspace: Only what waits there; None for everywhere.
-            require_seen: Whether what a line cannot say whole is shown before it can be approved
-                (`approvals.require_seen`).
+        `require_seen`: whether what a line cannot say whole is shown before it can be approved.
         """
         self._journal, self._console, self._on_answered = journal, console, on_answered
         self._workspace = workspace
@@ -346,7 +340,6 @@ class ActionNumbers:
         return self._by_id[action.id]
 
     def knows(self, action_id: str) -> bool:
-        """Return whether an action has a number."""
         return action_id in self._by_id
 
     def at(self, number: int) -> NumberedAction | None:
@@ -375,7 +368,6 @@ _WatchMessage = tuple[str, str | None]
 
 
 def configure_watch(parser: ArgumentParser) -> None:
-    """Add what narrows it and how it prints."""
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object a line and read no answers"
@@ -383,7 +375,6 @@ def configure_watch(parser: ArgumentParser) -> None:
 
 
 def execute_watch(options: Namespace, console: Console) -> int:
-    """Follow the queue until interrupted."""
     workspace = workspace_path(options.directory) if options.here or options.directory else None
     with open_journal() as (home, journal):
         if options.json or not (console.is_terminal and sys.stdin.isatty()):

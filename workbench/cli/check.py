@@ -31,13 +31,11 @@ LONGEST_LINE: Final = 16_777_216
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add what is asked about."""
     parser.add_argument("kind", choices=tuple(CHECKS_BY_KIND), help="the kind of the cases")
     parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Answer every line."""
     judge = CHECKS_BY_KIND[options.kind]
     for line in _input_lines():
         console.json_line(json.dumps(check_line(judge, line), ensure_ascii=False))
@@ -266,8 +264,7 @@ def _url_rules(config: JsonObject) -> UrlRules:
 def _name_server(given: JsonObject) -> Callable[[str], Sequence[str]]:
     """Return a name server that gives every answer that a name has, the later ones too.
 
-    A connection is made to an address that was judged, so a later answer could change nothing; a name that
-    changes its answer to something that may not be reached is refused all the same.
+    A name that changes its answer to an address that may not be reached is refused.
     """
     found: dict[str, list[str]] = {}
     for name, answers in given.items():

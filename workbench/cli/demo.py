@@ -67,13 +67,11 @@ class Demo(Struct, frozen=True, kw_only=True):
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add where it is kept."""
     parser.add_argument("--at", metavar="DIR", help="the folder of the demo; one that is there is continued")
     parser.add_argument("--plain", action="store_true", help="line by line instead of on the screen")
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Run the demo."""
     place = copy_example(Path(options.at or tempfile.mkdtemp(prefix="workbench-demo-")))
     home = Home.open(place.home)
     with Journal.open(home) as journal:

@@ -60,7 +60,6 @@ class Check(Struct, frozen=True, kw_only=True):
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add what it may do and how it prints."""
     parser.add_argument("--rebuild", action="store_true", help="rebuild the index tables from the events")
     parser.add_argument("--provider", metavar="NAME", help="check only this provider")
     parser.add_argument("--base-url", metavar="URL", help="check the server at URL")

@@ -36,13 +36,11 @@ _MICROS = 1_000_000
 
 
 def configure_status(parser: ArgumentParser) -> None:
-    """Add which and how it prints."""
     parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
     parser.add_argument("--json", action="store_true", help="print a JSON object; with --all an array")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
-    """Say what the host of the workspace, or what every host is doing."""
     workspace = None if options.all else workspace_path(options.directory)
     with open_home() as (home, journal):
         found = list(_host_statuses(home, journal, workspace))
@@ -50,13 +48,9 @@ def execute_status(options: Namespace, console: Console) -> int:
     if journal is None:
         console.note("The journal is updated to this version when its hosts have ended.")
         console.note("workbench host stop --all ends them.")
-    if options.json:
-        facts = [host_json(one, now) for one in found]
-        console.json(list(facts) if options.all else facts[0])
-        return EXIT_OK
-    for line in _status_lines(found, now) if found else ["No host runs."]:
-        console.say(line)
-    return EXIT_OK
+    facts = [host_json(status, now) for status in found]
+    lines = _status_lines(found, now) if found else ["No host runs."]
+    return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 
 def _host_statuses(home: Home, journal: Journal | None, workspace: str | None) -> Iterable[HostStatus]:
@@ -141,7 +135,6 @@ workbench host stop --all --force"""
 
 
 def configure_stop(parser: ArgumentParser) -> None:
-    """Add which, and what is done about one that does not end."""
     parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
@@ -160,13 +153,9 @@ def execute_stop(options: Namespace, console: Console) -> int:
             else list(living_host_locks(home, journal))
         )
         ended = [stop_lock_holder(lock, force=options.force) for lock in locks]
-    if options.json:
-        console.json([stopped_json(result) for result in ended if result.pid is not None])
-    else:
-        for line in [result.words for result in ended if result.is_gone] or (
-            [] if ended else ["No host runs."]
-        ):
-            console.say(line)
+    gone = [result.words for result in ended if result.is_gone]
+    facts = [stopped_json(result) for result in ended if result.pid is not None]
+    console.result(facts, gone if ended else ["No host runs."], is_json=options.json)
     require_ended(home, ended)
     return EXIT_OK
 
@@ -189,7 +178,6 @@ workbench host restart --force --json"""
 
 
 def configure_restart(parser: ArgumentParser) -> None:
-    """Add what is done about one that does not end, and how it prints."""
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
     )
@@ -205,12 +193,10 @@ def execute_restart(options: Namespace, console: Console) -> int:
         if host is None:
             remedy = f"look into {home.logs}; workbench config validate"
             raise Refusal("no host was started", start_failure_reason(home), remedy)
-    if options.json:
-        console.json({"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version})
-        return EXIT_OK
     before = f"The host (pid {ended.pid}) has ended. " if ended.pid else ""
-    console.say(f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version}).")
-    return EXIT_OK
+    line = f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version})."
+    facts = {"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version}
+    return console.result(facts, [line], is_json=options.json)
 
 
 def _stop_running_host(workspace: str, *, force: bool) -> StopResult:
@@ -225,13 +211,11 @@ SERVE_EXAMPLE = "workbench host serve ~/src/shop"
 
 
 def configure_serve(parser: ArgumentParser) -> None:
-    """Add the workspace and the id that the log is named after."""
     parser.add_argument("workspace", metavar="DIR", help="the workspace")
     parser.add_argument("--id", metavar="ID", help="the id of this host; a new one if not given")
 
 
 def execute_serve(options: Namespace, console: Console) -> int:
-    """Be the host until nothing is left to do."""
     del console
     from workbench.host.supervisor import serve_workspace  # the engine: no other command of hosts loads it
 

@@ -43,7 +43,6 @@ workbench pipeline list --runs --json"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add what is listed and how."""
     parser.add_argument("--runs", action="store_true", help="list runs instead, the newest first")
     parser.add_argument("--all", action="store_true", help="runs of every workspace")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N runs (default: 50)")
@@ -51,7 +50,6 @@ def configure_list(parser: ArgumentParser) -> None:
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List pipelines or runs."""
     workspace = workspace_path(options.directory)
     return (
         _print_runs(workspace, options, console)
@@ -61,40 +59,32 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _print_pipelines(workspace: str, options: Namespace, console: Console) -> int:
-    manifest = find_manifest(workspace)
-    root = project_folder(manifest) if manifest else workspace
-    pipelines = list_pipelines(root)
-    if options.json:
-        console.json([_pipeline_json(one) for one in pipelines])
-    elif not pipelines:
-        console.say("No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines.")
-    else:
-        width = max(len(one.name) for one in pipelines)
-        for one in pipelines:
-            what = "cannot be used; see workbench pipeline validate" if one.is_broken else one.description
-            console.say(f"{one.name.ljust(width)}  {one.steps:>3} steps  {what or one.file}")
-    return EXIT_OK
+    pipelines = list_pipelines(_project_root(workspace))
+    width = max((len(entry.name) for entry in pipelines), default=0)
+    lines = [_pipeline_line(entry, width) for entry in pipelines]
+    nothing = "No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines."
+    facts = [
+        {
+            "name": entry.name, "file": entry.file, "description": entry.description, "steps": entry.steps,
+            "ok": not entry.is_broken,
+        }
+        for entry in pipelines
+    ]  # fmt: skip
+    return console.result(facts, lines or [nothing], is_json=options.json)
 
 
-def _pipeline_json(one: PipelineEntry) -> JsonFields:
-    return {
-        "name": one.name, "file": one.file, "description": one.description, "steps": one.steps,
-        "ok": not one.is_broken,
-    }  # fmt: skip
+def _pipeline_line(entry: PipelineEntry, width: int) -> str:
+    what = "cannot be used; see workbench pipeline validate" if entry.is_broken else entry.description
+    return f"{entry.name.ljust(width)}  {entry.steps:>3} steps  {what or entry.file}"
 
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
     with open_journal() as (_, journal):
         runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
         now = journal.now()
-    if options.json:
-        console.json([run_json(run) for run in runs])
-    elif not runs:
-        console.say("No run yet. workbench pipeline run NAME begins one.")
-    else:
-        for run in runs:
-            console.say(run_line(run, console.signs, now))
-    return EXIT_OK
+    lines = [run_line(run, console.signs, now) for run in runs]
+    nothing = "No run yet. workbench pipeline run NAME begins one."
+    return console.result([run_json(run) for run in runs], lines or [nothing], is_json=options.json)
 
 
 VALIDATE_EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml
@@ -104,7 +94,6 @@ WATCHED_SUFFIXES: Final = (".yaml", ".yml", ".json", ".md")
 
 
 def configure_validate(parser: ArgumentParser) -> None:
-    """Add the files and how strictly they are read."""
     parser.add_argument(
         "files", nargs="*", metavar="FILE",
         help="pipelines or manifests, or names of pipelines (default: all of this project)",
@@ -227,7 +216,6 @@ _LEAST_WIDTH, _MOST_WIDTH, _USUAL_WIDTH = 20, 10_000, 100
 
 
 def configure_graph(parser: ArgumentParser) -> None:
-    """Add what is drawn and how."""
     parser.add_argument(
         "name", metavar="NAME|FILE|RUN", help="a pipeline, a file, or a run: its id or NAME#NUMBER"
     )

@@ -170,7 +170,6 @@ class _LinePrinter:
 
 
 def run_json(run: PipelineState) -> JsonFields:
-    """Return a run as JSON."""
     return {
         "run_id": run.pipeline_id, "pipeline_id": run.pipeline_id, "pipeline": run.pipeline_name,
         "number": run.number, "status": run.status, "file": run.file, "input": run.input,
@@ -182,7 +181,6 @@ def run_json(run: PipelineState) -> JsonFields:
 
 
 def step_json(step: StepState) -> JsonFields:
-    """Return a step as JSON."""
     return {
         "step_id": step.step_id, "pipeline_id": step.pipeline_id, "state": step.state, "kind": step.kind,
         "persona": step.persona, "matrix": step.matrix or None, "attempt": step.attempt,
@@ -222,7 +220,6 @@ def _iso_time(at: int | None) -> str | None:
 
 
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:
-    """Return a run."""
     runs = journal.pipeline_states(workspace if word is None else None)
     if word is None:
         if not runs:

@@ -57,7 +57,6 @@ _SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for spee
 
 
 def configure(parser: "ArgumentParser") -> None:
-    """Add the session, where to begin, and whether there is a screen."""
     parser.add_argument(
         "id",
         nargs="?",
@@ -108,7 +107,6 @@ def _format_name(text: str) -> str:
 
 
 def execute(options: "Namespace", console: Console) -> int:
-    """Replay a session."""
     if options.json and not options.headless:
         raise UsageError("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
     if options.id == STDIN and not options.headless:

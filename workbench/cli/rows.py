@@ -1,6 +1,5 @@
 """Rows of actions, calls and sessions as one line of text each and as JSON objects."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -140,16 +139,10 @@ def session_line(session: Session, key: str, waiting: int, signs: StatusIcons, n
     return f"{sign} {key}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"
 
 
-def joined_lines(rows: Sequence[str], empty: str) -> str:
-    """Return rows as lines, or the sentence for none."""
-    return "\n".join(rows) if rows else empty
-
-
 JsonFields = dict[str, Json]
 
 
 def iso_time(micros: int | None) -> str | None:
-    """Return a time as ISO 8601, None for none."""
     return None if micros is None else human_iso_time(micros)
 
 

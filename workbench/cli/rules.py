@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, iso_time, joined_lines
+from workbench.cli.rows import JsonFields, iso_time
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule
 from workbench.host.host_locks import refuse_inside_agents
@@ -26,22 +26,17 @@ workbench rules list --all --json"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add what is listed."""
     parser.add_argument("--all", action="store_true", help="revoked and expired rules too")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List rules."""
     with open_journal() as (_, journal):
         found, now = journal.rules(active=not options.all), journal.now()
     wrong = warnings_by_rule(found, {tool.id: tool for tool in tool_descriptors()})
-    if options.json:
-        console.json([rule_json(rule, wrong.get(rule.id, ())) for rule in found])
-    else:
-        lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
-        console.say(joined_lines(lines, "No rule: every call is asked about."))
-    return EXIT_OK
+    facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in found]
+    lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
+    return console.result(facts, lines or ["No rule: every call is asked about."], is_json=options.json)
 
 
 ADD_EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
@@ -52,7 +47,6 @@ _MOST_HOURS = 87_600.0
 
 
 def configure_add(parser: ArgumentParser) -> None:
-    """Add the rule."""
     add_pattern_options(parser)
     parser.add_argument("-d", "--description", required=True, metavar="TEXT", help="what the rule is for")
     parser.add_argument(
@@ -63,7 +57,6 @@ def configure_add(parser: ArgumentParser) -> None:
 
 
 def execute_add(options: Namespace, console: Console) -> int:
-    """Add the rule."""
     hours = options.hours
     if hours is not None and not (math.isfinite(hours) and 0 < hours <= _MOST_HOURS):
         raise UsageError(
@@ -83,23 +76,18 @@ def execute_add(options: Namespace, console: Console) -> int:
         for note in said:
             console.note(note)
         rule = add_rule(journal, body, user_actor())
-    if options.json:
-        console.json(rule_json(rule, said))
-    else:
-        console.say(f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}")
-    return EXIT_OK
+    line = f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}"
+    return console.result(rule_json(rule, said), [line], is_json=options.json)
 
 
 REMOVE_EXAMPLE = "workbench rules remove R3 R4"
 
 
 def configure_remove(parser: ArgumentParser) -> None:
-    """Add the numbers."""
     parser.add_argument("rules", nargs="+", metavar="RULE", help="its number, such as R3")
 
 
 def execute_remove(options: Namespace, console: Console) -> int:
-    """Revoke the named rules."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "take a rule back")
         known = {rule.id: rule for rule in journal.rules(active=False)}
@@ -118,13 +106,11 @@ _MOST_CALLS_SHOWN = 40
 
 
 def configure_backtest(parser: ArgumentParser) -> None:
-    """Add the rule."""
     add_pattern_options(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_backtest(options: Namespace, console: Console) -> int:
-    """Try the rule on every call there was."""
     body = rule_draft(options, "tried on the past", None, None)
     rule = Rule(
         id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
@@ -193,7 +179,6 @@ def add_pattern_options(parser: ArgumentParser) -> None:
 def rule_draft(
     options: Namespace, description: str, scope_id: str | None, expires_at: int | None
 ) -> RuleAdded:
-    """Return the rule that the options describe."""
     kind = "glob" if options.glob else "regex"
     scope = "always" if scope_id is None else "workspace"
     problems = rule_validation.rule_problems(

@@ -31,7 +31,6 @@ _Texts = Iterator[str]
 
 
 def configure_export(parser: ArgumentParser) -> None:
-    """Add the id and the format."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument(
         "--format",
@@ -46,7 +45,6 @@ def configure_export(parser: ArgumentParser) -> None:
 
 
 def execute_export(options: Namespace, console: Console) -> int:
-    """Print a session."""
     with open_journal() as (_, journal):
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:

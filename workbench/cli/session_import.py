@@ -53,7 +53,6 @@ class FileReport(Struct):
 
 
 def configure_import(parser: ArgumentParser) -> None:
-    """Add the files and how they are read."""
     parser.add_argument("files", nargs="+", metavar="FILE|DIR|-", help="files, folders, or - for stdin")
     parser.add_argument(
         "--format",
@@ -99,10 +98,9 @@ def _import_into_journal(
 def import_paths(
     journal: Journal, names: list[str], form: str | None, progress: "ImportProgress"
 ) -> tuple[list[FileReport], dict[str, int]]:
-    """Take files and folders in; whatever goes wrong takes all of it back.
+    """Import files and folders; whatever goes wrong takes all of it back.
 
-    Returns:
-        What came of each file, and how many events each session got, below 0 where it was there before.
+    Returns what came of each file, and how many events each session got, below 0 where it was there before.
     """
     intake = SessionImport(journal)
     try:
@@ -194,9 +192,7 @@ def _store_event(event: Event, intake: SessionImport | None) -> None:
 class ImportProgress(Protocol):
     """Who is told how much is read."""
 
-    def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
-        """Return the stream, with what is read of it counted."""
-        ...
+    def counted(self, stream: BinaryIO, name: str) -> BinaryIO: ...
 
     def clear(self) -> None:
         """Say nothing more."""
@@ -214,7 +210,6 @@ class ProgressLine:
         self._width = 0
 
     def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
-        """Return the stream, with what is read of it counted."""
         return cast("BinaryIO", detect.CountingStream(stream, lambda count: self._note(count, name)))
 
     def _note(self, count: int, name: str) -> None:

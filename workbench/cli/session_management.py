@@ -19,6 +19,7 @@ from workbench.cli.context import (
     workspace_path,
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.rows import JsonFields
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
@@ -78,7 +79,6 @@ class ForkResult(Struct, frozen=True, kw_only=True):
 
 
 def configure_fork(parser: ArgumentParser) -> None:
-    """Add the id and what the fork has of its own."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     at = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
     parser.add_argument("--at", metavar="T", help=at)
@@ -93,7 +93,6 @@ def configure_fork(parser: ArgumentParser) -> None:
 
 
 def execute_fork(options: Namespace, console: Console) -> int:
-    """Fork it."""
     folder = options.copy or options.worktree or ""
     if folder and options.directory is not None:
         raise UsageError(
@@ -109,19 +108,18 @@ def execute_fork(options: Namespace, console: Console) -> int:
         )  # fmt: skip
         fork = fork_session(journal, session, wish, user_actor())
         source, key = session_label(journal, session), short_id(journal, fork.session_id)
-    if options.json:
-        console.json({
-            "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
-            "restored": list(fork.restored.files) if fork.restored else [],
-            "not_restored": list(fork.restored.lost) if fork.restored else [],
-        })  # fmt: skip
-        return EXIT_OK
-    console.say(f"Forked {source}: {fork.session_id}")
-    for line in restored_lines(fork.restored):
-        console.say(f"  {line}")
     place = f" -C {fork.workspace}" if fork.restored else ""
-    console.say(f"  workbench run{place} --session {key} -p TEXT goes on")
-    return EXIT_OK
+    lines = [
+        f"Forked {source}: {fork.session_id}",
+        *(f"  {line}" for line in restored_lines(fork.restored)),
+        f"  workbench run{place} --session {key} -p TEXT goes on",
+    ]
+    facts: JsonFields = {
+        "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
+        "restored": list(fork.restored.files) if fork.restored else [],
+        "not_restored": list(fork.restored.lost) if fork.restored else [],
+    }  # fmt: skip
+    return console.result(facts, lines, is_json=options.json)
 
 
 def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
@@ -143,7 +141,6 @@ def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
 
 
 def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: Actor) -> ForkResult:
-    """Make a fork."""
     until = None
     if wish.position is not None:
         until = ReplayReader(journal, session.id).number_at(session.id, wish.position)
@@ -205,14 +202,12 @@ workbench --continue ~/src/shop"""
 
 
 def configure_resume(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument(
         "id", nargs="?", metavar="ID", help=f"{SESSION_ID_HELP}; if not given the newest of this workspace"
     )
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
-    """Open the screen on it."""
     from workbench.cli.screen import open_screen
 
     if options.id is not None and options.directory is not None:
@@ -257,24 +252,19 @@ RENAME_EXAMPLE = "workbench sessions rename 3f2a 'rename handler to router'"
 
 
 def configure_rename(parser: ArgumentParser) -> None:
-    """Add the id and the title."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("title", metavar="TITLE", help="what to call it")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_rename(options: Namespace, console: Console) -> int:
-    """Rename it."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "rename a session")
         session = find_session(journal, options.id)
         title = rename_session(journal, session.id, options.title, user_actor())
         key = short_id(journal, session.id)
-    if options.json:
-        console.json({"id": session.id, "title": title})
-    else:
-        console.say(f"Renamed {key}: {title}")
-    return EXIT_OK
+    facts = {"id": session.id, "title": title}
+    return console.result(facts, [f"Renamed {key}: {title}"], is_json=options.json)
 
 
 TAG_EXAMPLE = """workbench sessions tag 3f2a release refactor
@@ -282,7 +272,6 @@ workbench sessions tag 3f2a --remove draft"""
 
 
 def configure_tag(parser: ArgumentParser) -> None:
-    """Add the id and the tags."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("add", nargs="*", metavar="TAG", help="tags to add")
     parser.add_argument("--remove", action="append", default=[], metavar="TAG", help="a tag to take away")
@@ -290,18 +279,14 @@ def configure_tag(parser: ArgumentParser) -> None:
 
 
 def execute_tag(options: Namespace, console: Console) -> int:
-    """Change the tags, or only show them."""
     with open_journal() as (home, journal):
         session = find_session(journal, options.id)
         tags, name = session.tags, session_label(journal, session)
         if options.add or options.remove:
             refuse_inside_agents(journal, home, "tag a session")
             tags = change_tags(journal, session, options.add, options.remove, user_actor())
-    if options.json:
-        console.json({"id": session.id, "tags": list(tags)})
-    else:
-        console.say(f"{name}: {', '.join(tags) or 'no tags'}")
-    return EXIT_OK
+    line = f"{name}: {', '.join(tags) or 'no tags'}"
+    return console.result({"id": session.id, "tags": list(tags)}, [line], is_json=options.json)
 
 
 ARCHIVE_EXAMPLE = """workbench sessions archive 3f2a 91bc
@@ -309,7 +294,6 @@ workbench sessions archive --undo 3f2a"""
 
 
 def configure_archive(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--undo", action="store_true", help="show them in the list again")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
@@ -324,20 +308,15 @@ def execute_archive(options: Namespace, console: Console) -> int:
         for session in sessions:
             archive_session(journal, session, is_archived, user_actor())
         names = [session_label(journal, session) for session in sessions]
-    if options.json:
-        console.json([{"id": session.id, "archived": is_archived} for session in sessions])
-        return EXIT_OK
     word = "Archived" if is_archived else "In the list again"
-    for name in names:
-        console.say(f"{word}: {name}")
-    return EXIT_OK
+    facts = [{"id": session.id, "archived": is_archived} for session in sessions]
+    return console.result(facts, [f"{word}: {name}" for name in names], is_json=options.json)
 
 
 END_EXAMPLE = "workbench sessions end 3f2a"
 
 
 def configure_end(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
@@ -348,11 +327,8 @@ def execute_end(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "end a session")
         session = find_session(journal, options.id)
         status, name = end_session(journal, session, user_actor()), session_label(journal, session)
-    if options.json:
-        console.json({"id": session.id, "status": status})
-    else:
-        console.say(f"Ended: {name} is {status}.")
-    return EXIT_OK
+    facts = {"id": session.id, "status": status}
+    return console.result(facts, [f"Ended: {name} is {status}."], is_json=options.json)
 
 
 DELETE_EXAMPLE = """workbench sessions delete 3f2a
@@ -360,7 +336,6 @@ workbench sessions delete --yes 3f2a 91bc"""
 
 
 def configure_delete(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
     parser.add_argument("--json", action="store_true", help="print a JSON object")

@@ -48,13 +48,11 @@ SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    """Show a session."""
     with open_journal() as (_, journal):
         expire_due_actions(journal)
         session = find_session(journal, options.id)
@@ -192,7 +190,6 @@ _BAR_CELLS = 30
 
 
 def configure_stats(parser: ArgumentParser) -> None:
-    """Add what is counted."""
     parser.add_argument("id", nargs="?", metavar="ID", help=f"only {SESSION_ID_HELP}")
     parser.add_argument("--days", type=int, metavar="N", help="only what moved in the last N days (else all)")
     parser.add_argument("--here", action="store_true", help="only of this workspace")
@@ -200,7 +197,6 @@ def configure_stats(parser: ArgumentParser) -> None:
 
 
 def execute_stats(options: Namespace, console: Console) -> int:
-    """Count."""
     with open_journal() as (home, journal):
         session = find_session(journal, options.id) if options.id else None
         since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
@@ -211,12 +207,8 @@ def execute_stats(options: Namespace, console: Console) -> int:
         counts = session_statistics(
             facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)
         )
-    if options.json:
-        console.json(statistics_json(counts, since))
-        return EXIT_OK
-    for line in _statistics_lines(counts, console):
-        console.say(line)
-    return EXIT_OK
+    lines = _statistics_lines(counts, console)
+    return console.result(statistics_json(counts, since), lines, is_json=options.json)
 
 
 def _token_price(home: Home) -> Price:

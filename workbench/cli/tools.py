@@ -14,22 +14,19 @@ LIST_EXAMPLE = "workbench tools list --json"
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add how it prints."""
     parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List the tools."""
     descriptors = tool_descriptors()
-    if options.json:
-        console.json([tool_json(tool) for tool in descriptors])
-        return EXIT_OK
     width = max(len(tool.id) for tool in descriptors)
-    for tool in descriptors:
-        asks = "asks" if tool.requires_approval else "does not ask"
-        risk = tool.risk_level.replace("_", " ")
-        console.say(f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {tool.description}")
-    return EXIT_OK
+    lines = (_tool_line(tool, width) for tool in descriptors)
+    return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
+
+
+def _tool_line(tool: ToolDescriptor, width: int) -> str:
+    asks = "asks" if tool.requires_approval else "does not ask"
+    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
 
 
 def tool_json(tool: ToolDescriptor) -> JsonFields:
@@ -56,7 +53,6 @@ def configure_schema(parser: ArgumentParser) -> None:
 
 
 def execute_schema(options: Namespace, console: Console) -> int:
-    """Print schemas."""
     descriptors = tool_descriptors()
     if options.tool is None:
         console.json([schema_json(tool) for tool in descriptors])
@@ -72,7 +68,6 @@ def execute_schema(options: Namespace, console: Console) -> int:
 
 
 def schema_json(tool: ToolDescriptor) -> JsonFields:
-    """Return a tool with its schemas as JSON."""
     return {
         **tool_json(tool),
         "input_schema": to_json_value(tool.input_schema),

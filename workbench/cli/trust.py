@@ -24,7 +24,6 @@ workbench trust --show --json"""
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the folder and what to do with it."""
     parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
     parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
     parser.add_argument("--show", action="store_true", help="only print the state")
@@ -33,7 +32,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Trust, show or revoke."""
     _require_consistent_options(options)
     workspace = workspace_path(options.workspace or options.directory)
     with open_journal() as (home, journal):
@@ -95,7 +93,6 @@ def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json:
 
 
 def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:
-    """Return the trust in a workspace as JSON."""
     return {
         "workspace": workspace,
         "trusted": is_current,

@@ -348,10 +348,7 @@ class Attempt:
                 artifacts.write_artifact(self.context.journal, one, self.workspace, f"artifacts/{one.name}")
 
     def _named_source(self, values: TemplateValues, source: str) -> str:
-        """Return the file that a contract checks: an artifact's by its name, else by the path that it names.
-
-        Where it names nothing it is the first artifact of the step.
-        """
+        """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
         for one in self.step.outputs:
             if one.kind != "folder" and source in ("", one.name):
                 return values.fill(one.path) if one.kind == "file" else f"artifacts/{one.name}"

@@ -232,10 +232,7 @@ class UnreadableSchema(ValueError):
 
 
 def contract_schema(files: ProjectFiles, contract: Contract) -> Json:
-    """Return the schema of a contract, inline or from a file; None if its file is not there.
-
-    Raises UnreadableSchema or OutsideRoot.
-    """
+    """Return the schema of a contract, None without its file. Raises UnreadableSchema or OutsideRoot."""
     inline, path = contract.schema, contract.schema_path
     if isinstance(inline, dict):
         return cast("Json", inline)
@@ -298,10 +295,7 @@ class InputRefused(ValueError):
 
 
 def check_input(config: InputConfig, given: str) -> None:
-    """Refuse an input that fails the schema; a text where the schema asks for one is taken as it is.
-
-    Raises InputRefused.
-    """
+    """Refuse an input that fails the schema; a text is taken as it is. Raises InputRefused."""
     found: Json = config.schema
     if config.is_required and not given.strip():
         example = f", for example {config.example}" if config.example else ""

@@ -367,7 +367,6 @@ class _StepRecorder:
         self._journal, self._step, self._first = journal, step, first
 
     async def take(self, event: StepEvent) -> None:
-        """Record an event of the step."""
         if event.kind == "process":
             body = ProcessStarted(
                 pid=event.pid, group=event.group, start_time=event.start_time, mark=event.mark

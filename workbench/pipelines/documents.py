@@ -6,7 +6,8 @@ stopping at the first. Paths never leave the project.
 
 import difflib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal, Protocol
@@ -281,28 +282,30 @@ def path_inside_root(path: str) -> str:
     return normal
 
 
+@contextmanager
+def reporting_outside(place: DocumentPlace, hint: str = "") -> Generator[None]:
+    """Report a path that leads out of the project, with what to do about it."""
+    try:
+        yield
+    except OutsideRoot as error:
+        place.error("path_outside", f"{one_line(str(error), 120)} leads out of the project{hint}")
+
+
 def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
     """Report a folder that is not there or leads out of the project."""
     path = text_at(place)
-    try:
+    with reporting_outside(place):
         if not files.is_folder(path):
             place.warn("missing_file", f"the folder {one_line(path, 120)} of {what} is not there")
-    except OutsideRoot:
-        place.error("path_outside", f"{one_line(path, 120)} leads out of the project")
 
 
 def require_file(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
     """Report a file that is not there or leads out of the project."""
     path = text_at(place)
-    try:
+    with reporting_outside(place, "; keep it inside"):
         if files.text(path) is None:
-            place.warn(
-                "missing_file",
-                f"{what} is not there: {one_line(path, 160)}; make the file or name another",
-                stops_run=True,
-            )
-    except OutsideRoot:
-        place.error("path_outside", f"{one_line(path, 160)} leads out of the project; keep it inside")
+            message = f"{what} is not there: {one_line(path, 160)}; make the file or name another"
+            place.warn("missing_file", message, stops_run=True)
 
 
 def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
@@ -322,14 +325,9 @@ def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
 
 
 def matching_paths(root: str, pattern: str) -> Iterator[str]:
-    """Yield what a path or a file name pattern names below a root, sorted, at most `MOST_MATCHES`.
+    """Yield what a path or a pattern such as `docs/*.md` names below a root, sorted, at most `MOST_MATCHES`.
 
-    Args:
-        root: real path of a folder.
-        pattern: `docs/*.md`, or a plain path.
-
-    Raises:
-        OutsideRoot: it leads out of the root; what it matches through a link that does is left out.
+    Raises OutsideRoot; what a pattern matches through a link that leads out is left out.
     """
     base, pattern = Path(root), path_inside_root(pattern)
     is_plain = not any(sign in pattern for sign in "*?[")
@@ -366,15 +364,12 @@ class DiskFiles(Struct, frozen=True):
         return self._seen[path_inside_root(path)]
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is such a folder."""
         return Path(self._real(path)).is_dir()
 
     def named(self, pattern: str) -> bool:
-        """Return whether a path, or a pattern of paths, names anything."""
         return next(matching_paths(self.root, pattern), None) is not None
 
     def seen(self) -> dict[str, str]:
-        """Return every text that was read."""
         return dict(self._seen)
 
     def _real(self, path: str) -> str:
@@ -390,7 +385,6 @@ class FrozenFiles(Struct, frozen=True):
     texts: dict[str, str]
 
     def text(self, path: str) -> str | None:
-        """Return a text."""
         return self.texts.get(path_inside_root(path))
 
     def is_folder(self, path: str) -> bool:
@@ -399,12 +393,10 @@ class FrozenFiles(Struct, frozen=True):
         return True
 
     def named(self, pattern: str) -> bool:
-        """Return True, as `is_folder` does."""
         path_inside_root(pattern)
         return True
 
     def seen(self) -> dict[str, str]:
-        """Return all of it."""
         return dict(self.texts)
 
 

@@ -40,9 +40,7 @@ class RunJournal(Protocol):
     """The run's session in the journal, under its lease."""
 
     @property
-    def run_id(self) -> str:
-        """Return the id of the run."""
-        ...
+    def run_id(self) -> str: ...
 
     def event(self, body: Body, *, step: str | None = None, action_id: str | None = None) -> Event:
         """Make an event of the run, stamped now."""
@@ -60,9 +58,7 @@ class RunJournal(Protocol):
         """Return the next events of the run after a position, at most `PAGE`."""
         ...
 
-    def action(self, action_id: str) -> Action | None:
-        """Return an action by id."""
-        ...
+    def action(self, action_id: str) -> Action | None: ...
 
     def pending(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the actions of a session that wait for a human."""

@@ -63,13 +63,9 @@ class LoadedPipeline(Struct, frozen=True, kw_only=True):
 def load_pipeline(
     file: str, *, manifest: str | None = None, root: str | None = None, missing_adapters: bool = True
 ) -> LoadedPipeline:
-    """Load a pipeline file.
+    """Load a pipeline file; without a manifest the nearest one upwards counts, without a root its project.
 
-    Args:
-        file: its path.
-        manifest: path of the manifest; None looks for the nearest one upwards.
-        root: what the paths in both are relative to; None takes the manifest's project.
-        missing_adapters: whether to look on PATH for the binaries of adapters and required tools.
+    `missing_adapters`: whether to look on PATH for the binaries of adapters and required tools.
     """
     report = ProblemReport()
     manifest_file = manifest if manifest is not None else find_manifest(file)

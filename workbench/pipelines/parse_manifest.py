@@ -26,9 +26,9 @@ from workbench.pipelines.document_model import (
 from workbench.pipelines.documents import (
     MANIFEST_KIND,
     DocumentPlace,
-    OutsideRoot,
     ProjectFiles,
     check_script_exists,
+    reporting_outside,
     require_file,
     require_folder,
     text_at,
@@ -218,12 +218,11 @@ def _plain_texts(places: tuple[DocumentPlace, ...]) -> tuple[str, ...]:
 
 
 def _check_project_file(place: DocumentPlace, files: ProjectFiles) -> None:
-    path = one_line(text_at(place), 120)
-    try:
-        if not files.named(text_at(place)):
-            place.warn("missing_file", f"the project file {path} is not there", stops_run=True)
-    except OutsideRoot:
-        place.error("path_outside", f"{path} leads out of the project")
+    path = text_at(place)
+    with reporting_outside(place):
+        if not files.named(path):
+            message = f"the project file {one_line(path, 120)} is not there"
+            place.warn("missing_file", message, stops_run=True)
 
 
 def _permissions(document: _PermissionsDocument | None) -> Permissions | None:

@@ -119,7 +119,6 @@ class MatrixDocument(DocumentModel):
         )
 
     def matrix(self, step: DocumentPlace) -> Matrix:
-        """Return the matrix of a step."""
         if not self.child_pipeline and self.input_template:
             message = "input_template is not used: it is the input of child_pipeline, which is not named"
             self.place.key("input_template").warn("not_run", message)

@@ -435,7 +435,6 @@ class OpenSteps:
         return step_run.state if step_run else "pending"
 
     def take(self, event: Event) -> None:
-        """Take an event that the state has taken."""
         if isinstance(event.body, RunStarted):
             self._gather()
         elif isinstance(event.body, StepChanged) and event.step in self._place:

@@ -53,10 +53,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         raise templates.UnresolvedTemplate(name)
 
     def asked(self, name: str) -> str:
-        """Return what a condition compares: as `of`, but a field that is not there is empty.
-
-        Raises UnresolvedTemplate.
-        """
+        """Return what a condition compares; a field that is not there is empty. Raises UnresolvedTemplate."""
         name = templates.canonical_name(name)
         try:
             return self.of(name)
@@ -202,10 +199,7 @@ class AggregateError(ValueError):
 
 
 def aggregate_text(aggregate: Aggregate | None, values: TemplateValues) -> str:
-    """Return what an aggregating step writes.
-
-    Raises AggregateError or UnresolvedTemplate or ArtifactMissing.
-    """
+    """Return what an aggregate comes to. Raises AggregateError, UnresolvedTemplate or ArtifactMissing."""
     assert aggregate is not None
     text = replace(values, longest=artifacts.NO_LIMIT).fill(aggregate.source)
     if len(text) > MOST_AGGREGATE_CHARACTERS:

@@ -56,18 +56,12 @@ def canonical_name(name: str) -> str:
 
 
 def fill_templates(text: str, value: Callable[[str], str]) -> str:
-    """Return a text with the value of each template in its place; values are not looked into again.
-
-    Raises UnresolvedTemplate.
-    """
+    """Return a text with its templates filled, values are not read again. Raises UnresolvedTemplate."""
     return _TEMPLATE.sub(lambda match: value(match[1]), text)
 
 
 def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
-    """Return a shell command that expands variables where templates stood, and those variables.
-
-    Raises UnresolvedTemplate.
-    """
+    """Return a shell command with variables for templates, and those variables. Raises UnresolvedTemplate."""
     variables: dict[str, str] = {}
     pieces: list[str] = []
     state, at = "", 0
@@ -279,6 +273,5 @@ def code_host_facts(address: str) -> dict[str, str]:
 
 
 def facts_of_host_kind(kind: str) -> dict[str, str]:
-    """Return the facts that every host of a kind has."""
     tool, term, command = CODE_HOSTS[kind]
     return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}

@@ -40,17 +40,7 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
     def path_of(self, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]) -> str:
-        """Return the folder that a step works in.
-
-        Args:
-            step: the step.
-            pipeline: its pipeline, for a workspace that is shared.
-            name: id of the step or of the item.
-            fill: fills templates.
-
-        Raises:
-            WorkspaceFailed: it would lie outside the project.
-        """
+        """Return the folder that a step or item works in. Raises WorkspaceFailed outside the project."""
         spec = step.workspace
         if spec.ref:
             other = pipeline.step(spec.ref)
@@ -149,9 +139,8 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
         """Write what a step changed in its readwrite mounts into the project; return the paths.
 
-        Raises:
-            WorkspaceFailed: a file was changed in the project meanwhile; nothing of that mount is written.
-            FileRefused: something cannot be written.
+        Raises WorkspaceFailed if a file was changed in the project meanwhile, before anything of that
+        mount is written; or FileRefused.
         """
         written: list[str] = []
         for number, mount in enumerate(step.workspace.mounts):
