@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.cli import approval_display
+from workbench.cli import approval_display, approvals
 from workbench.cli.approval_display import (
     ProposalDetail,
     hunk_headings,
@@ -22,16 +22,6 @@ from workbench.cli.approval_display import (
     proposal_lines,
     proposal_of,
     selection_text,
-)
-from workbench.cli.approvals import (
-    answer_decision,
-    answer_refusal,
-    approval_decision,
-    extend_action,
-    moved_paths,
-    parse_hunks,
-    require_person,
-    start_hosts,
 )
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
@@ -207,13 +197,13 @@ class LineMode:
                 heads = hunk_headings(proposal_detail(self._journal, action).hunks)
                 self._console.say("\n".join(heads) or "It has no hunks: it is taken whole or not at all.")
             case "extend":
-                self._console.say(extend_action(self._journal, action))
+                self._console.say(approvals.extend_action(self._journal, action))
             case _:
                 self._skipped.add(action.id)
                 self._console.say(f"{bound.number} skipped, it goes on waiting.")
 
     def _decide(self, typed: LineCommand, bound: NumberedAction, action: Action) -> None:
-        is_stale = bool(action.stale_paths or moved_paths(self._journal, action))
+        is_stale = bool(action.stale_paths or approvals.moved_paths(self._journal, action))
         if is_stale and action.state == "pending" and typed.verb == "approve":
             self._refresh(bound, action)
             return
@@ -227,7 +217,7 @@ class LineMode:
         decision = replace(self._decision(typed, action), seen="part" if is_unseen else "all")
         result = decide_action(self._journal, decision, bound.digest, user_actor())
         if not result.ok:
-            raise answer_refusal(self._journal, action, result, f"{bound.number} not {word}")
+            raise approvals.answer_refusal(self._journal, action, result, f"{bound.number} not {word}")
         self._said[action.id] = "rejected" if decision.verdict == "reject" else "approved"
         part = "" if decision.selection is None else f" {selection_text(decision.selection)} of"
         self._console.say(
@@ -260,11 +250,13 @@ class LineMode:
             choice = next((key for key in action.choices if key in ("reject", "not_now")), None)
             return Decision(action_id=action.id, verdict="reject", reason=typed.rest or None, choice=choice)
         if action.kind == "tool":
-            return approval_decision(self._journal, action, parse_hunks(typed.rest) if typed.rest else None)
+            return approvals.approval_decision(
+                self._journal, action, approvals.parse_hunks(typed.rest) if typed.rest else None
+            )
         opened = proposal_of(self._journal, action)
         if action.choices:
-            return answer_decision(action, opened, typed.rest or action.choices[0], None)
-        return answer_decision(action, opened, None, typed.rest)
+            return approvals.answer_decision(action, opened, typed.rest or action.choices[0], None)
+        return approvals.answer_decision(action, opened, None, typed.rest)
 
 
 def is_fully_said(action: Action, found: ProposalDetail) -> bool:
@@ -379,7 +371,7 @@ def execute_watch(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         if options.json or not (console.is_terminal and sys.stdin.isatty()):
             _print_changes(journal, console, workspace)
-        require_person(home, journal, "watch and answer")
+        approvals.require_person(home, journal, "watch and answer")
         _run_line_mode(home, journal, console, workspace)
     return EXIT_OK
 
@@ -426,7 +418,7 @@ def _run_line_mode(home: Home, journal: Journal, console: Console, workspace: st
     mode = LineMode(
         journal,
         console,
-        lambda action: start_hosts(home, journal, console, [action.session_id]),
+        lambda action: approvals.start_hosts(home, journal, console, [action.session_id]),
         workspace,
         require_seen=config.approvals.require_seen,
     )

@@ -26,17 +26,10 @@ from workbench.host.model_selection import (
     server_provider,
     usable_providers,
 )
+from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import (
-    compact_database,
-    database_problems,
-    expired_blobs,
-    finish_deletions,
-    index_table_differences,
-    rebuild_index_tables,
-)
 from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
 from workbench.providers.errors import CONTINUE_HINT
 from workbench.text.json_nodes import node_of_value
@@ -77,9 +70,9 @@ def execute(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         if options.rebuild:
             refuse_inside_agents(journal, home, "rebuild the tables")
-            finish_deletions(journal)
-            rebuild_index_tables(journal)
-            compact_database(journal)
+            maintenance.finish_deletions(journal)
+            maintenance.rebuild_index_tables(journal)
+            maintenance.compact_database(journal)
         checks = [check(home, journal) for check in JOURNAL_CHECKS]
         checks.append(check_configuration(options, home, journal))
         checks += check_model_servers(options, home, journal)
@@ -146,7 +139,9 @@ def _permission_problem(path: Path) -> str | None:
 def _check_database(home: Home, journal: Journal) -> Check:
     del home
     return Check(
-        name="database", fact=f"{journal.last_position()} events", problems=tuple(database_problems(journal))
+        name="database",
+        fact=f"{journal.last_position()} events",
+        problems=tuple(maintenance.database_problems(journal)),
     )
 
 
@@ -160,7 +155,7 @@ def _check_schema(home: Home, journal: Journal) -> Check:
 
 def _check_tables(home: Home, journal: Journal) -> Check:
     del home
-    problems = tuple(index_table_differences(journal))
+    problems = tuple(maintenance.index_table_differences(journal))
     remedy = "; workbench doctor --rebuild rebuilds them" if problems else ""
     return Check(name="tables", fact=f"compared with the events{remedy}", problems=problems)
 
@@ -170,7 +165,7 @@ def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     with journal.reader.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
-    let_go = expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
+    let_go = maintenance.expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
     problems = tuple(
         f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
     )

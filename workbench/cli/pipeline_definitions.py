@@ -14,17 +14,8 @@ from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
 from workbench.cli.pipeline_output import find_run, run_json, run_line
 from workbench.cli.rows import JsonFields
+from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
-from workbench.pipelines.load import (
-    LoadedPipeline,
-    PipelineEntry,
-    find_pipeline,
-    is_manifest,
-    list_pipelines,
-    load_manifest,
-    load_pipeline,
-    similar_pipeline_hint,
-)
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
 from workbench.pipelines.step_order import parallel_waves, step_timeout_seconds
 from workbench.text.safe import one_line
@@ -59,7 +50,7 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _print_pipelines(workspace: str, options: Namespace, console: Console) -> int:
-    pipelines = list_pipelines(_project_root(workspace))
+    pipelines = load.list_pipelines(_project_root(workspace))
     width = max((len(entry.name) for entry in pipelines), default=0)
     lines = [_pipeline_line(entry, width) for entry in pipelines]
     nothing = "No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines."
@@ -73,7 +64,7 @@ def _print_pipelines(workspace: str, options: Namespace, console: Console) -> in
     return console.result(facts, lines or [nothing], is_json=options.json)
 
 
-def _pipeline_line(entry: PipelineEntry, width: int) -> str:
+def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
     what = "cannot be used; see workbench pipeline validate" if entry.is_broken else entry.description
     return f"{entry.name.ljust(width)}  {entry.steps:>3} steps  {what or entry.file}"
 
@@ -150,10 +141,10 @@ def _files_to_validate(options: Namespace) -> list[str]:
 
 
 def _file_of_pipeline(root: str, word: str) -> str:
-    file = find_pipeline(root, word)
+    file = load.find_pipeline(root, word)
     if file is None and Path(word).suffix not in PIPELINE_SUFFIXES:
         why = f"there is no file and no pipeline {one_line(word, 80)}"
-        raise Refusal("nothing was validated", why, similar_pipeline_hint(root, word))
+        raise Refusal("nothing was validated", why, load.similar_pipeline_hint(root, word))
     return f"{root}/{file}" if file else word
 
 
@@ -164,7 +155,7 @@ def _project_root(workspace: str) -> str:
 
 def _all_files(workspace: str) -> list[str]:
     manifest, root = find_manifest(workspace), _project_root(workspace)
-    found = [f"{root}/{pipeline.file}" for pipeline in list_pipelines(root)]
+    found = [f"{root}/{pipeline.file}" for pipeline in load.list_pipelines(root)]
     if manifest:
         found.insert(0, manifest)
     if not found:
@@ -174,10 +165,10 @@ def _all_files(workspace: str) -> list[str]:
 
 
 def _check_file(file: str, options: Namespace) -> ProblemReport:
-    if Path(file).is_file() and is_manifest(file):
-        report = load_manifest(file)[1]
+    if Path(file).is_file() and load.is_manifest(file):
+        report = load.load_manifest(file)[1]
     else:
-        report = load_pipeline(file, manifest=options.manifest, root=options.root).report
+        report = load.load_pipeline(file, manifest=options.manifest, root=options.root).report
     return report.strict() if options.strict else report
 
 
@@ -296,7 +287,7 @@ def _graph_input(options: Namespace) -> "tuple[Sequence[GraphStep], Mapping[str,
 
 
 def _input_of_pipeline(
-    loaded: LoadedPipeline,
+    loaded: load.LoadedPipeline,
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
     from workbench.graph.navigation import fold_steps
     from workbench.pipelines.step_order import step_plans
@@ -345,7 +336,7 @@ def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: 
         raise Refusal("nothing was drawn", why, remedy) from None
 
 
-def granted_patterns(loaded: LoadedPipeline) -> tuple[str, ...]:
+def granted_patterns(loaded: load.LoadedPipeline) -> tuple[str, ...]:
     """Return the patterns that the personas of the pipeline's steps may use, each once."""
     return _patterns_of_steps(loaded.pipeline.steps if loaded.pipeline else (), loaded.manifest)
 
@@ -409,7 +400,7 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
     """Steps that are taken from an earlier run."""
 
 
-def _try_run(loaded: LoadedPipeline, wish: "RunRequest") -> DryRunResult:
+def _try_run(loaded: load.LoadedPipeline, wish: "RunRequest") -> DryRunResult:
     from workbench.host.steps.run_requests import kept_steps
     from workbench.pipelines.contracts import InputRefused, check_input
 
@@ -426,7 +417,7 @@ def _try_run(loaded: LoadedPipeline, wish: "RunRequest") -> DryRunResult:
     return DryRunResult(is_able=is_able and not wrong, wrong_input=wrong, kept=frozenset(kept))
 
 
-def print_plan(loaded: LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
+def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
     """Tell the plan; 1 if a run could not begin."""
     tried, pipeline = _try_run(loaded, wish), loaded.pipeline
     if options.json or options.output_format in ("json", "stream-json"):
@@ -469,7 +460,7 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
     return "  ".join(facts)
 
 
-def _plan_json(loaded: LoadedPipeline, tried: DryRunResult) -> JsonFields:
+def _plan_json(loaded: load.LoadedPipeline, tried: DryRunResult) -> JsonFields:
     pipeline, report = loaded.pipeline, loaded.report.for_running()
     return {
         "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": tried.is_able,

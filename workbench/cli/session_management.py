@@ -34,13 +34,6 @@ from workbench.host.fork import (
 )
 from workbench.host.fork import fork_session as fork_fork_session
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.session_requests import (
-    archive_session,
-    change_tags,
-    delete_with_steps,
-    end_session,
-    rename_session,
-)
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
@@ -261,7 +254,7 @@ def execute_rename(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "rename a session")
         session = find_session(journal, options.id)
-        title = rename_session(journal, session.id, options.title, user_actor())
+        title = session_requests.rename_session(journal, session.id, options.title, user_actor())
         key = short_id(journal, session.id)
     facts = {"id": session.id, "title": title}
     return console.result(facts, [f"Renamed {key}: {title}"], is_json=options.json)
@@ -284,7 +277,7 @@ def execute_tag(options: Namespace, console: Console) -> int:
         tags, name = session.tags, session_label(journal, session)
         if options.add or options.remove:
             refuse_inside_agents(journal, home, "tag a session")
-            tags = change_tags(journal, session, options.add, options.remove, user_actor())
+            tags = session_requests.change_tags(journal, session, options.add, options.remove, user_actor())
     line = f"{name}: {', '.join(tags) or 'no tags'}"
     return console.result({"id": session.id, "tags": list(tags)}, [line], is_json=options.json)
 
@@ -306,7 +299,7 @@ def execute_archive(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "archive a session")
         sessions = [find_session(journal, key) for key in options.ids]
         for session in sessions:
-            archive_session(journal, session, is_archived, user_actor())
+            session_requests.archive_session(journal, session, is_archived, user_actor())
         names = [session_label(journal, session) for session in sessions]
     word = "Archived" if is_archived else "In the list again"
     facts = [{"id": session.id, "archived": is_archived} for session in sessions]
@@ -326,7 +319,10 @@ def execute_end(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "end a session")
         session = find_session(journal, options.id)
-        status, name = end_session(journal, session, user_actor()), session_label(journal, session)
+        status, name = (
+            session_requests.end_session(journal, session, user_actor()),
+            session_label(journal, session),
+        )
     facts = {"id": session.id, "status": status}
     return console.result(facts, [f"Ended: {name} is {status}."], is_json=options.json)
 
@@ -351,7 +347,9 @@ def execute_delete(options: Namespace, console: Console) -> int:
         if not options.yes and not _is_confirmed(names, console):
             console.say("Nothing was deleted.")
             return EXIT_FAILED
-        count = sum(delete_with_steps(journal, session, user_actor()) for session in sessions)
+        count = sum(
+            session_requests.delete_with_steps(journal, session, user_actor()) for session in sessions
+        )
         finish_deletions(journal)
         is_compact = compact_database(journal)
     if options.json:

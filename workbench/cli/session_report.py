@@ -35,14 +35,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.text.human import duration_text, token_text
 from workbench.text.safe import one_line
-from workbench.views.statistics import (
-    DECISION_BUCKETS,
-    Price,
-    Statistics,
-    ToolCount,
-    session_statistics,
-    unfinished_text,
-)
+from workbench.views import statistics
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
@@ -204,21 +197,21 @@ def execute_stats(options: Namespace, console: Console) -> int:
         scope = StatisticsScope(since=since, workspace=workspace, session_id=session.id if session else None)
         with journal.reader.snapshot() as database:
             facts = statistics_facts(database, scope)
-        counts = session_statistics(
+        counts = statistics.session_statistics(
             facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)
         )
     lines = _statistics_lines(counts, console)
     return console.result(statistics_json(counts, since), lines, is_json=options.json)
 
 
-def _token_price(home: Home) -> Price:
+def _token_price(home: Home) -> statistics.Price:
     config = load_config(Path(home.path), None, trusted=False, env=os.environ, options={}).config
     return lambda provider, sent, received: token_cost(
         config, provider, Usage(input_tokens=sent, output_tokens=received)
     )
 
 
-def statistics_json(counts: Statistics, since: int) -> JsonFields:
+def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
     """Return statistics as JSON; times in milliseconds."""
     deciding = counts.deciding
     return {
@@ -230,7 +223,7 @@ def statistics_json(counts: Statistics, since: int) -> JsonFields:
             "answers": deciding.answers, "p50_ms": deciding.p50_ms, "p95_ms": deciding.p95_ms,
             "buckets": [
                 {"up_to_s": limit, "answers": count}
-                for limit, count in zip((*DECISION_BUCKETS, None), deciding.buckets, strict=True)
+                for limit, count in zip((*statistics.DECISION_BUCKETS, None), deciding.buckets, strict=True)
             ],
         },
         "usage": {
@@ -244,7 +237,7 @@ def statistics_json(counts: Statistics, since: int) -> JsonFields:
     }  # fmt: skip
 
 
-def _tool_json(one: ToolCount) -> JsonFields:
+def _tool_json(one: statistics.ToolCount) -> JsonFields:
     return {
         "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed,
         "unfinished": one.unfinished, "not_run": one.not_run,
@@ -253,7 +246,7 @@ def _tool_json(one: ToolCount) -> JsonFields:
     }  # fmt: skip
 
 
-def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
+def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterable[str]:
     if not counts.sessions:
         yield "Nothing to count yet."
         return
@@ -264,7 +257,7 @@ def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
     yield ""
     yield f"{'tool':<28} {'calls':>7} {'ok':>5} {'p50':>8} {'p95':>8} {'run':>10} {'waited':>10}"
     yield from (_tool_line(tool) for tool in counts.tools)
-    if words := unfinished_text(counts.tools):
+    if words := statistics.unfinished_text(counts.tools):
         yield words
     yield ""
     yield from _bar_lines("who decided", counts.outcomes)
@@ -274,7 +267,7 @@ def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
     yield from _file_lines(counts, console)
 
 
-def _tool_line(one: ToolCount) -> str:
+def _tool_line(one: statistics.ToolCount) -> str:
     share = "–" if one.success is None else f"{one.success:.0%}"
     name = one_line(one.tool, 28)
     return (
@@ -298,7 +291,7 @@ def _bar_lines(title: str, rows: Iterable[tuple[str, int]]) -> Iterable[str]:
             yield f"  {word:<11} {count:>7,} {count / total:>5.0%}  {bar}"
 
 
-def _file_lines(counts: Statistics, console: Console) -> Iterable[str]:
+def _file_lines(counts: statistics.Statistics, console: Console) -> Iterable[str]:
     if counts.files:
         yield ""
         yield f"files changed: {len(counts.files)}"

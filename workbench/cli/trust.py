@@ -7,14 +7,8 @@ from workbench.cli.context import open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, UsageError
 from workbench.cli.rows import JsonFields, iso_time
 from workbench.domain.rows import Trust
+from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.workspace_trust import (
-    TrustSummary,
-    grant_trust,
-    read_governing_content,
-    revoke_trust,
-    trust_state,
-)
 from workbench.journal.journal import Journal
 from workbench.policy.trust import TrustRefused, governing_files
 
@@ -59,25 +53,25 @@ def _require_consistent_options(options: Namespace) -> None:
 
 
 def _grant_trust(journal: Journal, workspace: str, read: bool) -> str:
-    grant_trust(journal, workspace, read, user_actor())
+    workspace_trust.grant_trust(journal, workspace, read, user_actor())
     files = _governing_files_line(governing_files(workspace))
     reads = "Agents read here without asking." if read else "Agents ask before they read."
     return f"Trusted: {workspace}\n{files}\n{reads}"
 
 
 def _revoke_trust(journal: Journal, workspace: str) -> str:
-    if not revoke_trust(journal, workspace, user_actor()):
+    if not workspace_trust.revoke_trust(journal, workspace, user_actor()):
         return f"Nothing to take back: {workspace} is not trusted."
     return f"Not trusted any more: {workspace}. What governs it only narrows from now on."
 
 
 def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
-    row, holds = journal.trust(workspace), trust_state(journal, workspace)
+    row, holds = journal.trust(workspace), workspace_trust.trust_state(journal, workspace)
     try:
-        content = read_governing_content(journal, workspace)
+        content = workspace_trust.read_governing_content(journal, workspace)
         files, summary, problem = content.files, content.summary, ""
     except TrustRefused as error:
-        files, summary, problem = (), TrustSummary(), str(error)
+        files, summary, problem = (), workspace_trust.TrustSummary(), str(error)
     facts = trust_json(workspace, row, holds.is_trusted, files)
     facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
     if as_json:

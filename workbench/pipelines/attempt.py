@@ -17,21 +17,9 @@ from workbench.domain.values import Json
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
-from workbench.pipelines import artifacts, contracts, step_order, template_values, templates
+from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import OnStepEvent, RunJournal
-from workbench.pipelines.model import (
-    SKIP_CASE,
-    Adapter,
-    ArtifactSpec,
-    Branch,
-    Contract,
-    FailurePolicy,
-    Persona,
-    Pipeline,
-    Step,
-    ValidationRule,
-)
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
@@ -58,7 +46,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
     failure: str = ""
     is_retryable: bool = True
     is_empty: bool = False
-    failed_contract: Contract | None = None
+    failed_contract: model.Contract | None = None
     details: tuple[str, ...] = ()
     """What is worth knowing although nothing failed."""
 
@@ -66,7 +54,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
 class Attempt:
     """An attempt at a step or at an item of a matrix."""
 
-    def __init__(self, context: RunContext, step: Step, step_run: StepRun, number: int) -> None:
+    def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
         self.workspace = ""
@@ -141,13 +129,13 @@ class Attempt:
             if why:
                 raise AttemptNotReady(f"validation: {rule.message}{': ' if rule.message else ''}{why}")
 
-    def _unmet(self, rule: ValidationRule, values: TemplateValues) -> str:
+    def _unmet(self, rule: model.ValidationRule, values: TemplateValues) -> str:
         if rule.type == "command":
             return self._unmet_command(rule.target, values)
         target = values.fill(rule.target)
         if rule.type in ("json_schema", "non_empty_file"):
             kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-            contract = Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
+            contract = model.Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
             files = self.context.definition.files()
             check = contracts.check_contract(contract, self.workspace, target, files, self.number, {})
             return "; ".join(check.problems) if check.outcome == "failed" else ""
@@ -178,7 +166,7 @@ class Attempt:
                 return replace(spec, source=source, environment={**variables, **self._feedback()})
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
-                if written == SKIP_CASE and step.branch is not None:
+                if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
                 given = values.fill(step.pipeline_input)
                 facts: dict[str, Json] = {"input": given, "is_computed": "{{" in written}
@@ -193,7 +181,7 @@ class Attempt:
                 prompt = step.gate.prompt if step.gate else ""
                 return replace(spec, source=values.fill(prompt) or f"{self.step_run.id}?")
 
-    def _case(self, branch: Branch, values: TemplateValues) -> str:
+    def _case(self, branch: model.Branch, values: TemplateValues) -> str:
         value = values.fill(branch.on).strip()
         for name in (value, "_default", "default"):
             if name in branch.cases:
@@ -264,7 +252,7 @@ class Attempt:
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
 
-    def _persona(self, name: str) -> tuple[Persona, Adapter]:
+    def _persona(self, name: str) -> tuple[model.Persona, model.Adapter]:
         manifest = self.context.manifest
         persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
@@ -324,7 +312,7 @@ class Attempt:
         )  # fmt: skip
 
     async def _collected(
-        self, outputs: Sequence[ArtifactSpec], outcome: StepOutcome
+        self, outputs: Sequence[model.ArtifactSpec], outcome: StepOutcome
     ) -> artifacts.CollectedArtifacts:
         if self.step.kind == "pipeline":
             return artifacts.CollectedArtifacts(
@@ -360,7 +348,7 @@ class Attempt:
         return self.step_run.failures + 1
 
     async def _checked(
-        self, contract: Contract, values: TemplateValues, on_event: OnStepEvent
+        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
@@ -373,7 +361,7 @@ class Attempt:
         )  # fmt: skip
 
     async def _suite(
-        self, contract: Contract, values: TemplateValues, on_event: OnStepEvent
+        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
         source, variables = templates.shell_command(contract.command, values.of)
         folder = self.context.workspaces.project if contract.dir == "project_root" else self.workspace
@@ -398,7 +386,7 @@ def attempt_step_id(run: str, step_run: StepRun) -> StepId:
     return StepId(run=run, step=step_run.id, attempt=max(1, step_run.attempt))
 
 
-def retry_delay(step: Step, step_run: StepRun) -> float:
+def retry_delay(step: model.Step, step_run: StepRun) -> float:
     """Return the seconds to wait before the next attempt."""
     policy = step.failing
     if policy.delay_seconds <= 0 or not step_run.failures:
@@ -408,7 +396,7 @@ def retry_delay(step: Step, step_run: StepRun) -> float:
     return min(policy.most_delay_seconds, policy.delay_seconds * growth)
 
 
-def allowed_failures(state: RunState, pipeline: Pipeline) -> list[str]:
+def allowed_failures(state: RunState, pipeline: model.Pipeline) -> list[str]:
     """Return a sentence for each step that failed and with which the run goes on."""
     policies = {step.id: step.failing.then for step in pipeline.steps}
     failed = [
@@ -474,13 +462,13 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
     )
 
 
-def is_failure_routed(step: Step, pipeline: Pipeline) -> bool:
+def is_failure_routed(step: model.Step, pipeline: model.Pipeline) -> bool:
     """Return whether a route goes on from the failure of a step."""
     return step.id in step_order.steps_with_routed_failure(pipeline.steps)
 
 
 def _final_failure(
-    plain: StepChanged, result: AttemptResult, policy: FailurePolicy, why: str, *, is_taken: bool
+    plain: StepChanged, result: AttemptResult, policy: model.FailurePolicy, why: str, *, is_taken: bool
 ) -> StepChanged:
     must_pass = result.failed_contract is None or result.failed_contract.must_pass
     if policy.then in ("warn", "continue") or not must_pass:
