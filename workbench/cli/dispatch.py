@@ -304,14 +304,14 @@ _CONFIG = {
     "migrate": _command("config:migrate", "update a configuration file to the form of this version"),
 }
 _RULES = {
-    "list": _command("rules:list", "the rules, and how often each was used"),
-    "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
-    "remove": _command("rules:remove", "revoke rules"),
-    "backtest": _command("rules:backtest", "what a rule would have done in all past sessions"),
+    "list": _command("permissions:list", "the rules, and how often each was used"),
+    "add": _command("permissions:add", "add a rule that allows calls, asks about them or denies them"),
+    "remove": _command("permissions:remove", "revoke rules"),
+    "backtest": _command("permissions:backtest", "what a rule would have done in all past sessions"),
 }
 _TOOLS = {
-    "list": _command("tools:list", "the tools that agents have"),
-    "schema": _command("tools:schema", "the parameters of a tool, with examples"),
+    "list": _command("permissions:tools_list", "the tools that agents have"),
+    "schema": _command("permissions:tools_schema", "the parameters of a tool, with examples"),
 }
 COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
@@ -323,7 +323,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "host": CommandEntry(
         summary="the host: the background process that runs agents of a workspace", below=_HOST
     ),
-    "trust": _command("trust", "trust a workspace, or revoke that"),
+    "trust": _command("permissions:trust", "trust a workspace, or revoke that"),
     "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
     "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.errors import Refusal
-from workbench.cli.rows import JsonFields
+from workbench.cli.rows import JsonFields, row_fields
 from workbench.domain.events import (
     ActionOpened,
     ArtifactStored,
@@ -19,7 +19,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.journal.journal import Journal
-from workbench.text.human import duration_text, iso_time, size_text, token_text
+from workbench.text.human import duration_text, size_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 
@@ -170,26 +170,23 @@ class _LinePrinter:
 
 
 def run_json(run: PipelineState) -> JsonFields:
+    names = "created_at updated_at started_at finished_at duration_ms error_message"
     return {
         "run_id": run.pipeline_id, "pipeline_id": run.pipeline_id, "pipeline": run.pipeline_name,
-        "number": run.number, "status": run.status, "file": run.file, "input": run.input,
-        "round": run.round, "created_at": iso_time(run.created_at), "updated_at": iso_time(run.updated_at),
-        "started_at": _iso_time(run.started_at), "finished_at": _iso_time(run.finished_at),
-        "duration_ms": run.duration_ms, "error_message": run.error_message,
-        "input_tokens": run.usage.input_tokens, "output_tokens": run.usage.output_tokens,
+        **row_fields(run, f"number status file input round {names}"),
+        **row_fields(run.usage, "input_tokens output_tokens"),
     }  # fmt: skip
 
 
 def step_json(step: StepState) -> JsonFields:
+    times = "started_at completed_at duration_ms"
     return {
-        "step_id": step.step_id, "pipeline_id": step.pipeline_id, "state": step.state, "kind": step.kind,
-        "persona": step.persona, "matrix": step.matrix or None, "attempt": step.attempt,
-        "retry_count": step.retry_count, "warned": step.is_warned, "contract": step.contract,
-        "started_at": _iso_time(step.started_at), "completed_at": _iso_time(step.completed_at),
-        "duration_ms": step.duration_ms, "workspace_path": step.workspace_path,
-        "session_id": step.session_id, "action_id": step.action_id if step.state == "waiting" else None,
-        "exit_code": step.exit_code, "error_message": step.error_message,
-        "input_tokens": step.usage.input_tokens, "output_tokens": step.usage.output_tokens,
+        **row_fields(step, "step_id pipeline_id state kind persona"), "matrix": step.matrix or None,
+        **row_fields(step, "attempt retry_count"), "warned": step.is_warned,
+        **row_fields(step, f"contract {times} workspace_path session_id"),
+        "action_id": step.action_id if step.state == "waiting" else None,
+        **row_fields(step, "exit_code error_message"),
+        **row_fields(step.usage, "input_tokens output_tokens"),
     }  # fmt: skip
 
 
@@ -213,10 +210,6 @@ def step_line(step: StepState, signs: StatusIcons) -> str:
     indent = "    " if step.matrix else "  "
     sign = signs.of(icon)
     return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"
-
-
-def _iso_time(at: int | None) -> str | None:
-    return None if at is None else iso_time(at)
 
 
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:

@@ -20,6 +20,7 @@ from workbench.cli.rows import (
     clock_time,
     decision_json,
     iso_time,
+    row_fields,
     session_json,
     session_line,
 )
@@ -87,10 +88,8 @@ def _message_json(event: Event) -> JsonFields | None:
 def _file_json(event: Event) -> JsonFields:
     body = event.body
     assert isinstance(body, e.FileChanged)
-    return {
-        "path": body.path, "change": body.change, "added": body.added, "removed": body.removed,
-        "at": iso_time(event.at), "call_id": event.call_id,
-    }  # fmt: skip
+    facts = row_fields(body, "path change added removed")
+    return {**facts, "at": iso_time(event.at), "call_id": event.call_id}
 
 
 class _SessionView(Struct, frozen=True):
@@ -180,6 +179,7 @@ workbench sessions stats 3f2a"""
 _DAY_MICROS = 86_400_000_000
 _MOST_FILES_SHOWN = 20
 _BAR_CELLS = 30
+_TOOL_MEMBERS = "tool calls ok failed unfinished not_run success p50_ms p95_ms run_ms waited_ms"
 
 
 def configure_stats(parser: ArgumentParser) -> None:
@@ -217,7 +217,7 @@ def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
     return {
         "since": iso_time(since) if since else None,
         "sessions": {"total": counts.sessions, **dict(counts.statuses)},
-        "tools": [_tool_json(tool) for tool in counts.tools],
+        "tools": [row_fields(tool, _TOOL_MEMBERS) for tool in counts.tools],
         "actions": dict(counts.outcomes),
         "deciding": {
             "answers": deciding.answers, "p50_ms": deciding.p50_ms, "p95_ms": deciding.p95_ms,
@@ -231,18 +231,8 @@ def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
             "total_tokens": counts.input_tokens + counts.output_tokens, "cost": counts.cost,
         },
         "files": [
-            {"path": file.path, "times": file.times, "added": file.added, "removed": file.removed}
-            for file in counts.files
+            row_fields(file, "path times added removed") for file in counts.files
         ],
-    }  # fmt: skip
-
-
-def _tool_json(one: statistics.ToolCount) -> JsonFields:
-    return {
-        "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed,
-        "unfinished": one.unfinished, "not_run": one.not_run,
-        "success": one.success, "p50_ms": one.p50_ms, "p95_ms": one.p95_ms, "run_ms": one.run_ms,
-        "waited_ms": one.waited_ms,
     }  # fmt: skip
 
 

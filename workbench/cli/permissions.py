@@ -1,4 +1,4 @@
-"""`workbench rules list, add, remove, backtest`: rules that allow calls, ask about them or deny them."""
+"""What agents may do: `workbench rules`, `workbench trust`, and `workbench tools`, the catalogue of tools."""
 
 import math
 from argparse import ArgumentParser, Namespace
@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, iso_time
+from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.domain.events import RuleAdded
-from workbench.domain.rows import Call, Rule
+from workbench.domain.rows import Call, Rule, Trust
+from workbench.domain.values import ToolDescriptor
+from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.journal import Journal
@@ -17,6 +19,7 @@ from workbench.policy import rule_validation, rules
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
+from workbench.policy.trust import TrustRefused, governing_files
 from workbench.text.human import spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
@@ -122,7 +125,7 @@ def execute_backtest(options: Namespace, console: Console) -> int:
             of_tool += 1
             matched += [call] if is_matched else []
     if options.json:
-        console.json({"calls": of_tool, "matched": [_call_json(call) for call in matched]})
+        console.json({"calls": of_tool, "matched": [row_fields(call, _MATCHED_CALL) for call in matched]})
         return EXIT_OK
     verb = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[body.effect]
     console.say(f"It would have {verb} {len(matched)} of {of_tool} calls of {one_line(body.tool, 40)}.")
@@ -149,17 +152,7 @@ def backtest_calls(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
                 yield call, rules.rule_covers(rule, call_subject(descriptor, parameters, session.workspace))
 
 
-def _call_json(call: Call) -> JsonFields:
-    return {
-        "id": call.id,
-        "session_id": call.session_id,
-        "tool": call.tool,
-        "target": call.target,
-        "state": call.state,
-        "requested_at": iso_time(call.requested_at),
-    }
-
-
+_MATCHED_CALL = "id session_id tool target state requested_at"
 RULE_SCOPES = ("always", "workspace")
 RULE_EFFECTS = ("allow", "ask", "deny")
 
@@ -199,21 +192,13 @@ _PATTERN_CELLS = 60
 def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
     """Return a rule as JSON; the fields of S0 ApprovalRule are among them."""
     return {
-        "id": rule.id,
-        "effect": rule.effect,
-        "origin": rule.origin,
-        "scope": rule.scope,
-        "scope_id": rule.scope_id,
+        **row_fields(rule, "id effect origin scope scope_id"),
         "tool_name": rule.tool,
         "pattern_kind": rule.pattern_kind,
         "param_pattern": rule.pattern,
-        "description": rule.description,
-        "created_at": iso_time(rule.created_at),
-        "created_from": rule.created_from,
-        "expires_at": iso_time(rule.expires_at),
-        "revoked_at": iso_time(rule.revoked_at),
-        "last_used_at": iso_time(rule.last_used_at),
-        "use_count": rule.use_count,
+        **row_fields(
+            rule, "description created_at created_from expires_at revoked_at last_used_at use_count"
+        ),
         "warnings": list(warnings),
     }
 
@@ -230,3 +215,161 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
     about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{wrong}"
+
+
+TRUST_EXAMPLE = """workbench trust
+workbench trust ~/src/shop --read
+workbench trust --show --json"""
+
+
+def configure_trust(parser: ArgumentParser) -> None:
+    parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
+    parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
+    parser.add_argument("--show", action="store_true", help="only print the state")
+    parser.add_argument("--revoke", action="store_true", help="revoke the trust")
+    parser.add_argument("--json", action="store_true", help="with --show: print a JSON object")
+
+
+def execute_trust(options: Namespace, console: Console) -> int:
+    _require_consistent_options(options)
+    workspace = workspace_path(options.workspace or options.directory)
+    with open_journal() as (home, journal):
+        if options.show:
+            _print_trust(journal, workspace, console, as_json=options.json)
+            return EXIT_OK
+        refuse_inside_agents(journal, home, "change the trust in a workspace")
+        console.say(
+            _revoke_trust(journal, workspace)
+            if options.revoke
+            else _grant_trust(journal, workspace, options.read)
+        )
+    return EXIT_OK
+
+
+def _require_consistent_options(options: Namespace) -> None:
+    if options.workspace and options.directory:
+        raise UsageError("nothing was trusted", "DIR and -C both name a folder", "name it once")
+    if options.revoke and (options.read or options.show):
+        raise UsageError(
+            "nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them"
+        )
+    if options.json and not options.show:
+        raise UsageError("nothing was trusted", "--json goes with --show", "add --show")
+
+
+def _grant_trust(journal: Journal, workspace: str, read: bool) -> str:
+    workspace_trust.grant_trust(journal, workspace, read, user_actor())
+    files = _governing_files_line(governing_files(workspace))
+    reads = "Agents read here without asking." if read else "Agents ask before they read."
+    return f"Trusted: {workspace}\n{files}\n{reads}"
+
+
+def _revoke_trust(journal: Journal, workspace: str) -> str:
+    if not workspace_trust.revoke_trust(journal, workspace, user_actor()):
+        return f"Nothing to take back: {workspace} is not trusted."
+    return f"Not trusted any more: {workspace}. What governs it only narrows from now on."
+
+
+def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
+    row, holds = journal.trust(workspace), workspace_trust.trust_state(journal, workspace)
+    try:
+        content = workspace_trust.read_governing_content(journal, workspace)
+        files, summary, problem = content.files, content.summary, ""
+    except TrustRefused as error:
+        files, summary, problem = (), workspace_trust.TrustSummary(), str(error)
+    facts = trust_json(workspace, row, holds.is_trusted, files)
+    facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
+    if as_json:
+        console.json(facts)
+        return
+    console.say(_trust_line(facts))
+    if problem:
+        console.say(f"It cannot be trusted as it is: {problem}.")
+        return
+    console.say(_governing_files_line(files))
+    for sentence in summary.sentences():
+        console.say(sentence)
+
+
+def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:
+    return {
+        "workspace": workspace,
+        "trusted": is_current,
+        "read_grant": bool(row and row.read_grant and is_current),
+        "decided_at": iso_time(row.decided_at) if row else None,
+        "by": row.decided_by if row else None,
+        "revoked_at": iso_time(row.revoked_at) if row else None,
+        "content_hash": row.content_hash if row else None,
+        "governing_files": list(files),
+    }
+
+
+def _trust_line(facts: JsonFields) -> str:
+    workspace = facts["workspace"]
+    if facts["trusted"]:
+        reads = "read without asking" if facts["read_grant"] else "ask before they read"
+        return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}."
+    if facts["decided_at"] and not facts["revoked_at"]:
+        closed = facts["grants_closed"]
+        why = f" Grants do not count: {closed}." if closed else ""
+        return f"Not trusted: {workspace}. Its governing files changed since it was trusted.{why}"
+    return f"Not trusted: {workspace}. What governs it only narrows."
+
+
+def _governing_files_line(files: tuple[str, ...]) -> str:
+    return "Governing files: " + (", ".join(files) if files else "none")
+
+
+TOOLS_LIST_EXAMPLE = "workbench tools list --json"
+
+
+def configure_tools_list(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_tools_list(options: Namespace, console: Console) -> int:
+    descriptors = tool_descriptors()
+    width = max(len(tool.id) for tool in descriptors)
+    lines = (_tool_line(tool, width) for tool in descriptors)
+    return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
+
+
+def _tool_line(tool: ToolDescriptor, width: int) -> str:
+    asks = "asks" if tool.requires_approval else "does not ask"
+    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
+
+
+def tool_json(tool: ToolDescriptor) -> JsonFields:
+    """Return a tool as JSON, without its schemas."""
+    return row_fields(
+        tool,
+        "id wire_name description capability risk_level requires_approval allowed_providers examples",
+    )
+
+
+TOOLS_SCHEMA_EXAMPLE = "workbench tools schema read_file"
+
+
+def configure_tools_schema(parser: ArgumentParser) -> None:
+    """Add the tool; `--json` is taken as well, as everywhere."""
+    parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; else all of them")
+    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+
+
+def execute_tools_schema(options: Namespace, console: Console) -> int:
+    descriptors = tool_descriptors()
+    if options.tool is None:
+        console.json([schema_json(tool) for tool in descriptors])
+        return EXIT_OK
+    named = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
+    if named is None:
+        names = ", ".join(tool.id for tool in descriptors)
+        raise Refusal(
+            f"there is no tool “{one_line(options.tool, 60)}”", f"there is {names}", "name one of these"
+        )
+    console.json(schema_json(named))
+    return EXIT_OK
+
+
+def schema_json(tool: ToolDescriptor) -> JsonFields:
+    return {**tool_json(tool), **row_fields(tool, "input_schema output_schema")}
