@@ -310,8 +310,8 @@ _RULES = {
     "backtest": _command("permissions:backtest", "what a rule would have done in all past sessions"),
 }
 _TOOLS = {
-    "list": _command("permissions:tools_list", "the tools that agents have"),
-    "schema": _command("permissions:tools_schema", "the parameters of a tool, with examples"),
+    "list": _command("tools:list", "the tools that agents have"),
+    "schema": _command("tools:schema", "the parameters of a tool, with examples"),
 }
 COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),

@@ -1,4 +1,4 @@
-"""What agents may do: `workbench rules`, `workbench trust`, and `workbench tools`, the catalogue of tools."""
+"""What agents may do without a question: `workbench rules` and `workbench trust`."""
 
 import math
 from argparse import ArgumentParser, Namespace
@@ -10,7 +10,6 @@ from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Call, Rule, Trust
-from workbench.domain.values import ToolDescriptor
 from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.decisions import add_rule, revoke_rule
@@ -318,58 +317,3 @@ def _trust_line(facts: JsonFields) -> str:
 
 def _governing_files_line(files: tuple[str, ...]) -> str:
     return "Governing files: " + (", ".join(files) if files else "none")
-
-
-TOOLS_LIST_EXAMPLE = "workbench tools list --json"
-
-
-def configure_tools_list(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
-
-
-def execute_tools_list(options: Namespace, console: Console) -> int:
-    descriptors = tool_descriptors()
-    width = max(len(tool.id) for tool in descriptors)
-    lines = (_tool_line(tool, width) for tool in descriptors)
-    return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
-
-
-def _tool_line(tool: ToolDescriptor, width: int) -> str:
-    asks = "asks" if tool.requires_approval else "does not ask"
-    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
-
-
-def tool_json(tool: ToolDescriptor) -> JsonFields:
-    """Return a tool as JSON, without its schemas."""
-    return row_fields(
-        tool,
-        "id wire_name description capability risk_level requires_approval allowed_providers examples",
-    )
-
-
-TOOLS_SCHEMA_EXAMPLE = "workbench tools schema read_file"
-
-
-def configure_tools_schema(parser: ArgumentParser) -> None:
-    """Add the tool; `--json` is taken as well, as everywhere."""
-    parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; else all of them")
-    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
-
-
-def execute_tools_schema(options: Namespace, console: Console) -> int:
-    descriptors = tool_descriptors()
-    if options.tool is None:
-        console.json([schema_json(tool) for tool in descriptors])
-        return EXIT_OK
-    named = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
-    if named is None:
-        names = ", ".join(tool.id for tool in descriptors)
-        raise Refusal(
-            f"there is no tool “{one_line(options.tool, 60)}”", f"there is {names}", "name one of these"
-        )
-    console.json(schema_json(named))
-    return EXIT_OK
-
-
-def schema_json(tool: ToolDescriptor) -> JsonFields:
-    return {**tool_json(tool), **row_fields(tool, "input_schema output_schema")}

@@ -1,0 +1,64 @@
+"""`workbench tools list, schema`: the catalogue of tools. Runs none of them."""
+
+from argparse import ArgumentParser, Namespace
+
+from workbench.cli.console import Console
+from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.rows import JsonFields, row_fields
+from workbench.domain.values import ToolDescriptor
+from workbench.text.safe import one_line
+from workbench.tools.registry import tool_descriptors
+
+LIST_EXAMPLE = "workbench tools list --json"
+
+
+def configure_list(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON array")
+
+
+def execute_list(options: Namespace, console: Console) -> int:
+    descriptors = tool_descriptors()
+    width = max(len(tool.id) for tool in descriptors)
+    lines = (_tool_line(tool, width) for tool in descriptors)
+    return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
+
+
+def _tool_line(tool: ToolDescriptor, width: int) -> str:
+    asks = "asks" if tool.requires_approval else "does not ask"
+    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
+
+
+def tool_json(tool: ToolDescriptor) -> JsonFields:
+    """Return a tool as JSON, without its schemas."""
+    return row_fields(
+        tool,
+        "id wire_name description capability risk_level requires_approval allowed_providers examples",
+    )
+
+
+SCHEMA_EXAMPLE = "workbench tools schema read_file"
+
+
+def configure_schema(parser: ArgumentParser) -> None:
+    """Add the tool; `--json` is taken as well, as everywhere."""
+    parser.add_argument("tool", nargs="?", metavar="TOOL", help="the tool; else all of them")
+    parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
+
+
+def execute_schema(options: Namespace, console: Console) -> int:
+    descriptors = tool_descriptors()
+    if options.tool is None:
+        console.json([schema_json(tool) for tool in descriptors])
+        return EXIT_OK
+    named = next((tool for tool in descriptors if options.tool in (tool.id, tool.wire_name)), None)
+    if named is None:
+        names = ", ".join(tool.id for tool in descriptors)
+        raise Refusal(
+            f"there is no tool “{one_line(options.tool, 60)}”", f"there is {names}", "name one of these"
+        )
+    console.json(schema_json(named))
+    return EXIT_OK
+
+
+def schema_json(tool: ToolDescriptor) -> JsonFields:
+    return {**tool_json(tool), **row_fields(tool, "input_schema output_schema")}
